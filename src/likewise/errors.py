@@ -1,0 +1,136 @@
+"""Every error and warning of the package, in one place.
+
+An error says three things: what was given, what was expected, and what to do. The command line prints exactly
+that text and exits with 1; nothing has been written by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class LikewiseError(Exception):
+    """Base of every error that likewise raises on purpose."""
+
+
+class InputError(LikewiseError, ValueError):
+    """An argument or a file that cannot be used.
+
+    Parameters
+    ----------
+    given : str
+        What was given, with the offending value.
+    expected : str
+        What would have been accepted.
+    hint : str, optional
+        What to do next.
+
+    Examples
+    --------
+    >>> raise InputError("threshold is -1", "a number >= 0 or a known name", "see likewise.THRESHOLDS")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: threshold is -1; expected a number >= 0 or a known name. Hint: see likewise.THRESHOLDS
+    """
+
+    def __init__(self, given: str, expected: str, hint: str = "") -> None:
+        self.given, self.expected, self.hint = given, expected, hint
+        super().__init__(f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else ""))
+
+
+class FileFormatError(InputError):
+    """A file that is missing, unreadable, or not in the format it was taken for."""
+
+
+class ObservationError(InputError):
+    """Observations that contradict themselves or the declared range: duplicates, NaN, out of range, no spread."""
+
+
+class ShapeError(InputError):
+    """Arrays whose shapes do not fit each other or the task."""
+
+
+class ThresholdError(InputError):
+    """A threshold that is negative, not a number, or unknown."""
+
+
+class ShrinkerError(InputError):
+    """A shrinker psi that is unknown, decreasing, negative, or not finite."""
+
+
+class ModelError(InputError):
+    """An inference algorithm that is unknown, cannot run on these data, or returned unusable outputs."""
+
+
+class DistanceError(InputError):
+    """A distance that is unknown or cannot be computed on these data."""
+
+
+class OutputError(LikewiseError, OSError):
+    """A result that could not be written; no partial file is left behind."""
+
+
+class MemoryLimitError(LikewiseError, MemoryError):
+    """An array that would not fit, refused before it was allocated."""
+
+
+class SpectrumError(LikewiseError, RuntimeError):
+    """A singular value computation that could not deliver what was asked for."""
+
+
+class MissingDependencyError(LikewiseError, ImportError):
+    """An optional library that is not installed; the message names the command that installs it."""
+
+
+class LikewiseWarning(UserWarning):
+    """Base of every warning that likewise gives."""
+
+
+class RankZeroWarning(LikewiseWarning):
+    """No singular value exceeds the threshold: the estimate is constant."""
+
+
+class FullRankWarning(LikewiseWarning):
+    """Nearly every singular value exceeds the threshold: the estimate keeps noise."""
+
+
+class ConstantOutputWarning(LikewiseWarning):
+    """Outputs hardly differ between individuals: fairness ratios are then small for a trivial reason."""
+
+
+class CompletenessWarning(LikewiseWarning):
+    """A singular value above the threshold may have been missed."""
+
+
+class KernelWarning(LikewiseWarning):
+    """The compiled kernels are not available; the slower SciPy path is used."""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> tuple[str, str, str]:
+    """Compose the three parts of an error about an unknown name, with the nearest known one as the hint.
+
+    Parameters
+    ----------
+    kind : str
+        What the name stands for, for example ``"threshold"``.
+    name : object
+        The name that was given.
+    known : iterable of str
+        The names that exist.
+
+    Returns
+    -------
+    tuple of str
+        ``(given, expected, hint)``, to be unpacked into an `InputError`.
+
+    Examples
+    --------
+    >>> unknown_name("threshold", "univrsal", ["universal", "noise-edge"])
+    ("unknown threshold 'univrsal'", "one of 'universal', 'noise-edge'", "did you mean 'universal'?")
+    """
+    names = list(known)
+    nearest = get_close_matches(str(name), names, n=1)
+    listing = ", ".join(repr(known_name) for known_name in names)
+    hint = f"did you mean {nearest[0]!r}?" if nearest else ""
+    return f"unknown {kind} {name!r}", f"one of {listing}", hint
