@@ -1,0 +1,60 @@
+"""Individual fairness on sparse, noisy data: estimate, measure, certify.
+
+The names below are loaded on first use, so that ``import likewise`` stays fast.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from likewise.audit import AuditReport, audit
+    from likewise.estimation import SVT, LowRankEstimate, certify, svt
+    from likewise.inference import KNNRecommender
+    from likewise.observations import ObservedMatrix, hold_out, read_ratings
+    from likewise.spectrum import singular_triplets
+
+__version__ = "0.1.0"
+
+_ROOM_OF_NAME = {
+    "AuditReport": "audit",
+    "KNNRecommender": "inference",
+    "LowRankEstimate": "estimation",
+    "ObservedMatrix": "observations",
+    "SVT": "estimation",
+    "audit": "audit",
+    "certify": "estimation",
+    "hold_out": "observations",
+    "read_ratings": "observations",
+    "singular_triplets": "spectrum",
+    "svt": "estimation",
+}
+
+__all__ = [
+    "SVT",
+    "AuditReport",
+    "KNNRecommender",
+    "LowRankEstimate",
+    "ObservedMatrix",
+    "audit",
+    "certify",
+    "hold_out",
+    "read_ratings",
+    "singular_triplets",
+    "svt",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its room (PEP 562)."""
+    if name not in _ROOM_OF_NAME:
+        raise AttributeError(f"module 'likewise' has no attribute {name!r}")
+    room = importlib.import_module(f"likewise.{_ROOM_OF_NAME[name]}")
+    value = getattr(room, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
