@@ -1,1 +1,6 @@
-"""TODO"""
+"""All singular triplets above a threshold, with proof that none was missed."""
+
+from likewise.spectrum.result import Completeness, SingularTriplets
+from likewise.spectrum.triplets import SOLVERS, singular_triplets
+
+__all__ = ["SOLVERS", "Completeness", "SingularTriplets", "singular_triplets"]

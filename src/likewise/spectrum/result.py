@@ -32,7 +32,9 @@ class Completeness:
     at_threshold: int = 0
 
     def __str__(self) -> str:
-        chance = f", failure probability <= {self.failure_probability:.0e}" if self.failure_probability else ""
+        chance = (
+            f", failure probability <= {self.failure_probability:.0e}" if self.failure_probability else ""
+        )
         edge = f"; {self.at_threshold} within rounding of the threshold" if self.at_threshold else ""
         return f"{'proved' if self.proved else 'not proved'} ({self.reason}{chance}{edge})"
 
