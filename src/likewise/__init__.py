@@ -9,8 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from likewise.audit import AuditReport, audit
-    from likewise.estimation import SVT, LowRankEstimate, certify, svt
+    from likewise.pipeline import AuditReport, audit
+    from likewise.estimation import SVT, LowRankEstimate, svt
+    from likewise.fairness import certify
     from likewise.inference import KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
     from likewise.spectrum import singular_triplets
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOM_OF_NAME = {
-    "AuditReport": "audit",
+    "AuditReport": "pipeline",
     "KNNRecommender": "inference",
     "LowRankEstimate": "estimation",
     "ObservedMatrix": "observations",
     "SVT": "estimation",
-    "audit": "audit",
-    "certify": "estimation",
+    "audit": "pipeline",
+    "certify": "fairness",
     "hold_out": "observations",
     "read_ratings": "observations",
     "singular_triplets": "spectrum",

@@ -1,0 +1,154 @@
+"""What an audit returns: data, estimate, certificates and both arms, in one record that prints and saves itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from likewise.fairness import ErrorFigures, FairnessFigures, LipschitzCertificates
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What the audit saw of the observations.
+
+    Parameters
+    ----------
+    source : str
+        File name or ``"in memory"``.
+    n_individuals, n_features, n_observed : int
+        m, n and how many entries were observed before any was hidden.
+    observed_fraction : float
+        ``p_hat`` of all observations.
+    value_range : str
+        The range in words, with whether it was inferred.
+    interval : str
+        ``"symmetric"`` or ``"unit"``: the interval that the method worked on.
+    notes : tuple of str
+        What the reader should know: empty rows, merged duplicates, an inferred range.
+    """
+
+    source: str
+    n_individuals: int
+    n_features: int
+    n_observed: int
+    observed_fraction: float
+    value_range: str
+    interval: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateSummary:
+    """What pre-processing did.
+
+    Parameters
+    ----------
+    estimator : str
+        The estimator with its parameters.
+    threshold : float
+        ``tau``.
+    threshold_name : str
+        The rule that gave it.
+    rank : int
+        How many singular values exceed it.
+    singular_values : ndarray, shape (k,)
+        The kept singular values and, where cheap, the largest of those that were cut, decreasing; for drawing the spectrum.
+    clipped_fraction : float
+        Share of the entries of the estimate that clipping changed.
+    completeness : str
+        Whether any singular value above the threshold may be missing, in words.
+    regime : str
+        Section 5: n against r m / p_hat, and what follows, in words.
+    """
+
+    estimator: str
+    threshold: float
+    threshold_name: str
+    rank: int
+    singular_values: NDArray[np.float64]
+    clipped_fraction: float
+    completeness: str
+    regime: str
+
+
+@dataclass(frozen=True)
+class ReferenceSummary:
+    """The reference distance d that both arms are held against.
+
+    Parameters
+    ----------
+    kind : {"observed", "estimate"}
+        Taken from the data before pre-processing, or (the released code's convention) from the pre-processed data in the arm
+        with pre-processing.
+    description : str
+        Norm, scaling and missing-data rule in words.
+    valid_comparison : bool
+        True where both arms have the same reference distance.
+    caveats : tuple of str
+        What limits the comparison, for example that d mostly measures activity.
+    """
+
+    kind: str
+    description: str
+    valid_comparison: bool
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """One arm of the comparison.
+
+    Parameters
+    ----------
+    name : {"without", "with"}
+        Without pre-processing is the paper's h, with pre-processing its f.
+    title : str
+        Model and input in words.
+    fairness : FairnessFigures
+        Over all pairs.
+    error : ErrorFigures or None
+        On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
+    """
+
+    name: str
+    title: str
+    fairness: FairnessFigures
+    error: ErrorFigures | None
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReport:
+    """The result of `likewise.audit`.
+
+    Attributes
+    ----------
+    data : DataSummary
+    estimate : EstimateSummary or None
+        None where only outputs computed elsewhere were audited.
+    reference : ReferenceSummary
+    certificates : LipschitzCertificates or None
+        Proved constants of the pre-processing step, or why there are none.
+    arms : dict of str to Arm
+        ``"without"`` and ``"with"``.
+    findings : tuple of str
+        Plain sentences: what is shown and what is not.
+    settings : dict
+        Every argument, for running the audit again.
+    seconds : dict of str to float
+        Wall time of each step.
+    """
+
+    data: DataSummary
+    estimate: EstimateSummary | None
+    reference: ReferenceSummary
+    certificates: LipschitzCertificates | None
+    arms: Mapping[str, Arm]
+    findings: tuple[str, ...]
+    settings: Mapping[str, Any]
+    seconds: Mapping[str, float] = field(default_factory=dict)
