@@ -1,0 +1,201 @@
+"""Files that are either complete or not there: a temporary name in the same file system, then renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import OutputError
+
+PathLike = str | os.PathLike[str]
+Content = bytes | str | Callable[[BinaryIO], object]
+"""What a file holds: bytes, text (written as UTF-8), or a function that writes to an open binary file."""
+
+
+def write_file(path: PathLike, content: Content) -> None:
+    """Write one file; an interruption or a full disk leaves the old file, or none.
+
+    Parameters
+    ----------
+    path : path-like
+        An existing file is replaced and keeps its permissions. A device or pipe is written to directly.
+    content : bytes, str, or callable taking a binary file
+
+    Raises
+    ------
+    OutputError
+        The path is a folder, its folder is missing or not writable, or the disk is full.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> write_file(Path(folder.name) / "hello.txt", "hello")
+    >>> (Path(folder.name) / "hello.txt").read_text()
+    'hello'
+    >>> folder.cleanup()
+    """
+    target = Path(path).resolve()
+    with _errors_about(path):
+        _refuse_folder(target)
+        if _is_special(target):
+            with target.open("wb") as stream:
+                _put(stream, content)
+        else:
+            with _temporary_name(target.parent) as temporary:
+                _write_through(temporary, content)
+                _move(temporary, target)
+
+
+def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
+    """Write several files that belong together: all of them, or none.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made, with its parents, if it is not there. Files in it under other names are left alone.
+    contents : dict of str to content
+        File names and what they hold. Written in this order, so name last what refers to the others.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be made or written to, is a file, or the disk is full.
+    """
+    target = Path(folder).resolve()
+    with _errors_about(folder), _temporary_name(_anchor(target, contents)) as staging:
+        staging.mkdir()
+        for name, content in contents.items():
+            _write_through(staging / name, content)
+        if target.exists():
+            _move_all(staging, target, contents)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            staging.rename(target)
+
+
+def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None:
+    """Write arrays to one ``.npz`` file that loads with ``allow_pickle=False``.
+
+    Parameters
+    ----------
+    path : path-like
+    arrays : dict of str to ndarray
+        Of any type except object.
+
+    Raises
+    ------
+    OutputError
+        As `write_file`; also if an array holds Python objects, which only pickle could store.
+    """
+    objects = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if objects:
+        raise OutputError(
+            f"cannot write {path}: array {objects[0]!r} holds Python objects; use numbers or text"
+        )
+    # The stubs of NumPy 2.4 read **arrays as every keyword of savez, allow_pickle among them.
+    write_file(path, lambda stream: np.savez(stream, **arrays))  # type: ignore[arg-type]
+
+
+def check_file(path: PathLike) -> None:
+    """Raise OutputError now if `write_file` could not write there: before a long computation, not after it."""
+    target = Path(path).resolve()
+    with _errors_about(path):
+        _refuse_folder(target)
+        if not _is_special(target):
+            _try_writing(target.parent)
+
+
+def check_folder(folder: PathLike, names: Iterable[str] = ()) -> None:
+    """Raise OutputError now if `write_folder` could not write files of these names there."""
+    with _errors_about(folder):
+        _try_writing(_anchor(Path(folder).resolve(), names))
+
+
+@contextmanager
+def _errors_about(path: PathLike) -> Iterator[None]:
+    """Turn the operating system's error into one that names what the user asked for."""
+    try:
+        yield
+    except OSError as error:
+        about = f" ({error.filename})" if isinstance(error, IsADirectoryError) and error.filename else ""
+        reason = error.strerror or str(error)
+        raise OutputError(f"cannot write {os.fspath(path)}: {reason}{about}; nothing was written") from error
+
+
+@contextmanager
+def _temporary_name(folder: Path) -> Iterator[Path]:
+    """Yield an unused name in `folder`; whatever bears it at the end is removed."""
+    temporary = folder / f".likewise-{os.urandom(8).hex()}"
+    try:
+        yield temporary
+    finally:
+        if temporary.is_dir():
+            shutil.rmtree(temporary)
+        else:
+            temporary.unlink(missing_ok=True)
+
+
+def _write_through(path: Path, content: Content) -> None:
+    """Write a new file and wait until the disk has it, so that renaming cannot expose an empty one."""
+    with path.open("xb") as stream:
+        _put(stream, content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _put(stream: BinaryIO, content: Content) -> None:
+    if callable(content):
+        content(stream)
+    else:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+def _move(temporary: Path, target: Path) -> None:
+    if target.exists():
+        shutil.copymode(target, temporary)
+    temporary.replace(target)
+
+
+def _move_all(staging: Path, target: Path, names: Iterable[str]) -> None:
+    """Rename every staged file; an interruption waits the microseconds that the rest takes."""
+    try:
+        for name in names:
+            _move(staging / name, target / name)
+    except KeyboardInterrupt:
+        for rest in staging.iterdir():
+            _move(rest, target / rest.name)
+        raise
+
+
+def _anchor(folder: Path, names: Iterable[str]) -> Path:
+    """Find the nearest folder that exists, `folder` itself or above it: there files are staged."""
+    anchor = next(candidate for candidate in (folder, *folder.parents) if candidate.exists())
+    if not anchor.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{anchor} is not a folder")
+    for name in names:
+        _refuse_folder(folder / name)
+    return anchor
+
+
+def _refuse_folder(target: Path) -> None:
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a folder has this name", str(target))
+
+
+def _is_special(target: Path) -> bool:
+    """Say whether this is a device or a pipe, which must not be replaced by a file."""
+    return target.exists() and not target.is_file()
+
+
+def _try_writing(folder: Path) -> None:
+    with _temporary_name(folder) as temporary:
+        temporary.touch(exist_ok=False)
