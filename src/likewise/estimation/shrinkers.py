@@ -1,0 +1,120 @@
+"""Shrinkers psi: what becomes of a singular value that was kept (Section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import ShrinkerError, unknown_name
+
+Floats = NDArray[np.float64]
+Shrinker = Callable[[Floats], Floats]
+
+_CHECK_POINTS = 257
+
+
+SHRINKERS: dict[str, Callable[[float, float], Shrinker]] = {
+    "rescaled": lambda observed_fraction, _: lambda sigma: sigma / observed_fraction,
+    "identity": lambda _, __: lambda sigma: sigma,
+    "soft": lambda _, threshold: lambda sigma: np.maximum(sigma - threshold, 0.0),
+    "soft-rescaled": lambda observed_fraction, threshold: (
+        lambda sigma: np.maximum(sigma - threshold, 0.0) / observed_fraction
+    ),
+}
+"""Shrinkers by name, each made from ``p_hat`` and ``tau``.
+
+``rescaled`` is the paper's ``x / p_hat`` (an entry is seen with probability p, so Z has mean p A), ``identity`` is x,
+``soft`` is ``max(x - tau, 0)``, ``soft-rescaled`` is ``max(x - tau, 0) / p_hat``.
+"""
+
+
+def resolve_shrinker(shrinker: str | Shrinker, observed_fraction: float, threshold: float) -> Shrinker:
+    """Turn a name into the function psi; a callable is taken as it is.
+
+    Parameters
+    ----------
+    shrinker : str or callable
+        One of `SHRINKERS`, or a callable from an array of singular values to an array of the same shape.
+    observed_fraction : float
+        ``p_hat``, in (0, 1].
+    threshold : float
+        ``tau``.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ShrinkerError
+        If the name is unknown or the object is neither a name nor callable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> resolve_shrinker("soft-rescaled", 0.5, 2.0)(np.array([2.0, 3.0]))
+    array([0., 2.])
+    """
+    if callable(shrinker):
+        return shrinker
+    if shrinker not in SHRINKERS:
+        raise ShrinkerError(*unknown_name("shrinker", shrinker, SHRINKERS))
+    return SHRINKERS[shrinker](observed_fraction, threshold)
+
+
+def shrink(psi: Shrinker, singular_values: Floats) -> Floats:
+    """Apply psi to the kept singular values after checking that it is what Section 4.1 asks for.
+
+    psi must map [0, inf) to [0, inf) and never decrease. It is checked at the singular values themselves and on a
+    grid from 0 to the largest of them; between those points it is taken on trust.
+
+    Parameters
+    ----------
+    psi : callable
+    singular_values : ndarray, shape (k,)
+        Decreasing.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+
+    Raises
+    ------
+    ShrinkerError
+        If psi decreases, is negative or not finite somewhere, or returns another shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shrink(np.sqrt, np.array([9.0, 4.0]))
+    array([3., 2.])
+    """
+    if singular_values.size == 0:
+        return np.zeros(0)
+    grid = np.linspace(0.0, singular_values[0], _CHECK_POINTS)
+    points = np.sort(np.concatenate([grid, singular_values]))
+    images = _evaluate(psi, points)
+    drop = np.diff(images)
+    # psi is the caller's floating-point code: a decrease within rounding of its values is not a decrease.
+    if (drop < -1e-12 * np.abs(images).max(initial=0.0)).any():
+        at = int(np.argmin(drop))
+        given = f"psi({points[at]:g}) = {images[at]:g} but psi({points[at + 1]:g}) = {images[at + 1]:g}"
+        raise ShrinkerError(given, "a function that never decreases (Section 4.1)")
+    return _evaluate(psi, singular_values)
+
+
+def _evaluate(psi: Shrinker, points: Floats) -> Floats:
+    images = np.asarray(psi(points.copy()), dtype=np.float64)
+    if images.shape != points.shape:
+        raise ShrinkerError(
+            f"psi returned shape {images.shape} for input of shape {points.shape}",
+            "the same shape",
+            "vectorise it with NumPy",
+        )
+    unusable = ~(np.isfinite(images) & (images >= 0))
+    if unusable.any():
+        at = int(np.argmax(unusable))
+        raise ShrinkerError(f"psi({points[at]:g}) = {images[at]:g}", "finite values >= 0 (Section 4.1)")
+    return images
