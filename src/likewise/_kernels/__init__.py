@@ -1,1 +1,61 @@
-"""TODO"""
+"""The few compiled functions, each with a twin on NumPy and SciPy; nothing else in the package calls C.
+
+Products of a sparse (plus low rank) matrix A, m x n, with a block of b columns:
+
+>>> import numpy as np, scipy.sparse
+>>> from likewise import _kernels
+>>> A = scipy.sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
+>>> rows = _kernels.CompressedRows.from_csr(A)      # checked and laid out once
+>>> _kernels.gram_product(rows, np.eye(3))          # A^T (A X) in one pass over A
+array([[1., 0., 2.],
+       [0., 9., 0.],
+       [2., 0., 4.]])
+>>> _kernels.forward_product(rows, np.ones((3, 1))) # A X
+array([[3.],
+       [3.]])
+>>> _kernels.adjoint_product(rows, np.ones((2, 1))) # A^T Y
+array([[1.],
+       [3.],
+       [2.]])
+>>> biased = rows.plus_low_rank(np.ones((2, 1)), np.ones((3, 1)))  # A + L R^T, never made dense
+>>> _kernels.forward_product(biased, np.ones((3, 1)))
+array([[6.],
+       [6.]])
+
+The arithmetic and the result of a product have the dtype of the block (float32 or float64), whatever the
+dtype of the stored values: one `CompressedRows` serves a float32 iteration and its float64 refinement.
+
+Comparisons of every individual with every other, by walking through who shares a feature with whom:
+
+>>> pairs = _kernels.PairWalk.from_csr(A)
+>>> _kernels.absolute_differences(pairs, 0, 2)      # l1 distances of the zero-filled rows
+array([[0., 6.],
+       [6., 0.]])
+
+Which kernels run: the compiled ones where they were built, else their twins (said once, `KernelWarning`).
+``LIKEWISE_KERNELS=native`` or ``scipy`` asks for one of the two, ``LIKEWISE_NUM_THREADS`` limits the threads,
+and `kernel_info` tells what is in use.
+"""
+
+from likewise._kernels.compressed_rows import CompressedRows
+from likewise._kernels.info import KernelInfo, kernel_info
+from likewise._kernels.pairs import (
+    PairWalk,
+    absolute_differences,
+    shared_differences,
+    squared_differences,
+)
+from likewise._kernels.products import adjoint_product, forward_product, gram_product
+
+__all__ = [
+    "CompressedRows",
+    "KernelInfo",
+    "PairWalk",
+    "absolute_differences",
+    "adjoint_product",
+    "forward_product",
+    "gram_product",
+    "kernel_info",
+    "shared_differences",
+    "squared_differences",
+]

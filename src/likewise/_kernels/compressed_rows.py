@@ -1,0 +1,135 @@
+"""A sparse, or sparse plus low rank, matrix laid out once for many products with blocks of columns."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from likewise._kernels.checks import Floats, checked_block, checked_csr
+from likewise._kernels.scipy_products import ScipyProducts
+from likewise.errors import ShapeError
+
+
+class CompressedRows:
+    """An m x n matrix S + L R^T, S sparse, L and R thin, prepared for `gram_product` and its siblings.
+
+    Made by `from_csr` and `plus_low_rank`; immutable.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        ``(m, n)``.
+    dtype : dtype
+        Of the stored values: float32 or float64. Products have the dtype of the block they are given.
+    nnz : int
+        Number of stored entries of S.
+    rank : int
+        Columns of L and R; 0 where the matrix is sparse alone.
+    nbytes : int
+        Memory that the prepared matrix holds.
+    """
+
+    def __init__(self, products: ScipyProducts) -> None:
+        self.products = products
+
+    @classmethod
+    def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None, order_columns: bool = True) -> Self:  # noqa: ARG003
+        """Check a sparse matrix and lay it out.
+
+        Parameters
+        ----------
+        matrix : sparse array, shape (m, n)
+            Any SciPy format; CSR is the cheapest. Stored zeros are kept.
+        dtype : dtype, optional
+            float32 or float64 for the stored values; by default the matrix's own.
+        order_columns : bool
+            Lay the columns out by popularity, so that what is read most stays in cache. Products take and
+            return blocks in the matrix's own order either way.
+
+        Returns
+        -------
+        CompressedRows
+
+        Raises
+        ------
+        InputError
+            If `matrix` is no sparse matrix, or its indices contradict its shape.
+
+        Examples
+        --------
+        >>> from scipy import sparse
+        >>> CompressedRows.from_csr(sparse.random_array((4, 3), density=0.5, format="csr", rng=0))
+        CompressedRows(shape=(4, 3), dtype=float64, nnz=6, rank=0)
+        """
+        return cls(ScipyProducts.of(checked_csr(matrix, dtype)))
+
+    def plus_low_rank(self, left: Any, right: Any) -> Self:
+        """Return S + L R^T, which shares the memory of S; it replaces a low-rank part that was there.
+
+        Parameters
+        ----------
+        left : array-like, shape (m, k)
+            L.
+        right : array-like, shape (n, k)
+            R.
+
+        Returns
+        -------
+        CompressedRows
+
+        Examples
+        --------
+        Columns centered without making the matrix dense:
+
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> A = sparse.csr_array([[1.0, 0.0], [3.0, 4.0]])
+        >>> centered = CompressedRows.from_csr(A).plus_low_rank(np.ones((2, 1)), -A.mean(axis=0)[:, None])
+        >>> from likewise._kernels import forward_product
+        >>> forward_product(centered, np.eye(2))
+        array([[-1., -2.],
+               [ 1.,  2.]])
+        """
+        m, n = self.shape
+        left, right = checked_block(left, "left", m), checked_block(right, "right", n)
+        if left.shape[1] != right.shape[1]:
+            raise ShapeError(
+                f"left has {left.shape[1]} columns, right has {right.shape[1]}", "the same number"
+            )
+        return type(self)(self.products.plus_low_rank(_frozen(left), _frozen(right)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(m, n)``."""
+        return self.products.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the stored values."""
+        return self.products.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries of the sparse part."""
+        return self.products.nnz
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of the low-rank part."""
+        return int(self.products.left.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return self.products.nbytes
+
+    def __repr__(self) -> str:
+        return f"CompressedRows(shape={self.shape}, dtype={self.dtype}, nnz={self.nnz}, rank={self.rank})"
+
+
+def _frozen(array: Floats) -> Floats:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
