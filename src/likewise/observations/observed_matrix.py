@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError
-from likewise.observations.convert import Table, to_table
+from likewise.memory import ensure_fits
+from likewise.observations.convert import to_table
+from likewise.observations.range_check import RangeChoice, resolve_range
+from likewise.observations.table import Table, Values, rows_of_entries
 from likewise.observations.triplets import DuplicateRule, assemble
 from likewise.observations.value_range import Interval, ValueRange
-
-Bounds = tuple[ArrayLike, ArrayLike]
 
 
 class ObservedMatrix:
@@ -68,23 +68,24 @@ class ObservedMatrix:
     array([1., 0., 5.])
     """
 
-    __slots__ = ("column_ids", "notes", "row_ids", "value_range", "values")
+    __slots__ = ("_source_notes", "column_ids", "row_ids", "value_range", "values")
 
-    values: sparse.csr_array
+    values: Values
     value_range: ValueRange
     row_ids: NDArray[Any]
     column_ids: NDArray[Any]
-    notes: tuple[str, ...]
+    _source_notes: tuple[str, ...]
 
     def __init__(
         self,
         values: Any,
         *,
-        value_range: Bounds | ValueRange | Literal["per-column"] | None = None,
+        value_range: RangeChoice = None,
         row_ids: ArrayLike | None = None,
         column_ids: ArrayLike | None = None,
     ) -> None:
-        self._fill(to_table(values, row_ids, column_ids), value_range, ())
+        table = to_table(values, row_ids, column_ids)
+        self._freeze(table, *resolve_range(table, value_range))
 
     @classmethod
     def from_triplets(
@@ -94,7 +95,7 @@ class ObservedMatrix:
         values: ArrayLike,
         *,
         shape: tuple[int, int] | None = None,
-        value_range: Bounds | ValueRange | Literal["per-column"] | None = None,
+        value_range: RangeChoice = None,
         duplicates: DuplicateRule = "error",
     ) -> ObservedMatrix:
         """Build from one (individual, feature, value) triplet for each observation.
@@ -121,24 +122,245 @@ class ObservedMatrix:
         >>> Z.shape, list(Z.row_ids), Z.values.data
         ((2, 1), ['ann', 'bob'], array([4., 0.]))
         """
-        table, notes = assemble(rows, columns, values, shape=shape, duplicates=duplicates)
+        table = assemble(rows, columns, values, shape=shape, duplicates=duplicates)
+        return cls._from_table(table, *resolve_range(table, value_range))
+
+    @classmethod
+    def _from_table(
+        cls, table: Table, value_range: ValueRange, notes: tuple[str, ...] = ()
+    ) -> ObservedMatrix:
         matrix = cls.__new__(cls)
-        matrix._fill(table, value_range, notes)
+        matrix._freeze(table, value_range, notes)
         return matrix
 
-    def _fill(
-        self, table: Table, value_range: Bounds | ValueRange | Literal["per-column"] | None, notes: tuple[str, ...]
-    ) -> None:
-        """Check and freeze; the one place where attributes are set."""
-        resolved, range_notes = _resolve_range(table, value_range)
-        for array in (table.values.data, table.values.indices, table.values.indptr, table.row_ids, table.column_ids):
+    def _freeze(self, table: Table, value_range: ValueRange, notes: tuple[str, ...]) -> None:
+        """Take over a checked table; the one place where attributes are set."""
+        values = table.values
+        for array in (values.data, values.indices, values.indptr, table.row_ids, table.column_ids):
             array.flags.writeable = False
+        # SciPy would otherwise look, or sort in place, the first time it is asked for a product.
+        values.has_canonical_format = True
         attributes = {
-            "values": table.values,
-            "value_range": resolved,
+            "values": values,
+            "value_range": value_range,
             "row_ids": table.row_ids,
             "column_ids": table.column_ids,
-            "notes": (*notes, *range_notes, *_empty_notes(table.values)),
+            "_source_notes": (*table.notes, *notes),
         }
         for name, attribute in attributes.items():
             object.__setattr__(self, name, attribute)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_individuals, n_features)."""
+        return self.values.shape
+
+    @property
+    def n_observed(self) -> int:
+        """How many entries are observed, ``|Omega|``."""
+        return int(self.values.nnz)
+
+    @property
+    def observed_fraction(self) -> float:
+        """``p_hat = |Omega| / (m n)``, in (0, 1]."""
+        rows, columns = self.shape
+        return self.n_observed / (rows * columns)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of a result should know: an inferred range, merged duplicates, empty rows and columns."""
+        return (*self._source_notes, *_notes_on_size(self))
+
+    def positions(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """Return the row and the column of each observation, in the order of ``values.data``."""
+        return rows_of_entries(self.values), self.values.indices
+
+    def zero_filled(self) -> Values:
+        """Return the values, to be read with missing entries as 0, as Section 4.1 does (step 1).
+
+        Scale first: 0 is the middle of the range only on the ``"symmetric"`` interval.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (n_individuals, n_features)
+            Read-only, not a copy.
+        """
+        return self.values
+
+    def to_dense(self, missing: float = 0.0) -> NDArray[np.floating]:
+        """Return a dense array in which `missing` stands for what was not observed.
+
+        Parameters
+        ----------
+        missing : float
+            For example 0, or NaN.
+
+        Returns
+        -------
+        ndarray, shape (n_individuals, n_features)
+
+        Raises
+        ------
+        MemoryLimitError
+            If the array would not fit into the memory that is available.
+
+        Examples
+        --------
+        >>> Z = ObservedMatrix(np.array([[1.0, np.nan], [0.0, 5.0]]), value_range=(0, 5))
+        >>> Z.to_dense(missing=np.nan)
+        array([[ 1., nan],
+               [ 0.,  5.]])
+        """
+        rows, columns = self.shape
+        size = rows * columns * self.values.dtype.itemsize
+        ensure_fits(
+            size,
+            f"a dense {rows:,} x {columns:,} array",
+            "zero_filled(), which stays sparse, or some rows of it",
+        )
+        dense = np.full(self.shape, missing, dtype=self.values.dtype)
+        dense[self.positions()] = self.values.data
+        return dense
+
+    def scaled(self, interval: Interval = "symmetric") -> ObservedMatrix:
+        """Return the observations on an interval of the method; its value range is that interval.
+
+        Parameters
+        ----------
+        interval : {"symmetric", "unit"}
+            [-1, 1] or [0, 1].
+
+        Returns
+        -------
+        ObservedMatrix
+            Same entries, ids and floating-point type.
+
+        Examples
+        --------
+        >>> Z = ObservedMatrix(np.array([[1.0, np.nan], [3.0, 5.0]]), value_range=(1, 5))
+        >>> Z.scaled().values.data
+        array([-1.,  0.,  1.])
+        >>> Z.scaled("unit").values.data
+        array([0. , 0.5, 1. ])
+        """
+        scale = self.value_range.scale_to(interval)
+        mapped = scale.forward(self.values.data, self.values.indices)
+        # Rounding may step over an end by one unit in the last place.
+        return self.with_values(np.clip(mapped, *scale.bounds), ValueRange.declared(scale.bounds))
+
+    def with_values(self, values: ArrayLike, value_range: RangeChoice = None) -> ObservedMatrix:
+        """Return a matrix with the same entries observed, but other values.
+
+        Parameters
+        ----------
+        values : array-like, shape (n_observed,)
+            In the order of ``values.data``; kept in the floating-point type of this matrix.
+        value_range : see the class
+            By default that of this matrix.
+
+        Returns
+        -------
+        ObservedMatrix
+
+        Raises
+        ------
+        ObservationError
+            If a value is not finite or lies outside the range.
+        ShapeError
+            If there is not one value for each observation.
+        """
+        data = np.array(values, dtype=self.values.dtype)
+        if data.shape != self.values.data.shape:
+            raise ShapeError(
+                f"values of shape {data.shape}", f"one for each of {self.n_observed} observations"
+            )
+        table = self._table(_like(self.values, data))
+        resolved, notes = resolve_range(table, self.value_range if value_range is None else value_range)
+        return self._from_table(table, resolved, notes)
+
+    def keep(self, observations: NDArray[np.bool_]) -> ObservedMatrix:
+        """Return a matrix of the same shape in which only some of the observations are left.
+
+        Parameters
+        ----------
+        observations : ndarray of bool, shape (n_observed,)
+            True for each observation to keep, in the order of ``values.data``.
+
+        Returns
+        -------
+        ObservedMatrix
+
+        Raises
+        ------
+        ObservationError
+            If none is left.
+        """
+        if not observations.any():
+            raise ObservationError("no observation to keep", "at least one")
+        kept_before = np.concatenate(([0], np.cumsum(observations)))
+        indptr = kept_before[self.values.indptr].astype(self.values.indptr.dtype)
+        kept = (self.values.data[observations], self.values.indices[observations], indptr)
+        return self._from_table(self._table(type(self.values)(kept, shape=self.shape)), self.value_range)
+
+    def take_rows(self, rows: ArrayLike) -> ObservedMatrix:
+        """Return some of the individuals, in the order given.
+
+        Parameters
+        ----------
+        rows : array-like of int or of bool
+            Positions, or a mask.
+
+        Returns
+        -------
+        ObservedMatrix
+            All columns; value range and notes as here.
+
+        Raises
+        ------
+        ObservationError
+            If none of these individuals has an observation.
+        """
+        chosen = np.asarray(rows)
+        values = self.values[chosen]
+        if not values.nnz:
+            raise ObservationError(
+                f"{values.shape[0]} individuals without an observation", "at least one observation"
+            )
+        table = Table(values, self.row_ids[chosen], self.column_ids.copy(), self._source_notes)
+        return self._from_table(table, self.value_range)
+
+    def _table(self, values: Values) -> Table:
+        return Table(values, self.row_ids, self.column_ids, self._source_notes)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        head = f"ObservedMatrix({rows:,} individuals x {columns:,} features, {self.n_observed:,} observed"
+        summary = f"{head} ({self.observed_fraction:.3%}), {self.value_range!r})"
+        return "\n".join([summary, *(f"  note: {note}" for note in self.notes)])
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"an ObservedMatrix cannot be changed (tried to set {name!r})")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"an ObservedMatrix cannot be changed (tried to delete {name!r})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObservedMatrix._from_table, (self._table(self.values), self.value_range)
+
+
+def _like(values: Values, data: NDArray[np.floating]) -> Values:
+    return type(values)((data, values.indices, values.indptr), shape=values.shape)
+
+
+def _notes_on_size(matrix: ObservedMatrix) -> list[str]:
+    """Say what is allowed but surprising: nobody observed it, or there is one only."""
+    rows, columns = matrix.shape
+    empty_rows = int((np.diff(matrix.values.indptr) == 0).sum())
+    empty_columns = columns - np.unique(matrix.values.indices).size
+    candidates = {
+        f"{empty_rows:,} of {rows:,} rows have no observation": empty_rows,
+        f"{empty_columns:,} of {columns:,} columns have no observation": empty_columns,
+        "there is one individual only": rows == 1,
+        "there is one feature only": columns == 1,
+    }
+    return [note for note, holds in candidates.items() if holds]

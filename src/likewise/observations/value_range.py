@@ -8,10 +8,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import ObservationError
+from likewise.errors import ObservationError, unknown_name
 
 Interval = Literal["symmetric", "unit"]
 """``"symmetric"`` is [-1, 1], the interval of the theory (Section 3); ``"unit"`` is [0, 1], used in Experiment 2."""
+
+Columns = NDArray[np.integer] | slice | None
 
 _BOUNDS: dict[Interval, tuple[float, float]] = {"symmetric": (-1.0, 1.0), "unit": (0.0, 1.0)}
 
@@ -32,17 +34,18 @@ class AffineScale:
     factor: NDArray[np.float64]
     bounds: tuple[float, float]
 
-    def forward(self, values: ArrayLike, columns: object = ...) -> NDArray[np.float64]:
+    def forward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
         """Map values in the user's units to the interval; `columns` says which column each value belongs to."""
-        return (np.asarray(values) - self._of(self.shift, columns)) / self._of(self.factor, columns)
+        return (np.asarray(values) - _of(self.shift, columns)) / _of(self.factor, columns)
 
-    def backward(self, values: ArrayLike, columns: object = ...) -> NDArray[np.float64]:
+    def backward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
         """Map values in the interval back to the user's units."""
-        return np.asarray(values) * self._of(self.factor, columns) + self._of(self.shift, columns)
+        return np.asarray(values) * _of(self.factor, columns) + _of(self.shift, columns)
 
-    @staticmethod
-    def _of(parameter: NDArray[np.float64], columns: object) -> NDArray[np.float64]:
-        return parameter if parameter.ndim == 0 else np.asarray(parameter[columns])  # type: ignore[index]
+
+def _of(parameter: NDArray[np.float64], columns: Columns) -> NDArray[np.float64]:
+    """Return the parameter of each column named; all of them, for whole rows, by default."""
+    return parameter if parameter.ndim == 0 or columns is None else parameter[columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +85,19 @@ class ValueRange:
             low, high = (np.asarray(bound, dtype=np.float64) for bound in bounds)
             low, high = np.broadcast_arrays(low, high)
         except (TypeError, ValueError) as error:
-            raise ObservationError(f"value range {bounds!r}", "a pair (low, high)", "for example (1, 5)") from error
-        if low.ndim > 1 or not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
+            raise ObservationError(
+                f"value range {bounds!r}", "a pair (low, high)", "for example (1, 5)"
+            ) from error
+        with np.errstate(over="ignore", invalid="ignore"):
+            width = high - low  # overflows for bounds near the largest number
+        if low.ndim > 1 or not (np.isfinite(width) & (width / 2 > 0)).all():
             raise ObservationError(f"value range {bounds!r}", "finite bounds with low < high")
         return cls(low, high)
 
     def scale_to(self, interval: Interval) -> AffineScale:
         """Return the affine map from this range onto `interval`."""
+        if interval not in _BOUNDS:
+            raise ObservationError(*unknown_name("interval", interval, _BOUNDS))
         low, high = _BOUNDS[interval]
         factor = (self.high - self.low) / (high - low)
         return AffineScale(np.asarray(self.low - low * factor), np.asarray(factor), (low, high))

@@ -1,0 +1,98 @@
+"""Refuse an array that would not fit, before it is allocated."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from likewise.errors import MemoryLimitError
+
+_MEMORY_INFO = Path("/proc/meminfo")
+_CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+def available_memory() -> float:
+    """Return how many bytes can still be had without swapping, or infinity where the system does not say.
+
+    Returns
+    -------
+    float
+        The smaller of what the machine and, in a container, its control group leave free.
+    """
+    return min(_free_on_machine(), _free_in_control_group())
+
+
+def ensure_fits(n_bytes: float, what: str, instead: str, limit: float | None = None) -> None:
+    """Raise if `n_bytes` cannot be had.
+
+    Parameters
+    ----------
+    n_bytes : float
+        How much would be allocated.
+    what : str
+        What for, for example ``"a dense 6,040 x 3,952 array"``.
+    instead : str
+        What to call or set instead.
+    limit : float, optional
+        Bytes that may be used; by default what the system has available.
+
+    Raises
+    ------
+    MemoryLimitError
+        With the size, the limit and what to do.
+
+    Examples
+    --------
+    >>> ensure_fits(8 * 100 * 100, "a dense 100 x 100 array", "call rows(i)")
+    >>> ensure_fits(1e15, "all pairs of 11 million people", "sample pairs", limit=2**30)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.MemoryLimitError: all pairs of 11 million people would need 909.5 TiB, 1.0 GiB may be used; sample pairs
+    """
+    allowed = available_memory() if limit is None else limit
+    if n_bytes > allowed:
+        raise MemoryLimitError(
+            f"{what} would need {format_bytes(n_bytes)}, {format_bytes(allowed)} may be used; {instead}"
+        )
+
+
+require_memory = ensure_fits
+
+
+def format_bytes(n_bytes: float) -> str:
+    """Write a number of bytes for people.
+
+    Examples
+    --------
+    >>> format_bytes(145 * 2**20)
+    '145.0 MiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.1f} TiB"
+
+
+def _free_on_machine() -> float:
+    try:
+        fields = dict(line.split(":", 1) for line in _MEMORY_INFO.read_text(encoding="ascii").splitlines())
+        return 1024.0 * int(fields["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        return _physical_memory()
+
+
+def _physical_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
+def _free_in_control_group() -> float:
+    try:
+        limit, used = (float((_CONTROL_GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+    except (OSError, ValueError):  # no control group, or no limit in it
+        return math.inf
+    return max(limit - used, 0.0)

@@ -1,0 +1,120 @@
+"""From arrays, SciPy sparse matrices and data frames to a table of observations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from likewise.errors import ObservationError, ShapeError
+from likewise.observations.ids import label_axis
+from likewise.observations.table import Table, Values, float_type, index_type
+from likewise.observations.triplets import Axis, compress
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_PADDED = ("bsr", "dia")
+"""Sparse formats that store zeros of their own, which cannot be told from observed ones."""
+
+
+def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLike | None = None) -> Table:
+    """Convert whatever holds observations; see `ObservedMatrix` for what is taken and raised."""
+    if sparse.issparse(values):
+        matrix = _from_sparse(values)
+    elif (frame := _as_frame(values)) is not None:
+        matrix = _from_dense(_frame_to_array(frame))
+        row_ids = _index_of(frame) if row_ids is None else row_ids
+        column_ids = frame.columns if column_ids is None else column_ids
+    else:
+        matrix = _from_dense(_as_array(values))
+    rows, columns = matrix.shape
+    return Table(matrix, label_axis(row_ids, rows, "row"), label_axis(column_ids, columns, "column"))
+
+
+def _from_sparse(values: Any) -> Values:
+    """Convert any sparse format so that each stored entry, also a zero, stays an observation."""
+    if values.ndim != 2:
+        raise ShapeError(f"a sparse array of {values.ndim} dimensions", "two: individuals x features")
+    if np.iscomplexobj(values):
+        raise ObservationError(f"complex values ({values.dtype})", "real numbers")
+    if values.format in _PADDED and not np.all(values.data):
+        raise ObservationError(
+            f"a {values.format} matrix that stores zeros",
+            "a format in which an observed zero differs from padding",
+            "build it as csr or coo",
+        )
+    kind = float_type(values.dtype)
+    if values.format in ("csr", "csc"):
+        short = values.tocsr()
+        matrix = Values((short.data.astype(kind), short.indices, short.indptr), shape=values.shape, copy=True)
+        if matrix.has_canonical_format:
+            return matrix
+    # SciPy adds duplicates up in silence where it converts; `compress` names them.
+    triplets = values.tocoo()
+    rows, columns = (
+        Axis(np.arange(length), codes.astype(index_type(length)))
+        for length, codes in zip(values.shape, triplets.coords, strict=True)
+    )
+    return compress(rows, columns, triplets.data.astype(kind))[0]
+
+
+def _as_array(values: Any) -> NDArray[np.floating]:
+    """Return a float array with NaN where an entry is missing."""
+    try:
+        array = np.asanyarray(values)
+        if array.dtype.kind in "USVmMc":
+            raise ObservationError(f"values of type {array.dtype}", "real numbers, NaN where missing")
+        numbers = array.astype(float_type(array.dtype), copy=False)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ObservationError):
+            raise
+        raise ObservationError(
+            f"values that are not numbers ({error})", "a rectangular array of numbers"
+        ) from error
+    return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else np.asarray(numbers)
+
+
+def _from_dense(array: NDArray[np.floating]) -> Values:
+    if array.ndim != 2:
+        raise ShapeError(f"an array of shape {array.shape}", "two dimensions: individuals x features")
+    observed = ~np.isnan(array)
+    indptr = np.concatenate(([0], np.cumsum(observed.sum(axis=1))))
+    kind = index_type(max(array.shape[1], int(indptr[-1])))
+    indices = np.nonzero(observed)[1].astype(kind)
+    return Values((array[observed], indices, indptr.astype(kind)), shape=array.shape)
+
+
+def _as_frame(values: Any) -> nw.DataFrame[Any] | None:
+    """Recognise a data frame of any library without importing that library."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return None
+    import narwhals as nw
+
+    if isinstance(frame := nw.from_native(values, pass_through=True), nw.LazyFrame):
+        raise ObservationError("a lazy data frame", "one that holds its data", "call .collect() on it")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _frame_to_array(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
+    import narwhals as nw
+
+    for name, kind in frame.schema.items():
+        if not (kind.is_numeric() or kind == nw.Boolean):
+            raise ObservationError(
+                f"column {name!r} of type {kind}", "numeric columns only", "drop or encode it"
+            )
+    target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
+    array = np.empty(frame.shape, dtype=np.float32 if target == nw.Float32 else np.float64)
+    for position, name in enumerate(frame.columns):
+        array[:, position] = frame[name].cast(target).to_numpy()
+    return array
+
+
+def _index_of(frame: nw.DataFrame[Any]) -> ArrayLike | None:
+    import narwhals as nw
+
+    index = nw.maybe_get_index(frame)
+    return None if index is None else list(index)

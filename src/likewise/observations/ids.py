@@ -1,0 +1,132 @@
+"""Names of individuals and features: of any type, kept as they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import ObservationError, ShapeError
+
+_DENSE_SPAN = 4
+"""Integer ids are looked up in a table while their span is at most this many times their number."""
+
+
+def as_id_array(ids: ArrayLike) -> NDArray[Any]:
+    """Copy ids into a one-dimensional array in which numbers stay numbers and text is Python strings.
+
+    Raises
+    ------
+    ShapeError
+        If the ids are not one-dimensional.
+    """
+    array = _from_sequence(ids) if isinstance(ids, list | tuple) else np.asarray(ids)
+    if array.ndim != 1:
+        raise ShapeError(f"ids of shape {array.shape}", "a one-dimensional sequence of ids")
+    return array.astype(object) if array.dtype.kind in "UST" else array.copy()
+
+
+def _from_sequence(ids: Sequence[Any]) -> NDArray[Any]:
+    """Make an array of a list, which NumPy would turn into text for [1, "a"] and into a matrix for pairs."""
+    kept = np.empty(len(ids), dtype=object)
+    kept[:] = ids
+    if {type(name) for name in ids} <= {int} | {float}:
+        return np.asarray(ids)
+    return kept
+
+
+def label_axis(ids: ArrayLike | None, length: int, axis: str) -> NDArray[Any]:
+    """Return the ids of an axis: those given, checked, or 0, 1, 2...
+
+    Raises
+    ------
+    ShapeError
+        If there are more or fewer ids than rows or columns.
+    ObservationError
+        If an id is missing or occurs twice.
+    """
+    if ids is None:
+        return np.arange(length)
+    array = as_id_array(ids)
+    if array.size != length:
+        raise ShapeError(f"{array.size} {axis} ids for {length} {axis}s", f"one id a {axis}")
+    unique, _ = factorize(array, axis)
+    if unique.size != length:
+        repeated = _first_repeated(array.tolist())
+        raise ObservationError(f"{axis} id {repeated!r} occurs more than once", "distinct ids")
+    return array
+
+
+def _first_repeated(ids: Sequence[Hashable]) -> Hashable:
+    seen: set[Hashable] = set()
+    return next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+
+
+def factorize(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the distinct ids, sorted, and for each id its position among them.
+
+    Parameters
+    ----------
+    ids : ndarray, shape (n,)
+    axis : str
+        ``"row"`` or ``"column"``, for the message.
+
+    Returns
+    -------
+    unique : ndarray, shape (n_unique,)
+    codes : ndarray of int32, shape (n,)
+
+    Raises
+    ------
+    ObservationError
+        If an id is missing: None or NaN.
+    """
+    if ids.dtype.kind in "iu" and ids.size:
+        return _factorize_integers(ids)
+    if ids.dtype.kind == "O":
+        return _factorize_objects(ids, axis)
+    if ids.dtype.kind in "fmM" and (missing := np.flatnonzero(np.isnan(ids))).size:
+        raise missing_id(axis, int(missing[0]))
+    unique, codes = np.unique(ids, return_inverse=True)
+    return unique, codes.astype(np.int32)
+
+
+def _factorize_integers(ids: NDArray[np.integer]) -> tuple[NDArray[np.integer], NDArray[np.int32]]:
+    low, high = int(ids.min()), int(ids.max())
+    if high - low > _DENSE_SPAN * ids.size:
+        unique, codes = np.unique(ids, return_inverse=True)
+        return unique, codes.astype(np.int32)
+    offsets = ids - ids.dtype.type(low) if ids.dtype.kind == "u" else ids.astype(np.int64) - low
+    occurs = np.zeros(high - low + 1, dtype=bool)
+    occurs[offsets] = True
+    position = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return (np.flatnonzero(occurs) + low).astype(ids.dtype), position[offsets]
+
+
+def _factorize_objects(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    listed = ids.tolist()
+    distinct = dict.fromkeys(listed)
+    for name in distinct:
+        if name is None or name != name:  # noqa: PLR0124  NaN is the one value that differs from itself
+            raise missing_id(axis, next(i for i, other in enumerate(listed) if other is name))
+    ordered = _sorted_if_comparable(list(distinct))
+    position = {name: code for code, name in enumerate(ordered)}
+    unique = np.empty(len(ordered), dtype=object)
+    unique[:] = ordered
+    return unique, np.fromiter((position[name] for name in listed), dtype=np.int32, count=len(listed))
+
+
+def _sorted_if_comparable(names: list[Any]) -> list[Any]:
+    try:
+        return sorted(names)
+    except TypeError:  # ids of mixed types have no order of their own
+        return sorted(names, key=lambda name: (type(name).__name__, str(name)))
+
+
+def missing_id(axis: str, position: int) -> ObservationError:
+    """Compose the error about an observation that does not say whose, or of what, it is."""
+    return ObservationError(
+        f"the {axis} id of observation {position} is missing", "an id for every observation"
+    )

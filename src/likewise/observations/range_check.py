@@ -1,0 +1,111 @@
+"""Declare or infer the value range of a table of observations, and hold the observations against it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import ObservationError, ShapeError
+from likewise.observations.table import Table, rows_of_entries
+from likewise.observations.value_range import ValueRange
+
+RangeChoice = tuple[ArrayLike, ArrayLike] | ValueRange | Literal["per-column"] | None
+"""A declared range, or how to infer one."""
+
+
+def resolve_range(table: Table, choice: RangeChoice) -> tuple[ValueRange, tuple[str, ...]]:
+    """Return the value range of a table and the notes about it, having checked every observation.
+
+    Raises
+    ------
+    ObservationError
+        Nothing observed; a value that is not finite or outside the declared range; no spread to infer a range from.
+    ShapeError
+        A declared range that has another number of columns than the table.
+    """
+    _check_finite(table)
+    if choice is None:
+        return _infer_common(table)
+    if isinstance(choice, str):
+        return _infer_per_column(table, choice)
+    declared = choice if isinstance(choice, ValueRange) else ValueRange.declared(choice)
+    _check_within(table, declared)
+    return declared, ()
+
+
+def _check_finite(table: Table) -> None:
+    rows, columns = table.values.shape
+    if not table.values.nnz:
+        raise ObservationError(
+            f"a {rows} x {columns} matrix without an observation", "at least one observation"
+        )
+    if (wrong := np.flatnonzero(~np.isfinite(table.values.data))).size:
+        raise ObservationError(
+            f"value {_named(table, wrong[0])}",
+            "finite values",
+            "leave out what is missing; every stored entry is an observation",
+        )
+
+
+def _check_within(table: Table, declared: ValueRange) -> None:
+    data, columns = table.values.data, table.values.indices
+    if declared.low.ndim and declared.low.size != table.values.shape[1]:
+        raise ShapeError(
+            f"{declared.low.size} value ranges for {table.values.shape[1]} columns",
+            "one range, or one a column",
+        )
+    # Compared in the precision of the data: 0.1 in float32 is larger than 0.1 in float64.
+    low, high = (np.asarray(bound, dtype=data.dtype) for bound in (declared.low, declared.high))
+    if low.ndim:
+        low, high = low[columns], high[columns]
+    if (wrong := np.flatnonzero((data < low) | (data > high))).size:
+        raise ObservationError(
+            f"{wrong.size:,} values outside the declared range, the first being {_named(table, wrong[0])}",
+            f"values in {declared!r}",
+        )
+
+
+def _named(table: Table, entry: np.intp) -> str:
+    row, column = rows_of_entries(table.values)[entry], table.values.indices[entry]
+    return f"{table.values.data[entry]:g} at ({table.row_ids[row]}, {table.column_ids[column]})"
+
+
+def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
+    low, high = _spread(table.values.data)
+    if not low < high:
+        raise ObservationError(
+            f"observations that all equal {low:g}",
+            "values that differ, or a declared range",
+            "give value_range=(low, high)",
+        )
+    inferred = ValueRange(np.asarray(low), np.asarray(high), inferred=True)
+    return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)
+
+
+def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str, ...]]:
+    """Take the smallest and largest value of each column; a column without observations gets those of all columns."""
+    if choice != "per-column":
+        raise ObservationError(
+            f"value range {choice!r}", "a pair (low, high) or 'per-column'", "for example (1, 5)"
+        )
+    n_columns = table.values.shape[1]
+    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    np.minimum.at(low, table.values.indices, table.values.data)
+    np.maximum.at(high, table.values.indices, table.values.data)
+    empty = low > high
+    low[empty], high[empty] = _spread(table.values.data)
+    if (flat := np.flatnonzero(low >= high)).size:
+        raise ObservationError(
+            f"column {table.column_ids[flat[0]]} without spread: all its values equal {low[flat[0]]:g}",
+            "at least two different values in each column",
+            "declare the range of every column: value_range=(lows, highs)",
+        )
+    return ValueRange(low, high, inferred=True), (
+        "value range inferred from the data, for each column its own",
+    )
+
+
+def _spread(data: NDArray[np.floating]) -> tuple[float, float]:
+    return float(data.min()), float(data.max())

@@ -1,0 +1,80 @@
+"""Hide a share of the observations, to measure an estimate or a model on what it has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import ObservationError
+from likewise.observations.observed_matrix import ObservedMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class HoldOut:
+    """Observations split in two.
+
+    Parameters
+    ----------
+    training : ObservedMatrix
+        What stays visible; shape, ids and value range are those of the whole.
+    rows, columns : ndarray of int, shape (n_hidden,)
+        Positions of the hidden observations, in row order.
+    values : ndarray, shape (n_hidden,)
+        The hidden observations, in the units of `training`.
+    """
+
+    training: ObservedMatrix
+    rows: NDArray[np.integer]
+    columns: NDArray[np.integer]
+    values: NDArray[np.floating]
+
+    def __repr__(self) -> str:
+        return f"HoldOut({self.values.size:,} hidden, {self.training.n_observed:,} for training)"
+
+
+def hold_out(
+    observed: ObservedMatrix, share: float = 0.1, random_state: int | np.random.Generator | None = None
+) -> HoldOut:
+    """Hide a share of the observations, drawn uniformly without replacement.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix
+    share : float
+        Between 0 and 1, both excluded. ``round(share * n_observed)`` observations are hidden.
+    random_state : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    HoldOut
+
+    Raises
+    ------
+    ObservationError
+        If the share is outside (0, 1), or so small or large that one side would be empty.
+
+    Examples
+    --------
+    >>> Z = ObservedMatrix(np.arange(20.0).reshape(4, 5), value_range=(0, 19))
+    >>> split = hold_out(Z, share=0.25, random_state=0)
+    >>> split
+    HoldOut(5 hidden, 15 for training)
+    >>> bool((Z.values[split.rows, split.columns] == split.values).all())
+    True
+    """
+    if not 0 < share < 1:
+        raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
+    n_hidden = round(share * observed.n_observed)
+    if not 0 < n_hidden < observed.n_observed:
+        raise ObservationError(
+            f"a share of {share:g} of {observed.n_observed} observations, which is {n_hidden}",
+            "at least one observation hidden and one left",
+        )
+    hidden = np.zeros(observed.n_observed, dtype=bool)
+    hidden[
+        np.random.default_rng(random_state).choice(hidden.size, n_hidden, replace=False, shuffle=False)
+    ] = True
+    rows, columns = observed.positions()
+    return HoldOut(observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden])

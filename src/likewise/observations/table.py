@@ -1,0 +1,46 @@
+"""What every source of observations is turned into before it is checked: values and ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Values: TypeAlias = sparse.csr_array[Any, tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Observations with the names of their rows and columns, and what happened on the way.
+
+    Parameters
+    ----------
+    values : scipy.sparse.csr_array, shape (n_individuals, n_features)
+        Float64 or float32, sorted, without duplicates, owned by the table.
+    row_ids, column_ids : ndarray
+    notes : tuple of str
+        What the reader of a result should know about how the table came to be.
+    """
+
+    values: Values
+    row_ids: NDArray[Any]
+    column_ids: NDArray[Any]
+    notes: tuple[str, ...] = ()
+
+
+def float_type(dtype: np.dtype[Any]) -> type[np.float32 | np.float64]:
+    """Return the type that observations are kept in: float32 if given so, else float64."""
+    return np.float32 if dtype == np.float32 else np.float64
+
+
+def index_type(largest: int) -> type[np.int32 | np.int64]:
+    """Return the shortest type that SciPy's sparse arrays can hold an index in."""
+    return np.int32 if largest <= np.iinfo(np.int32).max else np.int64
+
+
+def rows_of_entries(values: Values) -> NDArray[np.integer]:
+    """Return the row of each stored entry, in storage order."""
+    return np.repeat(np.arange(values.shape[0], dtype=values.indices.dtype), np.diff(values.indptr))
