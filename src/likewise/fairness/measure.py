@@ -1,0 +1,194 @@
+"""Measure one or several sets of outputs against one fixed reference distance, over all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likewise.errors import DistanceError, InputError, ShapeError
+from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.figures import FairnessFigures
+from likewise.fairness.pairs import all_pairs, pair_count
+from likewise.fairness.row_distance import RowDistance
+from likewise.fairness.summary import ReferencePairs, Request, histogram_edges, summarise
+from likewise.memory import ensure_fits
+
+Progress = Callable[[int, int], None]
+"""Called with (done, total) as the work goes on, in pairs; total is the same in every call."""
+
+
+def measure_fairness(
+    outputs: ArrayLike | PairwiseDistance,
+    reference: PairwiseDistance,
+    *,
+    nearest_share: float = 0.1,
+    quantiles: Sequence[float] = (0.5, 0.9, 0.99),
+    bins: int | ArrayLike = 60,
+    worst: int = 10,
+    row_ids: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> FairnessFigures:
+    """Measure how differently similar individuals are treated: D / d over all pairs of individuals.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
+        What the algorithm gave each individual, compared by l2 (numbers: by absolute difference), or an output distance D.
+    reference : PairwiseDistance
+        The distance d between individuals, from the data before any pre-processing.
+    nearest_share : float, default 0.1
+        Share of the pairs, in (0, 1], that counts as most similar.
+    quantiles : sequence of float
+        Each in [0, 1].
+    bins : int or array-like, default 60
+        Number of histogram bins, or their edges, increasing.
+    worst : int, default 10
+        How many of the pairs with the largest ratios to list.
+    row_ids : array-like, optional
+        Names for the worst pairs; by default those of `reference`, or positions.
+    progress : callable, optional
+        Called with (done, total) pairs.
+
+    Returns
+    -------
+    FairnessFigures
+
+    Raises
+    ------
+    ShapeError
+        Outputs and reference speak of different numbers of individuals.
+    InputError
+        An option out of its range.
+    MemoryLimitError
+        Two numbers for each pair would not fit.
+
+    Warns
+    -----
+    ConstantOutputWarning
+        If the spread of the outputs is below 1% of their size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> people = RowDistance(np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]]), "l1")
+    >>> figures = measure_fairness(np.array([0.0, 0.5, 1.0]), people)
+    >>> figures.max_ratio, figures.mean_ratio.value == 2 * (1 / 2 + 1 / 2 + 1 / 6) / 9
+    (ExactFigure(value=0.5, n_pairs=3), True)
+    """
+    return measure_arms(
+        {"outputs": outputs},
+        reference,
+        nearest_share=nearest_share,
+        quantiles=quantiles,
+        bins=bins,
+        worst=worst,
+        row_ids=row_ids,
+        progress=progress,
+    )["outputs"]
+
+
+def measure_arms(
+    arms: Mapping[str, ArrayLike | PairwiseDistance],
+    reference: PairwiseDistance,
+    *,
+    nearest_share: float = 0.1,
+    quantiles: Sequence[float] = (0.5, 0.9, 0.99),
+    bins: int | ArrayLike = 60,
+    worst: int = 10,
+    row_ids: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> dict[str, FairnessFigures]:
+    """Measure several sets of outputs against the same reference distance, which is computed once.
+
+    Parameters
+    ----------
+    arms : mapping of str to outputs or PairwiseDistance
+        For example ``{"without": Yh, "with": Yf}``; see `measure_fairness`. Their histograms have common bins.
+    reference, nearest_share, quantiles, bins, worst, row_ids, progress
+        See `measure_fairness`.
+
+    Returns
+    -------
+    dict of str to FairnessFigures
+
+    Raises
+    ------
+    InputError, ShapeError, MemoryLimitError
+        See `measure_fairness`.
+    """
+    distances = {name: _as_distance(name, outputs, reference) for name, outputs in arms.items()}
+    request = _request(quantiles, bins, worst, row_ids, reference)
+    if not 0 < nearest_share <= 1:
+        raise InputError(f"nearest_share={nearest_share!r}", "a share in (0, 1]")
+    _ensure_memory(reference.n_individuals, len(distances))
+    advance = _advance(progress, (1 + len(distances)) * pair_count(reference.n_individuals))
+    known = ReferencePairs.of(reference, all_pairs(reference, advance), nearest_share)
+    if not known.values.size:
+        raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
+    outputs = {name: known.select(all_pairs(distance, advance)) for name, distance in distances.items()}
+    if isinstance(request.bins, int):
+        edges = histogram_edges([(output, known.values) for output in outputs.values()], request.bins)
+        request = Request(request.quantiles, edges, request.worst, request.ids)
+    return {name: summarise(known, output, distances[name], request) for name, output in outputs.items()}
+
+
+def _as_distance(
+    name: str, outputs: ArrayLike | PairwiseDistance, reference: PairwiseDistance
+) -> PairwiseDistance:
+    distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance(outputs)
+    if distance.n_individuals != reference.n_individuals:
+        raise ShapeError(
+            f"{name!r} has {distance.n_individuals} individuals, the reference distance {reference.n_individuals}",
+            "one row of outputs for each individual, in the same order",
+        )
+    return distance
+
+
+def _request(
+    quantiles: Sequence[float],
+    bins: int | ArrayLike,
+    worst: int,
+    row_ids: ArrayLike | None,
+    reference: PairwiseDistance,
+) -> Request:
+    """Check the options."""
+    m = reference.n_individuals
+    ids = reference.row_ids if row_ids is None else np.asarray(row_ids)
+    ids = np.arange(m) if ids is None else ids
+    if ids.shape != (m,):
+        raise ShapeError(f"row_ids of shape {ids.shape}", f"one id for each of {m} individuals")
+    if not all(0 <= q <= 1 for q in quantiles):
+        raise InputError(f"quantiles={tuple(quantiles)!r}", "numbers in [0, 1]")
+    if worst < 0:
+        raise InputError(f"worst={worst!r}", "a number of pairs >= 0")
+    return Request(tuple(float(q) for q in quantiles), _checked_bins(bins), worst, ids)
+
+
+def _checked_bins(bins: int | ArrayLike) -> int | np.ndarray:
+    if isinstance(bins, int | np.integer) and bins >= 1:
+        return int(bins)
+    edges = np.asarray(bins, dtype=np.float64)
+    if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
+        raise InputError(f"bins={bins!r}", "a number of bins >= 1 or increasing edges")
+    return edges
+
+
+def _ensure_memory(n_individuals: int, n_arms: int) -> None:
+    """Refuse before allocating: d, D of each arm, ratios and a working copy, eight bytes each, and one byte for similarity."""
+    n_bytes = pair_count(n_individuals) * (8 * (n_arms + 3) + 1)
+    what = f"one number for each of {pair_count(n_individuals):,} pairs and {n_arms} arms"
+    ensure_fits(n_bytes, what, "audit a sample of the individuals")
+
+
+def _advance(progress: Progress | None, total: int) -> Callable[[int], None]:
+    """Return a function that adds up finished pairs and reports them."""
+    done = [0]
+
+    def advance(pairs: int) -> None:
+        done[0] += pairs
+        if progress is not None:
+            progress(done[0], total)
+
+    return advance

@@ -1,0 +1,129 @@
+"""Distances between complete rows: outputs of an algorithm, or the ground truth A."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from likewise.errors import ModelError, ShapeError
+from likewise.fairness.cancellation import CancellationGuard, label_equal_rows
+from likewise.fairness.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.norms import Norm, norm_name, norm_order, row_differences
+
+Floats = NDArray[np.float64]
+
+_NARROW = 8
+
+
+class RowDistance(PairwiseDistance):
+    """lq distance between the rows of a complete matrix; between numbers, the absolute difference.
+
+    Parameters
+    ----------
+    rows : array-like of float, shape (n_individuals,) or (n_individuals, n_features)
+        Outputs, or complete features. Not copied if float64.
+    norm : {"l1", "l2"} or float, default "l2"
+        The q of lq, at least 1.
+    description : DistanceDescription, optional
+        Replaces the one made from `norm`, where `rows` are the result of a transformation.
+    row_ids : array-like, optional
+        Names of the individuals.
+
+    Raises
+    ------
+    ShapeError
+        Fewer than two individuals, no feature, or more than two dimensions.
+    ModelError
+        Values that are not numbers, NaN, or infinite; the rows are named.
+    DistanceError
+        An unknown norm.
+
+    Notes
+    -----
+    l2 between rows of more than a few columns goes through a matrix product. Its relative error is at most 1e-9 and equal rows are
+    at distance exactly 0: where the product cancels, the rows are subtracted (`likewise.fairness.cancellation`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> D = RowDistance(np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))
+    >>> D.block(0, 2)
+    array([[0., 5., 3.],
+           [5., 0., 4.]])
+    """
+
+    def __init__(
+        self,
+        rows: ArrayLike,
+        norm: Norm = "l2",
+        *,
+        description: DistanceDescription | None = None,
+        row_ids: ArrayLike | None = None,
+    ) -> None:
+        self.rows = _complete_rows(rows)
+        self.order = norm_order(norm)
+        self.n_individuals = len(self.rows)
+        self.description = description or _describe(self.order, self.rows.shape[1])
+        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        self.scale = float(np.sqrt(np.mean(np.linalg.norm(self.rows, ord=self.order, axis=1) ** 2)))
+
+    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+        """Measure a block of pairs; see `PairwiseDistance.block`."""
+        if self.order == 2 and self.rows.shape[1] > _NARROW:
+            return self._by_product(start, stop, first)
+        metric: dict[str, Any] = {"metric": "minkowski", "p": self.order}
+        if self.order in (1, 2):
+            metric = {"metric": "cityblock" if self.order == 1 else "euclidean"}
+        return np.asarray(cdist(self.rows[start:stop], self.rows[first:], **metric))
+
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Measure given pairs; see `PairwiseDistance.between`."""
+        return row_differences(self.rows, left, right, self.order)
+
+    def _by_product(self, start: int, stop: int, first: int) -> Floats:
+        """l2 by ``||x||^2 + ||y||^2 - 2 x.y`` on rows moved to their common mean, where less cancels."""
+        squares = self._centred[start:stop] @ self._centred[first:].T
+        squares *= -2
+        squares += self._guard.sizes[start:stop, None]
+        squares += self._guard.sizes[first:]
+        self._guard.repair(squares, start, first)
+        return np.sqrt(squares, out=squares)
+
+    @cached_property
+    def _centred(self) -> Floats:
+        return self.rows - self.rows.mean(axis=0)
+
+    @cached_property
+    def _guard(self) -> CancellationGuard:
+        sizes = np.einsum("ij,ij->i", self._centred, self._centred)
+        return CancellationGuard(
+            sizes, label_equal_rows(self.rows), self.rows.shape[1], lambda i, j: self.between(i, j) ** 2
+        )
+
+
+def _describe(order: float, n_columns: int) -> DistanceDescription:
+    if n_columns == 1:
+        return DistanceDescription("absolute difference", "absolute")
+    return DistanceDescription(f"{norm_name(order)} between rows", norm_name(order))
+
+
+def _complete_rows(rows: ArrayLike) -> Floats:
+    """Return rows as a float64 matrix without NaN or infinity."""
+    try:
+        table = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            "outputs that are not numbers", "numbers, shape (m,) or (m, k)", "one-hot encode classes"
+        ) from error
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2 or len(table) < 2 or not table.shape[1]:
+        raise ShapeError(f"rows of shape {np.shape(rows)}", "at least two individuals, shape (m,) or (m, k)")
+    bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+    if bad.size:
+        named = ", ".join(map(str, bad[:5])) + (", ..." if bad.size > 5 else "")
+        raise ModelError(f"NaN or infinite values in {bad.size} rows: {named}", "finite values in every row")
+    return table
