@@ -65,7 +65,7 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> Z = np.array([[5.0, 5.0, 1.0], [5.0, np.nan, 1.0], [1.0, 1.0, 5.0]])
     >>> SVT(threshold=1.5, value_range=(1, 5)).fit_transform(Z).round(1)
     array([[5. , 4.8, 1. ],
-           [4.8, 4.2, 1.2],
+           [4.8, 4.3, 1.2],
            [1. , 1.2, 5. ]])
     """
 

@@ -76,7 +76,7 @@ def svt(
     >>> estimate = svt(ObservedMatrix(Z, value_range=(1, 5)), threshold=1.5)
     >>> estimate.rank, estimate.to_dense().round(1)
     (1, array([[5. , 4.8, 1. ],
-           [4.8, 4.2, 1.2],
+           [4.8, 4.3, 1.2],
            [1. , 1.2, 5. ]]))
     """
     if not isinstance(observed, ObservedMatrix):

@@ -153,7 +153,7 @@ class ReleasedCode:
     Examples
     --------
     >>> round(ReleasedCode()(ObservationStatistics(200, 800, 0.2, 0.05)), 4)
-    7.1911
+    7.1912
     """
 
     def __call__(self, statistics: ObservationStatistics) -> float:

@@ -223,7 +223,7 @@ def _corollary(
     break; so the bound is handed out only after comparison with K2 itself.
     """
     gains = estimate.gains
-    if incoherence is None:
+    if incoherence is None or gains.size == 0:
         return Unavailable(name, "rank 0: the estimate is constant")
     if not np.allclose(gains, gains[0], rtol=1e-9, atol=0):
         return Unavailable(name, "it needs psi(x) = beta x")

@@ -1,0 +1,69 @@
+"""`SVT`: the scikit-learn contract, and the same answers as the pure function."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from likewise import SVT, ObservedMatrix, svt
+from likewise.estimation import NoiseEdge
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
+@parametrize_with_checks([SVT(), SVT(threshold="paper-ratings", shrinker="soft-rescaled", interval="unit")])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def values():
+    rng = np.random.default_rng(2)
+    values = rng.uniform(1, 5, (30, 3)) @ np.eye(3, 12) + rng.uniform(1, 2, (30, 12))
+    values[rng.random(values.shape) < 0.4] = np.nan
+    return values
+
+
+def test_same_estimate_as_the_pure_function(values):
+    fitted = SVT(threshold=2.0, value_range=(1, 7)).fit(values)
+    pure = svt(ObservedMatrix(values, value_range=(1, 7)), 2.0)
+    np.testing.assert_array_equal(fitted.estimate_.to_dense(), pure.to_dense())
+    assert fitted.rank_ == pure.rank == fitted.singular_values_.size
+    assert fitted.threshold_ == 2.0
+    assert fitted.completeness_.proved
+
+
+def test_dense_sparse_frame_and_observed_matrix_agree(values):
+    pandas = pytest.importorskip("pandas")
+    rows, columns = np.nonzero(~np.isnan(values))
+    stored = sparse.coo_array((values[rows, columns], (rows, columns)), shape=values.shape)
+    expected = SVT(value_range=(1, 7)).fit_transform(values)
+    for X in (stored, pandas.DataFrame(values), ObservedMatrix(values, value_range=(1, 7))):
+        np.testing.assert_allclose(SVT(value_range=(1, 7)).fit(X).estimate_.to_dense(), expected)
+
+
+def test_column_names_of_a_frame_stay(values):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(values, columns=[f"film {j}" for j in range(12)])
+    transformer = SVT(threshold=NoiseEdge()).set_output(transform="pandas").fit(frame)
+    assert list(transformer.estimate_.column_ids) == list(frame.columns)
+    assert list(transformer.transform(frame).columns) == list(frame.columns)
+
+
+def test_new_rows_are_folded_in(values):
+    transformer = SVT(threshold=4.0).fit(values[:20])
+    complete = transformer.transform(values[20:])
+    assert complete.shape == (10, 12)
+    assert np.isfinite(complete).all()
+
+
+def test_a_row_of_nothing_gets_the_middle_of_the_range(values):
+    transformer = SVT(threshold=4.0, value_range=(1, 7)).fit(values)
+    np.testing.assert_allclose(transformer.transform(np.full((1, 12), np.nan)), np.full((1, 12), 4.0))
+
+
+def test_works_as_a_pipeline_step(values):
+    target = np.nanmean(values, axis=1)
+    model = make_pipeline(SVT(threshold=4.0), Ridge()).fit(values, target)
+    assert model.score(values, target) > 0.5

@@ -1,0 +1,168 @@
+"""`svt` against Section 4.1 done literally with a dense SVD, a hand-computed case, and properties."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+
+from likewise.errors import FullRankWarning, LikewiseWarning, RankZeroWarning, ShapeError
+from likewise.estimation import svt
+from likewise.observations import ObservedMatrix
+
+
+def literal_svt(values, tau, psi, low=-1.0, high=1.0):
+    """Section 4.1, step by step, on a dense matrix with NaN where missing and values in [-1, 1]."""
+    filled = np.where(np.isnan(values), 0.0, values)
+    left, sigma, right = np.linalg.svd(filled, full_matrices=False)
+    total = np.zeros_like(filled)
+    for k in range(sigma.size):
+        if sigma[k] > tau:
+            total += psi(sigma[k]) * np.outer(left[:, k], right[k])
+    return np.clip(total, low, high)
+
+
+def test_hand_computed_three_by_three():
+    """Z = [[1, 1, -1], [1, ?, -1], [-1, -1, 1]] with ? read as 0 has known singular values.
+
+    Z is symmetric with eigenvectors (1, -1, -1... ) in the span of a = (1, 0, -1)/sqrt 2 and b = (0, 1, 0): on it Z acts as
+    [[2, sqrt 2], [sqrt 2, 0]], eigenvalues 1 +- sqrt 3. Keeping only 1 + sqrt 3 with psi = identity leaves
+    lambda w w^T with w = (s, t, -s), s^2 = (1 + 1/sqrt 3)/4, t^2 = (1 - 1/sqrt 3)/2.
+    """
+    Z = np.array([[1.0, 1.0, -1.0], [1.0, np.nan, -1.0], [-1.0, -1.0, 1.0]])
+    estimate = svt(ObservedMatrix(Z, value_range=(-1, 1)), threshold=1.0, shrinker="identity")
+    root = np.sqrt(3.0)
+    eigenvalue, ss, tt = 1 + root, (1 + 1 / root) / 4, (1 - 1 / root) / 2
+    st_ = np.sqrt(ss * tt)
+    w_outer = np.array([[ss, st_, -ss], [st_, tt, -st_], [-ss, -st_, ss]])
+    assert estimate.rank == 1
+    np.testing.assert_allclose(estimate.singular_values, [eigenvalue])
+    np.testing.assert_allclose(estimate.to_dense(), np.clip(eigenvalue * w_outer, -1, 1), atol=1e-12)
+
+
+sparse_matrices = hnp.arrays(
+    np.float64,
+    hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=7),
+    elements=st.one_of(st.just(np.nan), st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0])),
+).filter(lambda values: not np.isnan(values).all())
+
+
+@settings(max_examples=150)
+@given(sparse_matrices, st.floats(0.01, 3), st.sampled_from(["rescaled", "identity", "soft"]))
+def test_equals_the_literal_recipe(values, tau, shrinker):
+    sigma = np.linalg.svd(np.nan_to_num(values), compute_uv=False)
+    if np.abs(sigma - tau).min() < 1e-6:
+        return  # which side rounding puts such a value on says nothing about the recipe
+    p = np.mean(~np.isnan(values))
+    psi = {"rescaled": lambda x: x / p, "identity": lambda x: x, "soft": lambda x: max(x - tau, 0.0)}[
+        shrinker
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LikewiseWarning)
+        estimate = svt(ObservedMatrix(values, value_range=(-1, 1)), tau, shrinker)
+    np.testing.assert_allclose(estimate.to_dense(), literal_svt(values, tau, psi), atol=1e-9)
+
+
+def test_threshold_is_strict():
+    Z = ObservedMatrix(np.diag([1.0, 0.5]), value_range=(-1, 1))
+    assert svt(Z, threshold=0.5).rank == 1
+    assert svt(Z, threshold=0.5 - 1e-9).rank == 2
+
+
+@pytest.mark.parametrize("interval", ["symmetric", "unit"])
+def test_any_range_goes_in_and_comes_out(interval):
+    """Stars 1..5: the literal recipe on the mapped values, mapped back."""
+    rng = np.random.default_rng(3)
+    stars = rng.integers(1, 6, size=(12, 9)).astype(float)
+    stars[rng.random(stars.shape) < 0.4] = np.nan
+    low, high = (-1.0, 1.0) if interval == "symmetric" else (0.0, 1.0)
+    mapped = low + (stars - 1) / 4 * (high - low)
+    p = np.mean(~np.isnan(stars))
+    expected = 1 + (literal_svt(mapped, 1.5, lambda x: x / p, low, high) - low) / (high - low) * 4
+    estimate = svt(ObservedMatrix(stars, value_range=(1, 5)), 1.5, interval=interval)
+    np.testing.assert_allclose(estimate.to_dense(), expected, atol=1e-10)
+    assert estimate.to_dense().min() >= 1
+    assert estimate.to_dense().max() <= 5
+
+
+def test_each_column_may_have_a_range_of_its_own():
+    """Marks of 0..10 and 0..1000: the same estimate as for the marks brought to one range by hand."""
+    marks = np.array([[2.0, 900.0], [4.0, np.nan], [9.0, 100.0]])
+    ranges = (np.zeros(2), np.array([10.0, 1000.0]))
+    estimate = svt(ObservedMatrix(marks, value_range=ranges), 0.1).to_dense()
+    by_hand = svt(ObservedMatrix(marks / [10, 1000], value_range=(0, 1)), 0.1).to_dense() * [10, 1000]
+    np.testing.assert_allclose(estimate, by_hand)
+
+
+def test_a_stored_zero_is_an_observation_and_changes_p_hat():
+    stored = sparse.csr_array((np.array([1.0, 0.0]), ([0, 1], [0, 1])), shape=(2, 2))
+    missing = sparse.csr_array((np.array([1.0]), ([0], [0])), shape=(2, 2))
+    with_zero = svt(ObservedMatrix(stored, value_range=(-1, 1)), 0.5, lambda x: x).shrunk_values
+    rescaled = svt(ObservedMatrix(stored, value_range=(-1, 1)), 0.5).shrunk_values
+    without = svt(ObservedMatrix(missing, value_range=(-1, 1)), 0.5).shrunk_values
+    assert with_zero[0] == pytest.approx(1.0)
+    assert rescaled[0] == pytest.approx(1.0 / (2 / 4))
+    assert without[0] == pytest.approx(1.0 / (1 / 4))
+
+
+def test_rank_zero_is_the_middle_of_the_range_and_says_why():
+    Z = ObservedMatrix(np.array([[1.0, np.nan], [np.nan, 5.0]]), value_range=(1, 5))
+    with pytest.warns(RankZeroWarning, match="try threshold='noise-edge'"):
+        estimate = svt(Z, threshold=100.0)
+    assert estimate.rank == 0
+    np.testing.assert_array_equal(estimate.to_dense(), np.full((2, 2), 3.0))
+    np.testing.assert_array_equal(estimate.fold_in(np.array([[np.nan, 1.0]])), [[3.0, 3.0]])
+
+
+def test_near_full_rank_warns():
+    rng = np.random.default_rng(0)
+    with pytest.warns(FullRankWarning, match="nearly all noise"):
+        svt(ObservedMatrix(rng.uniform(-1, 1, (20, 30)), value_range=(-1, 1)), threshold=1e-3)
+
+
+def test_planted_low_rank_matrix_is_recovered_when_all_is_observed():
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(-1, 1, (40, 2)) @ rng.uniform(-1, 1, (2, 30)) / 2
+    estimate = svt(ObservedMatrix(truth, value_range=(-1, 1)), threshold=1e-6)
+    assert estimate.rank == 2
+    np.testing.assert_allclose(estimate.to_dense(), truth, atol=1e-10)
+
+
+class TestReading:
+    """The ways to read a `LowRankEstimate` agree with each other."""
+
+    @pytest.fixture
+    def estimate(self):
+        rng = np.random.default_rng(5)
+        self.values = rng.uniform(0, 10, (23, 11))
+        self.values[rng.random(self.values.shape) < 0.5] = np.nan
+        observed = ObservedMatrix(self.values, value_range=(0, 10), row_ids=[f"p{i}" for i in range(23)])
+        return svt(observed, threshold=2.0)
+
+    def test_rows_entries_and_blocks_equal_dense(self, estimate):
+        dense = estimate.to_dense()
+        i, j = np.divmod(np.arange(dense.size), dense.shape[1])
+        np.testing.assert_allclose(estimate.entries(i, j), dense.ravel())
+        np.testing.assert_array_equal(estimate.rows([4, 2]), dense[[4, 2]])
+        np.testing.assert_array_equal(np.vstack([block for _, block in estimate.blocks()]), dense)
+        assert estimate.row_ids[3] == "p3"
+
+    def test_fold_in_of_a_training_row_is_its_row(self, estimate):
+        np.testing.assert_allclose(estimate.fold_in(self.values), estimate.to_dense(), atol=1e-9)
+
+    def test_clipped_fraction_counts_what_clipping_changed(self, estimate):
+        raw = (estimate.left * estimate.shrunk_values) @ estimate.right.T
+        assert estimate.clipped_fraction() == np.mean((raw < -1) | (raw > 1))
+        assert 0 < estimate.clipped_fraction() < 1
+
+    def test_on_interval_reads_without_the_users_units(self, estimate):
+        np.testing.assert_allclose(estimate.on_interval().to_dense() * 5 + 5, estimate.to_dense())
+
+    def test_wrong_shapes_are_refused(self, estimate):
+        with pytest.raises(ShapeError, match="the 11 features"):
+            estimate.fold_in(np.zeros((2, 12)))
+        with pytest.raises(ShapeError, match="two equal lengths"):
+            estimate.entries([1, 2], [1])
