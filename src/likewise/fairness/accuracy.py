@@ -82,8 +82,9 @@ def held_out_error(
         raise ModelError(
             f"{np.count_nonzero(~np.isfinite(guess))} predictions are NaN or infinite", "finite predictions"
         )
-    where = ... if columns is None else columns
-    error = guess - truth if scale is None else scale.backward(guess, where) - scale.backward(truth, where)
+    error: NDArray[np.float64] = (
+        guess - truth if scale is None else scale.backward(guess, columns) - scale.backward(truth, columns)
+    )
     mse = float(np.mean(error**2))
     return ErrorFigures(
         truth.size,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -104,6 +105,13 @@ class PairwiseDistance(ABC):
     @abstractmethod
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure the pairs ``(left[k], right[k])``; shape (n_pairs,)."""
+
+    def release(self) -> None:
+        """Drop working copies that were made for blocks; they are made again when needed."""
+        for name in [
+            name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)
+        ]:
+            del self.__dict__[name]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}, {self.n_individuals} individuals)"

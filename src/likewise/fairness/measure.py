@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import DistanceError, InputError, ShapeError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.pairs import all_pairs, pair_count
+from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.row_distance import RowDistance
-from likewise.fairness.summary import ReferencePairs, Request, histogram_edges, summarise
+from likewise.fairness.summary import EqualBins, ReferencePairs, Request, histogram_reach, summarise
 from likewise.memory import ensure_fits
 
 Progress = Callable[[int, int], None]
@@ -118,19 +120,22 @@ def measure_arms(
     InputError, ShapeError, MemoryLimitError
         See `measure_fairness`.
     """
+    if not arms:
+        raise InputError("no arms", "outputs of at least one algorithm")
     distances = {name: _as_distance(name, outputs, reference) for name, outputs in arms.items()}
-    request = _request(quantiles, bins, worst, row_ids, reference)
-    if not 0 < nearest_share <= 1:
-        raise InputError(f"nearest_share={nearest_share!r}", "a share in (0, 1]")
+    ids = _ids(row_ids, reference)
+    checked_bins = _checked_bins(bins)
+    _check_options(nearest_share, quantiles, worst)
     _ensure_memory(reference.n_individuals, len(distances))
     advance = _advance(progress, (1 + len(distances)) * pair_count(reference.n_individuals))
     known = ReferencePairs.of(reference, all_pairs(reference, advance), nearest_share)
     if not known.values.size:
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
     outputs = {name: known.select(all_pairs(distance, advance)) for name, distance in distances.items()}
-    if isinstance(request.bins, int):
-        edges = histogram_edges([(output, known.values) for output in outputs.values()], request.bins)
-        request = Request(request.quantiles, edges, request.worst, request.ids)
+    chosen_bins = (
+        checked_bins if isinstance(checked_bins, np.ndarray) else _common_bins(checked_bins, known, outputs)
+    )
+    request = Request(tuple(map(float, quantiles)), chosen_bins, worst, ids)
     return {name: summarise(known, output, distances[name], request) for name, output in outputs.items()}
 
 
@@ -146,33 +151,38 @@ def _as_distance(
     return distance
 
 
-def _request(
-    quantiles: Sequence[float],
-    bins: int | ArrayLike,
-    worst: int,
-    row_ids: ArrayLike | None,
-    reference: PairwiseDistance,
-) -> Request:
-    """Check the options."""
+def _ids(row_ids: ArrayLike | None, reference: PairwiseDistance) -> NDArray[Any]:
+    """Return the names of the individuals: given, or of the reference, or positions."""
     m = reference.n_individuals
     ids = reference.row_ids if row_ids is None else np.asarray(row_ids)
-    ids = np.arange(m) if ids is None else ids
-    if ids.shape != (m,):
+    if ids is not None and ids.shape != (m,):
         raise ShapeError(f"row_ids of shape {ids.shape}", f"one id for each of {m} individuals")
+    return np.arange(m) if ids is None else ids
+
+
+def _check_options(nearest_share: float, quantiles: Sequence[float], worst: int) -> None:
+    if not 0 < nearest_share <= 1:
+        raise InputError(f"nearest_share={nearest_share!r}", "a share in (0, 1]")
     if not all(0 <= q <= 1 for q in quantiles):
         raise InputError(f"quantiles={tuple(quantiles)!r}", "numbers in [0, 1]")
     if worst < 0:
         raise InputError(f"worst={worst!r}", "a number of pairs >= 0")
-    return Request(tuple(float(q) for q in quantiles), _checked_bins(bins), worst, ids)
 
 
-def _checked_bins(bins: int | ArrayLike) -> int | np.ndarray:
+def _checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:
     if isinstance(bins, int | np.integer) and bins >= 1:
         return int(bins)
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
         raise InputError(f"bins={bins!r}", "a number of bins >= 1 or increasing edges")
     return edges
+
+
+def _common_bins(count: int, known: ReferencePairs, outputs: Mapping[str, NDArray[np.float64]]) -> EqualBins:
+    """Return bins that hold nearly all finite ratios of every arm."""
+    return EqualBins(
+        count, max(histogram_reach(pair_ratios(output, known.values)) for output in outputs.values())
+    )
 
 
 def _ensure_memory(n_individuals: int, n_arms: int) -> None:

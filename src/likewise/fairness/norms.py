@@ -58,15 +58,21 @@ def row_differences(
     -------
     ndarray, shape (n_pairs,)
     """
-    widest = rows.shape[1] if isinstance(rows, np.ndarray) else int(np.diff(rows.indptr).max(initial=1))
-    step = max(1, _PAIR_ENTRIES // max(1, widest))
-    parts = [
-        _norms(rows[left[k : k + step]] - rows[right[k : k + step]], order) for k in range(0, len(left), step)
-    ]
-    return np.concatenate([np.empty(0), *parts])
+    pairs_at_once = max(1, _PAIR_ENTRIES // max(1, _widest(rows)))
+    parts = [slice(k, k + pairs_at_once) for k in range(0, len(left), pairs_at_once)]
+    if isinstance(rows, np.ndarray):
+        powers = [(np.abs(rows[left[part]] - rows[right[part]]) ** order).sum(axis=1) for part in parts]
+    else:
+        powers = [power_sums(sparse.csr_array(rows[left[part]] - rows[right[part]]), order) for part in parts]
+    return np.concatenate([np.empty(0), *powers]) ** (1 / order)
 
 
-def _norms(differences: Floats | sparse.csr_array, order: float) -> Floats:
-    """Return the lq norm of every row."""
-    powers = abs(differences) ** order
-    return np.asarray(powers.sum(axis=1), dtype=np.float64) ** (1 / order)
+def power_sums(rows: sparse.csr_array, order: float) -> Floats:
+    """Return ``sum |x|^q`` of every row of a sparse matrix."""
+    powers = sparse.csr_array((np.abs(rows.data) ** order, rows.indices, rows.indptr), shape=rows.shape)
+    return np.asarray(powers.sum(axis=1), dtype=np.float64)
+
+
+def _widest(rows: Floats | sparse.csr_array) -> int:
+    """Return how many entries the longest row stores."""
+    return rows.shape[1] if isinstance(rows, np.ndarray) else int(np.diff(rows.indptr).max(initial=1))

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from likewise._kernels import PairWalk, absolute_differences, squared_differences
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.item_walk import shared_changes
-from likewise.fairness.norms import Norm, norm_name, norm_order, row_differences
+from likewise.fairness.norms import Norm, norm_name, norm_order, power_sums, row_differences
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
 
@@ -81,9 +82,7 @@ class ObservedDistance(PairwiseDistance):
 
     def block(self, start: int, stop: int, first: int = 0) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        powers = shared_changes(self.values, self._by_column, start, stop, first, self.order)
-        powers += self._guard.sizes[start:stop, None]
-        powers += self._guard.sizes[first:]
+        powers = self._expanded_powers(start, stop, first)
         self._guard.repair(powers, start, first)
         return powers if self.order == 1 else powers ** (1 / self.order)
 
@@ -91,33 +90,53 @@ class ObservedDistance(PairwiseDistance):
         """Measure given pairs; see `PairwiseDistance.between`."""
         return row_differences(self.values, left, right, self.order)
 
+    def _expanded_powers(self, start: int, stop: int, first: int) -> Floats:
+        """Return q-th powers from what the rows have in common, exact but for cancellation."""
+        if self.order == 1:
+            return absolute_differences(self._walk, start, stop)[:, first:]
+        if self.order == 2:
+            return squared_differences(self._walk, start, stop)[:, first:]
+        sizes = self._guard.sizes
+        changes = shared_changes(self.values, self._by_column, start, stop, first, self.order)
+        return changes + np.add.outer(sizes[start:stop], sizes[first:])
+
+    @cached_property
+    def _walk(self) -> PairWalk:
+        return PairWalk.from_csr(self.values)
+
     @cached_property
     def _by_column(self) -> sparse.csc_array:
         return self.values.tocsc()
 
     @cached_property
     def _guard(self) -> CancellationGuard:
-        sizes = np.asarray((abs(self.values) ** self.order).sum(axis=1), dtype=np.float64)
+        sizes = power_sums(self.values, self.order)
         terms = 2 * int(np.diff(self.values.indptr).max(initial=0))
         return CancellationGuard(
             sizes, label_equal_rows(self.values), terms, lambda i, j: self.between(i, j) ** self.order
         )
 
 
-def _zero_filled(observed: ObservedMatrix | Any, interval: Interval) -> tuple[sparse.csr_array, str]:
+def _zero_filled(observed: Any, interval: Interval) -> tuple[sparse.csr_array, str]:
     """Return the values to be read with missing entries as 0, and how they were scaled."""
     if isinstance(observed, ObservedMatrix):
-        values, scaling = observed.scaled(interval).zero_filled(), f"value range to the {interval} interval"
-    elif sparse.issparse(observed):
-        values, scaling = sparse.csr_array(observed), "as given"
-    else:
-        raise DistanceError(
-            f"observations of type {type(observed).__name__}", "an ObservedMatrix or a SciPy sparse matrix"
-        )
+        scaling = f"value range to the {interval} interval"
+        return _sound(observed.scaled(interval).zero_filled()), scaling
+    if not sparse.issparse(observed):
+        given = f"observations of type {type(observed).__name__}"
+        raise DistanceError(given, "an ObservedMatrix or a SciPy sparse matrix")
+    return _sound(observed), "as given"
+
+
+def _sound(matrix: Any) -> sparse.csr_array:
+    """Return a float64 csr_array, sorted, of at least two rows of finite values."""
+    values = sparse.csr_array(matrix, dtype=np.float64, copy=False)
     if values.shape[0] < 2:
         raise ShapeError(f"{values.shape[0]} individual", "at least two, in rows")
     if not np.isfinite(values.data).all():
         raise DistanceError("NaN or infinite observations", "finite values; leave a missing entry out")
-    values = values.astype(np.float64)
+    if values.has_canonical_format:
+        return values
+    values = values.copy()
     values.sum_duplicates()
-    return values, scaling
+    return values

@@ -70,4 +70,5 @@ def all_pairs(distance: PairwiseDistance, advance: Callable[[int], None] = lambd
         for k in range(stop - start):
             measured[starts[start + k] : starts[start + k + 1]] = block[k, k + 1 :]
         advance(int(starts[stop] - starts[start]))
+    distance.release()
     return measured

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,27 +74,32 @@ class RowDistance(PairwiseDistance):
         """Measure a block of pairs; see `PairwiseDistance.block`."""
         if self.order == 2 and self.rows.shape[1] > _NARROW:
             return self._by_product(start, stop, first)
-        metric: dict[str, Any] = {"metric": "minkowski", "p": self.order}
-        if self.order in (1, 2):
-            metric = {"metric": "cityblock" if self.order == 1 else "euclidean"}
-        return np.asarray(cdist(self.rows[start:stop], self.rows[first:], **metric))
+        return np.asarray(self._by_definition(start, stop, first), dtype=np.float64)
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
         return row_differences(self.rows, left, right, self.order)
 
+    def _by_definition(self, start: int, stop: int, first: int) -> ArrayLike:
+        left, right = self.rows[start:stop], self.rows[first:]
+        if self.order in (1, 2):
+            return cdist(left, right, "cityblock" if self.order == 1 else "euclidean")
+        return cdist(left, right, "minkowski", p=self.order)
+
     def _by_product(self, start: int, stop: int, first: int) -> Floats:
         """l2 by ``||x||^2 + ||y||^2 - 2 x.y`` on rows moved to their common mean, where less cancels."""
-        squares = self._centred[start:stop] @ self._centred[first:].T
+        squares: Floats = self._centred[start:stop] @ self._centred[first:].T
         squares *= -2
         squares += self._guard.sizes[start:stop, None]
         squares += self._guard.sizes[first:]
         self._guard.repair(squares, start, first)
-        return np.sqrt(squares, out=squares)
+        np.sqrt(squares, out=squares)
+        return squares
 
     @cached_property
     def _centred(self) -> Floats:
-        return self.rows - self.rows.mean(axis=0)
+        centred: Floats = self.rows - self.rows.mean(axis=0)
+        return centred
 
     @cached_property
     def _guard(self) -> CancellationGuard:

@@ -66,12 +66,23 @@ class ReferencePairs:
         return measured if self.places is None else measured[self.places]
 
 
+@dataclass(frozen=True)
+class EqualBins:
+    """Histogram bins of equal width from 0 to `reach`: counted faster than bins with given edges."""
+
+    count: int
+    reach: float
+
+
+Bins = EqualBins | Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What to report of every arm: quantiles in [0, 1], histogram bins or edges, how many worst pairs, and ids."""
+    """What to report of every arm: quantiles in [0, 1], histogram bins, how many worst pairs, and ids."""
 
     quantiles: tuple[float, ...]
-    bins: int | Floats
+    bins: Bins
     worst: int
     ids: NDArray[Any]
 
@@ -134,20 +145,18 @@ def summarise(
     )
 
 
-def histogram_edges(arms: list[tuple[Floats, Floats]], bins: int) -> Floats:
-    """Return common bin edges for pairs (D, d) of several arms: from 0 to where nearly all finite ratios of each end."""
-    return np.linspace(0.0, max((_reach(pair_ratios(*arm)) for arm in arms), default=1.0) or 1.0, bins + 1)
+def histogram_reach(ratios: Floats) -> float:
+    """Return where nearly all finite ratios end; 1 if all are 0."""
+    finite = ratios if np.isfinite(ratios).all() else ratios[np.isfinite(ratios)]
+    return order_statistics(finite, [share_rank(_REACH, finite.size)])[0] or 1.0 if finite.size else 1.0
 
 
-def _reach(ratios: Floats) -> float:
-    finite = ratios[np.isfinite(ratios)]
-    return order_statistics(finite, [share_rank(_REACH, finite.size)])[0] if finite.size else 0.0
-
-
-def histogram(ratios: Floats, bins: int | Floats) -> RatioHistogram:
-    """Count the ratios in each bin; an integer asks for that many bins up to where nearly all finite ratios end."""
-    edges = np.linspace(0.0, _reach(ratios) or 1.0, bins + 1) if isinstance(bins, int) else bins
-    counts, _ = np.histogram(ratios, edges)
+def histogram(ratios: Floats, bins: Bins) -> RatioHistogram:
+    """Count the ratios in each bin."""
+    if isinstance(bins, EqualBins):
+        counts, edges = np.histogram(ratios, bins.count, (0.0, bins.reach))
+    else:
+        counts, edges = np.histogram(ratios, bins)
     infinite = int(np.count_nonzero(np.isinf(ratios)))
     above = int(np.count_nonzero(ratios > edges[-1])) - infinite
     return RatioHistogram(np.asarray(edges), counts.astype(np.int64), above, infinite)
