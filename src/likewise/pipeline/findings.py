@@ -1,0 +1,112 @@
+"""Say in plain sentences what a comparison shows, and what it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from likewise.pipeline.result import Arm, ReferenceSummary
+
+_SAME = 0.005
+"""Relative changes below half a percent are called no change: they would print as equal figures."""
+
+
+def findings(arms: Mapping[str, Arm], reference: ReferenceSummary) -> tuple[str, ...]:
+    """Put an audit's result into words.
+
+    Parameters
+    ----------
+    arms : mapping of str to Arm
+        ``"without"`` and ``"with"`` pre-processing, or any one of them.
+    reference : ReferenceSummary
+
+    Returns
+    -------
+    tuple of str
+        One sentence each; the first is the most important.
+    """
+    if len(arms) < 2:
+        (arm,) = arms.values()
+        return (_one_arm(arm), _scope(arm))
+    before, after = arms["without"], arms["with"]
+    if not reference.valid_comparison:
+        return (_not_comparable(before, after), _scope(before))
+    return (
+        _fairness_sentence(before, after),
+        _error_sentence(before, after),
+        _mean_ratio_sentence(before, after),
+        _scope(before),
+    )
+
+
+def _one_arm(arm: Arm) -> str:
+    similar = arm.fairness.similar
+    return (
+        f"Over the {similar.share:.0%} most similar pairs outputs differ {_number(similar.scale_free_ratio.value)} times as much, "
+        "relative to similarity, as over all pairs on average (scale-free ratio; 1 means that similarity makes no difference)."
+    )
+
+
+def _fairness_sentence(before: Arm, after: Arm) -> str:
+    pair = (before.fairness.similar.scale_free_ratio.value, after.fairness.similar.scale_free_ratio.value)
+    verdict = {
+        -1: "With pre-processing similar individuals are treated more alike",
+        0: "Pre-processing leaves the treatment of similar individuals as it was",
+        1: "With pre-processing similar individuals are treated less alike",
+    }[_direction(*pair)]
+    share = f"{before.fairness.similar.share:.0%}"
+    return f"{verdict}: the scale-free ratio over the {share} most similar pairs goes {_change(*pair)}."
+
+
+def _error_sentence(before: Arm, after: Arm) -> str:
+    if before.error is None or after.error is None:
+        return "Accuracy was not measured, so whether fairness cost accuracy is not shown."
+    pair = (before.error.rmse, after.error.rmse)
+    verb = {-1: "falls", 0: "stays", 1: "rises"}[_direction(*pair)]
+    return f"The error on hidden observations {verb}: RMSE goes {_change(*pair)}, in the units of the data."
+
+
+def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
+    ratio = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
+    spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
+    text = (
+        f"The mean ratio IF goes {_change(*ratio)}, while the spread of the outputs goes {_change(*spread)}"
+    )
+    if _direction(*ratio) < 0 and _direction(*spread) < 0:
+        return f"{text}: a mean ratio also falls when all outputs shrink, so it alone shows no gain."
+    return f"{text}."
+
+
+def _not_comparable(before: Arm, after: Arm) -> str:
+    pair = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
+    return (
+        f"The mean ratio goes {_change(*pair)}, but each arm has its own reference distance (the convention of the paper's "
+        "released code), so this is not a valid before/after comparison: the change may come from the distance, not from the outputs."
+    )
+
+
+def _scope(arm: Arm) -> str:
+    return (
+        f"These are exact figures over the {arm.fairness.n_pairs:,} pairs of the {arm.fairness.n_individuals:,} individuals in these data; "
+        "about other individuals they say nothing."
+    )
+
+
+def _direction(before: float, after: float) -> int:
+    """Return -1, 0 or 1 for a fall, no change, or a rise."""
+    if before == after or (isfinite(before) and abs(after - before) <= _SAME * abs(before)):
+        return 0
+    return 1 if after > before else -1
+
+
+def _change(before: float, after: float) -> str:
+    text = f"from {_number(before)} to {_number(after)}"
+    if before and isfinite(before) and isfinite(after):
+        text += f" ({after / before - 1:+.0%})"
+    return text
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,126 @@
+"""Run an algorithm with and without pre-processing, or take its outputs from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from likewise.errors import InputError
+from likewise.estimation import SVT, LowRankEstimate
+from likewise.fairness import ErrorFigures, held_out_error
+from likewise.inference import Model, as_model
+from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
+from likewise.pipeline.steps import Steps
+
+ARMS = ("without", "with")
+"""The paper's h and f: without and with pre-processing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What ran and what came out, on the method's interval.
+
+    Parameters
+    ----------
+    training : ObservedMatrix
+        The observations that the algorithm saw, in the user's units.
+    hidden : HoldOut or None
+        Those that it did not see.
+    fitted : SVT or None
+        Fitted on `training`; None if outputs from elsewhere came without an estimator.
+    outputs : mapping of str to array-like
+        For ``"without"``, ``"with"``, or both.
+    titles : mapping of str to str
+        What each arm is, in words.
+    """
+
+    training: ObservedMatrix
+    hidden: HoldOut | None
+    fitted: SVT | None
+    outputs: Mapping[str, ArrayLike]
+    titles: Mapping[str, str]
+
+    @property
+    def interval(self) -> Interval:
+        """The interval that the method works on."""
+        return "symmetric" if self.fitted is None else self.fitted.interval
+
+    @property
+    def estimate(self) -> LowRankEstimate | None:
+        """``A_hat``, if anything was estimated."""
+        return None if self.fitted is None else self.fitted.estimate_
+
+    def error(self, arm: str) -> ErrorFigures | None:
+        """Return an arm's error on the hidden observations; None if nothing is hidden or outputs are no predictions of entries."""
+        predictions = np.asarray(self.outputs[arm])
+        if self.hidden is None or predictions.shape != self.training.shape:
+            return None
+        scale = self.training.value_range.scale_to(self.interval)
+        rows, columns = self.hidden.rows, self.hidden.columns
+        actual = scale.forward(self.hidden.values, columns)
+        return held_out_error(predictions[rows, columns], actual, scale, columns)
+
+
+def run_model(
+    observed: ObservedMatrix,
+    estimator: SVT,
+    model: str | Model | Any,
+    share: float,
+    random_state: int | np.random.Generator | None,
+    steps: Steps,
+) -> Run:
+    """Hide a share of the observations, estimate the matrix from the others, and run the model on both.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix
+    estimator : SVT
+        Cloned, not fitted in place.
+    model : str, callable or scikit-learn estimator
+        See `likewise.inference.as_model`.
+    share : float
+        In [0, 1); at 0 nothing is hidden.
+    random_state : int, Generator or None
+    steps : Steps
+
+    Returns
+    -------
+    Run
+    """
+    algorithm = as_model(model)
+    hidden = hold_out(observed, share, random_state) if share else None
+    training = observed if hidden is None else hidden.training
+    with steps.step("estimate the matrix"):
+        fitted = clone(estimator).fit(training)
+    with steps.step("run the model without pre-processing"):
+        without = algorithm(training.scaled(fitted.interval).zero_filled(), training)
+    with steps.step("run the model with pre-processing"):
+        with_ = algorithm(fitted.estimate_.on_interval().to_dense(), training)
+    name = model if isinstance(model, str) else type(model).__name__
+    titles = {"without": f"{name} on zero-filled observations", "with": f"{name} on the estimate"}
+    return Run(training, hidden, fitted, {"without": without, "with": with_}, titles)
+
+
+def take_outputs(
+    observed: ObservedMatrix, outputs: Mapping[str, ArrayLike], estimator: SVT | None, steps: Steps
+) -> Run:
+    """Take outputs that were computed elsewhere; an estimator, if given, is fitted for its certificates.
+
+    Raises
+    ------
+    InputError
+        If the arms are not named ``"without"`` and ``"with"``, or there is none.
+    """
+    if not outputs or not set(outputs) <= set(ARMS):
+        raise InputError(f"outputs for {sorted(outputs)}", "outputs for 'without', 'with', or both")
+    fitted = None
+    if estimator is not None:
+        with steps.step("estimate the matrix"):
+            fitted = clone(estimator).fit(observed)
+    titles = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in outputs}
+    return Run(observed, None, fitted, {arm: outputs[arm] for arm in ARMS if arm in outputs}, titles)
