@@ -99,6 +99,10 @@ class ConstantOutputWarning(LikewiseWarning):
     """Outputs hardly differ between individuals: fairness ratios are then small for a trivial reason."""
 
 
+class ActivityWarning(LikewiseWarning):
+    """A reference distance goes more with how much was observed of people than with how much they differ."""
+
+
 class CompletenessWarning(LikewiseWarning):
     """A singular value above the threshold may have been missed."""
 

@@ -39,7 +39,7 @@ def pair_positions(places: Indices, n_individuals: int) -> tuple[Indices, Indice
     return left, places - starts[left] + left + 1
 
 
-def row_blocks(n_individuals: int, entries: int = _BLOCK_ENTRIES) -> list[tuple[int, int]]:
+def row_blocks(n_individuals: int, entries: int) -> list[tuple[int, int]]:
     """Cut the rows of the upper triangle into ranges of about `entries` pairs each."""
     blocks, start = [], 0
     while start < n_individuals - 1:
@@ -49,7 +49,11 @@ def row_blocks(n_individuals: int, entries: int = _BLOCK_ENTRIES) -> list[tuple[
     return blocks
 
 
-def all_pairs(distance: PairwiseDistance, advance: Callable[[int], None] = lambda _: None) -> Floats:
+def all_pairs(
+    distance: PairwiseDistance,
+    advance: Callable[[int], None] = lambda _: None,
+    block_entries: int = _BLOCK_ENTRIES,
+) -> Floats:
     """Measure every pair i < j, in the order (0, 1), (0, 2), ... (1, 2), ...
 
     Parameters
@@ -57,6 +61,8 @@ def all_pairs(distance: PairwiseDistance, advance: Callable[[int], None] = lambd
     distance : PairwiseDistance
     advance : callable
         Called with the number of pairs that each block added.
+    block_entries : int
+        About how many pairs to measure at once.
 
     Returns
     -------
@@ -65,7 +71,7 @@ def all_pairs(distance: PairwiseDistance, advance: Callable[[int], None] = lambd
     m = distance.n_individuals
     starts = pair_starts(m)
     measured = np.empty(pair_count(m))
-    for start, stop in row_blocks(m):
+    for start, stop in row_blocks(m, block_entries):
         block = distance.block(start, stop, start)
         for k in range(stop - start):
             measured[starts[start + k] : starts[start + k + 1]] = block[k, k + 1 :]
