@@ -55,7 +55,8 @@ def figures(d, D, m, share):
     ratios = {pair: ratio(D[pair], d[pair]) for pair in d}
     near = similar_pairs(d, share)
     mean_d, mean_D = (float(np.mean(list(values.values()))) for values in (d, D))
-    scale_free = {pair: ratio(D[pair] / mean_D, d[pair] / mean_d) for pair in d}
+    defined = mean_d > 0 and mean_D > 0
+    scale_free = {pair: ratio(D[pair] / mean_D, d[pair] / mean_d) if defined else math.nan for pair in d}
     return {
         "mean_ratio": ordered_mean(d, D, m),
         "pair_mean_ratio": float(np.mean(list(ratios.values()))),
