@@ -11,7 +11,7 @@ from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations.convert import to_table
 from likewise.observations.range_check import RangeChoice, resolve_range
-from likewise.observations.table import Table, Values, rows_of_entries
+from likewise.observations.table import Table, Values, keep_entries, rows_of_entries
 from likewise.observations.triplets import DuplicateRule, assemble
 from likewise.observations.value_range import Interval, ValueRange
 
@@ -123,10 +123,15 @@ class ObservedMatrix:
         ((2, 1), ['ann', 'bob'], array([4., 0.]))
         """
         table = assemble(rows, columns, values, shape=shape, duplicates=duplicates)
-        return cls._from_table(table, *resolve_range(table, value_range))
+        return cls.from_table(table, value_range)
 
     @classmethod
-    def _from_table(
+    def from_table(cls, table: Table, value_range: RangeChoice = None) -> ObservedMatrix:
+        """Check what a reader of files made, and take it over."""
+        return cls._from_checked(table, *resolve_range(table, value_range))
+
+    @classmethod
+    def _from_checked(
         cls, table: Table, value_range: ValueRange, notes: tuple[str, ...] = ()
     ) -> ObservedMatrix:
         matrix = cls.__new__(cls)
@@ -275,8 +280,7 @@ class ObservedMatrix:
                 f"values of shape {data.shape}", f"one for each of {self.n_observed} observations"
             )
         table = self._table(_like(self.values, data))
-        resolved, notes = resolve_range(table, self.value_range if value_range is None else value_range)
-        return self._from_table(table, resolved, notes)
+        return self.from_table(table, self.value_range if value_range is None else value_range)
 
     def keep(self, observations: NDArray[np.bool_]) -> ObservedMatrix:
         """Return a matrix of the same shape in which only some of the observations are left.
@@ -297,10 +301,7 @@ class ObservedMatrix:
         """
         if not observations.any():
             raise ObservationError("no observation to keep", "at least one")
-        kept_before = np.concatenate(([0], np.cumsum(observations)))
-        indptr = kept_before[self.values.indptr].astype(self.values.indptr.dtype)
-        kept = (self.values.data[observations], self.values.indices[observations], indptr)
-        return self._from_table(self._table(type(self.values)(kept, shape=self.shape)), self.value_range)
+        return self._from_checked(self._table(keep_entries(self.values, observations)), self.value_range)
 
     def take_rows(self, rows: ArrayLike) -> ObservedMatrix:
         """Return some of the individuals, in the order given.
@@ -320,14 +321,14 @@ class ObservedMatrix:
         ObservationError
             If none of these individuals has an observation.
         """
-        chosen = np.asarray(rows)
+        chosen = np.atleast_1d(rows)
         values = self.values[chosen]
         if not values.nnz:
             raise ObservationError(
                 f"{values.shape[0]} individuals without an observation", "at least one observation"
             )
         table = Table(values, self.row_ids[chosen], self.column_ids.copy(), self._source_notes)
-        return self._from_table(table, self.value_range)
+        return self._from_checked(table, self.value_range)
 
     def _table(self, values: Values) -> Table:
         return Table(values, self.row_ids, self.column_ids, self._source_notes)
@@ -345,7 +346,7 @@ class ObservedMatrix:
         raise AttributeError(f"an ObservedMatrix cannot be changed (tried to delete {name!r})")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ObservedMatrix._from_table, (self._table(self.values), self.value_range)
+        return ObservedMatrix._from_checked, (self._table(self.values), self.value_range)
 
 
 def _like(values: Values, data: NDArray[np.floating]) -> Values:
@@ -356,7 +357,7 @@ def _notes_on_size(matrix: ObservedMatrix) -> list[str]:
     """Say what is allowed but surprising: nobody observed it, or there is one only."""
     rows, columns = matrix.shape
     empty_rows = int((np.diff(matrix.values.indptr) == 0).sum())
-    empty_columns = columns - np.unique(matrix.values.indices).size
+    empty_columns = columns - np.count_nonzero(np.bincount(matrix.values.indices, minlength=columns))
     candidates = {
         f"{empty_rows:,} of {rows:,} rows have no observation": empty_rows,
         f"{empty_columns:,} of {columns:,} columns have no observation": empty_columns,

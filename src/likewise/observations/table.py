@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,6 +30,10 @@ class Table:
     column_ids: NDArray[Any]
     notes: tuple[str, ...] = ()
 
+    def with_note(self, note: str) -> Table:
+        """Return the same table with one thing more to know about it."""
+        return replace(self, notes=(*self.notes, note))
+
 
 def float_type(dtype: np.dtype[Any]) -> type[np.float32 | np.float64]:
     """Return the type that observations are kept in: float32 if given so, else float64."""
@@ -44,3 +48,17 @@ def index_type(largest: int) -> type[np.int32 | np.int64]:
 def rows_of_entries(values: Values) -> NDArray[np.integer]:
     """Return the row of each stored entry, in storage order."""
     return np.repeat(np.arange(values.shape[0], dtype=values.indices.dtype), np.diff(values.indptr))
+
+
+def keep_entries(values: Values, kept: NDArray[np.bool_]) -> Values:
+    """Return a matrix of the same shape with some of the stored entries, marked in storage order."""
+    kept_before = np.concatenate(([0], np.cumsum(kept)))
+    indptr = kept_before[values.indptr].astype(values.indptr.dtype)
+    return type(values)((values.data[kept], values.indices[kept], indptr), shape=values.shape)
+
+
+def without_value(table: Table, missing: float) -> Table:
+    """Return a table in which the entries that equal `missing` are missing."""
+    kept = table.values.data != table.values.dtype.type(missing)
+    remaining = replace(table, values=keep_entries(table.values, kept))
+    return remaining.with_note(f"{np.count_nonzero(~kept):,} entries equal to {missing:g} count as missing")

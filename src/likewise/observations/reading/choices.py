@@ -1,0 +1,80 @@
+"""What the caller of `read_ratings` says about a file, and which of it has no meaning for that file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+from likewise.errors import FileFormatError, unknown_name
+from likewise.observations.reading.names import Column
+from likewise.observations.triplets import DuplicateRule
+
+Layout = Literal["triplets", "wide", "grid"]
+"""One line an observation; one row an individual, under a header; bare numbers, one row an individual."""
+
+_MEANINGFUL = {
+    "triplets": ("user", "item", "rating", "duplicates", "shape"),
+    "wide": ("columns", "id_columns"),
+    "grid": (),
+    "matrix": (),
+    "text": ("separator", "header", "encoding"),
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Arguments of `read_ratings` that say how a file is laid out, with their defaults."""
+
+    format: Layout | None = None
+    user: Column | None = None
+    item: Column | None = None
+    rating: Column | None = None
+    columns: tuple[Column, ...] | None = None
+    id_columns: tuple[Column, ...] = ()
+    missing_value: float | None = None
+    shape: tuple[int, int] | None = None
+    duplicates: DuplicateRule = "error"
+    separator: str | None = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if self.format not in (None, *get_args(Layout)):
+            raise FileFormatError(*unknown_name("format", self.format, get_args(Layout)))
+
+    @property
+    def roles(self) -> dict[str, Column | None]:
+        """The columns of triplets."""
+        return {"user": self.user, "item": self.item, "rating": self.rating}
+
+    @property
+    def has_header(self) -> bool | None:
+        """Whether the first line names columns: as the caller says or implies; None to look."""
+        names = (*self.roles.values(), *(self.columns or ()), *self.id_columns)
+        implied = self.format == "wide" or any(isinstance(name, str) for name in names)
+        return True if self.header is None and implied else self.header
+
+    def layout(self, width: int, header: tuple[str, ...] | None) -> Layout:
+        """Return the layout named, or the one that what was given and the first line suggest."""
+        if self.format is not None:
+            return self.format
+        if self.columns is not None or self.id_columns:
+            return "wide"
+        is_bare = header is None and width not in (3, 4) and set(self.roles.values()) == {None}
+        return "grid" if is_bare else "triplets"
+
+    def refuse_idle(self, file: str, *kinds: str) -> None:
+        """Raise if something was given that means nothing for a file of these kinds, so that no wish is ignored.
+
+        Raises
+        ------
+        FileFormatError
+        """
+        meaningful = {"format", "missing_value", *(name for kind in kinds for name in _MEANINGFUL[kind])}
+        for field in fields(self):
+            if field.name not in meaningful and getattr(self, field.name) != field.default:
+                accepted = ", ".join(sorted(meaningful))
+                raise FileFormatError(
+                    f"{field.name}={getattr(self, field.name)!r} for {file}, read as {kinds[0]}",
+                    f"only {accepted}",
+                )

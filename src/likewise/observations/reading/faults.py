@@ -1,0 +1,53 @@
+"""Find the first line that is wrong, and say what is wrong with it; slow, and only run where something is."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+
+from likewise.errors import FileFormatError, InputError, ObservationError
+from likewise.observations.reading.text import DelimitedText, is_number
+
+MISSING_WORDS = ("NA", "N/A", "na", "null", "NULL", "None", "nan", "NaN", "NAN")
+"""What stands for a missing cell, besides an empty one, where cells may be missing."""
+
+
+def first_fault(
+    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool
+) -> InputError | None:
+    """Return the error about the first line that is wrong, or None.
+
+    Parameters
+    ----------
+    text : DelimitedText
+    ids, numbers : sequence of int
+        Positions of the columns that are read.
+    gaps : bool
+        Whether numbers may be missing.
+    """
+    try:
+        for line, record in text.records():
+            if (fault := _fault(text, record, ids, numbers, gaps)) is not None:
+                kind, what, expected = fault
+                return kind(f"line {line} of {text.name}, {text.as_in_file(record)}, has {what}", expected)
+    except csv.Error as error:
+        return FileFormatError(f"{text.name} cannot be split into fields ({error})", "delimited text")
+    return None
+
+
+def _fault(
+    text: DelimitedText, record: list[str], ids: Sequence[int], numbers: Sequence[int], gaps: bool
+) -> tuple[type[InputError], str, str] | None:
+    if len(record) != text.width:
+        return FileFormatError, f"{len(record)} fields", f"{text.width}, as in the first line"
+    if any(not record[i] for i in ids):
+        return ObservationError, "no id", "an id in every line"
+    for i in numbers:
+        if gaps and (not record[i] or record[i] in MISSING_WORDS):
+            continue
+        if not is_number(record[i]):
+            return FileFormatError, f"{record[i]!r} where a number should be", "a number"
+        if not math.isfinite(float(record[i])):
+            return ObservationError, f"the value {record[i]}", "a finite number"
+    return None

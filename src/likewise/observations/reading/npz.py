@@ -1,0 +1,33 @@
+"""Read a sparse matrix that SciPy saved; nothing in the file is executed."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+
+from scipy import sparse
+
+from likewise.errors import FileFormatError
+from likewise.observations.convert import to_table
+from likewise.observations.reading.unpack import Source
+from likewise.observations.table import Table
+
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, EOFError, MemoryError)
+
+
+def read_npz(source: Source) -> Table:
+    """Read what `scipy.sparse.save_npz` wrote.
+
+    Raises
+    ------
+    FileFormatError
+        Damaged; not a sparse matrix; an object array, which would have to be unpickled.
+    """
+    try:
+        matrix = sparse.load_npz(io.BytesIO(source.data))  # never unpickles
+    except (*_DAMAGE, zipfile.BadZipFile, zlib.error) as error:
+        raise FileFormatError(
+            f"{source.name} holds no sparse matrix ({error})", "a file written by scipy.sparse.save_npz"
+        ) from error
+    return to_table(matrix)

@@ -1,0 +1,106 @@
+"""Delimited text and Parquet behind one face: columns, from which ids and numbers are taken."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from likewise.errors import FileFormatError, ObservationError
+from likewise.observations.reading.delimited import parse
+from likewise.observations.reading.text import recognise
+from likewise.observations.reading.unpack import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, eq=False)
+class Tabular:
+    """A file of columns.
+
+    Parameters
+    ----------
+    name : str
+        What to call the file in messages.
+    header : tuple of str or None
+        The names of the columns, if they have any.
+    width : int
+        How many columns there are.
+    take : callable
+        ``take(ids, numbers, gaps)`` returns the columns at these positions as a frame, named by position;
+        numbers may be missing if `gaps`.
+    """
+
+    name: str
+    header: tuple[str, ...] | None
+    width: int
+    take: Callable[[Sequence[int], Sequence[int], bool], pl.DataFrame]
+
+    def label(self, position: int) -> str | int:
+        """Return the name of a column, or its position where it has none."""
+        return self.header[position] if self.header else position
+
+
+def is_parquet(source: Source) -> bool:
+    """Return whether the file says that it is Parquet."""
+    return source.data.startswith(_PARQUET)
+
+
+def open_text(
+    source: Source, separator: str | None, has_header: bool | None, encoding: str, rating: int | None
+) -> Tabular:
+    """Open delimited text; see `recognise`."""
+    text = recognise(source, separator, has_header, encoding, rating)
+    return Tabular(text.name, text.header, text.width, partial(parse, text))
+
+
+def open_parquet(source: Source) -> Tabular:
+    """Open a Parquet file.
+
+    Raises
+    ------
+    FileFormatError
+        Damaged, or without rows.
+    """
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(io.BytesIO(source.data))
+    except pl.exceptions.PolarsError as error:
+        raise FileFormatError(f"{source.name} is damaged ({error})", "a whole Parquet file") from error
+    if not frame.height:
+        raise FileFormatError(f"{source.name} has no rows", "at least one observation")
+    return Tabular(source.name, tuple(frame.columns), frame.width, partial(_take, frame, source.name))
+
+
+def _take(
+    frame: pl.DataFrame, name: str, ids: Sequence[int], numbers: Sequence[int], gaps: bool
+) -> pl.DataFrame:
+    import polars as pl
+
+    for position in numbers:
+        if not (frame.dtypes[position].is_numeric() or frame.dtypes[position] == pl.Boolean):
+            column = f"column {frame.columns[position]!r} of {name}"
+            raise FileFormatError(f"{column}, of type {frame.dtypes[position]}", "numbers")
+    for position in [*ids, *([] if gaps else numbers)]:
+        if (missing := frame[:, position].is_null().arg_max()) is not None and frame[
+            :, position
+        ].null_count():
+            column = f"column {frame.columns[position]!r} of {name}"
+            raise ObservationError(
+                f"{column} has nothing in row {missing} (counted from 0)", "a value in each row"
+            )
+    return frame.select(
+        [frame[:, i].alias(str(i)) for i in ids] + [_as_float(frame[:, i]).alias(str(i)) for i in numbers]
+    )
+
+
+def _as_float(column: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return column if column.dtype == pl.Float32 else column.cast(pl.Float64)

@@ -1,0 +1,182 @@
+"""Recognise delimited text: its encoding, what separates its fields, and whether its first line names them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from likewise.errors import FileFormatError
+from likewise.observations.reading.unpack import Source
+
+_SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+_UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
+"""Stand-ins for a separator of several bytes, which no fast parser splits at; the first that does not occur is used."""
+_SHOWN = 60
+"""How many characters of an offending line are shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class DelimitedText:
+    """The lines of a file below its header, ready to be parsed.
+
+    Parameters
+    ----------
+    name : str
+        What to call the file in messages.
+    body : bytes
+        UTF-8, without header and without blank lines at its end.
+    separator : str
+        One character.
+    shown_separator : str
+        What the file itself has there.
+    header : tuple of str or None
+    width : int
+        How many fields the first line has.
+    first_line : int
+        Which line of the file the body starts with, counted from 1.
+    """
+
+    name: str
+    body: bytes
+    separator: str
+    shown_separator: str
+    header: tuple[str, ...] | None
+    width: int
+    first_line: int
+
+    @property
+    def quote(self) -> str | None:
+        """The quoting character: none where the separator is MovieLens's own, which never quotes."""
+        return None if len(self.shown_separator) > 1 else '"'
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number and the fields of each record: slow, for finding out what is wrong."""
+        lines = io.StringIO(self.body.decode(), newline="")
+        for line, record in _records(lines, self.separator, self.quote):
+            yield self.first_line + line - 1, record
+
+    def as_in_file(self, record: list[str]) -> str:
+        """Write a record as the file has it, cut short."""
+        line = self.shown_separator.join(record)
+        return repr(line if len(line) <= _SHOWN else line[:_SHOWN] + "...")
+
+
+def recognise(
+    source: Source, separator: str | None, has_header: bool | None, encoding: str, rating: int | None = None
+) -> DelimitedText:
+    """Find out how a text file is laid out.
+
+    Parameters
+    ----------
+    source : Source
+    separator : str or None
+        None to take the one that splits the first line into the most fields.
+    has_header : bool or None
+        None to look for numbers in the first line.
+    encoding : str
+    rating : int or None
+        Position of the rating, if the caller says so.
+
+    Raises
+    ------
+    FileFormatError
+        Binary; not in this encoding; not split by this separator; a header without rows.
+    """
+    data = _as_utf8(source, encoding)
+    body = data.lstrip(b"\r\n")
+    first_line = data[: len(data) - len(body)].count(b"\n") + 1
+    body = body.rstrip(b"\r\n")
+    if b"\r" in body and b"\n" not in body:
+        body = body.replace(b"\r", b"\n")
+    shown = separator or _likeliest_separator(_line(body))
+    body, single = _with_one_byte_separator(body, shown)
+    quote = None if len(shown) > 1 else '"'
+    _, fields = next(_records([_line(body)], single, quote))
+    if has_header or (has_header is None and _looks_like_header(fields, rating)):
+        body = body.partition(b"\n")[2]
+        if not body:
+            raise FileFormatError(f"{source.name} has a header and no rows", "at least one observation")
+        header = tuple(field.strip() for field in fields)
+        return DelimitedText(source.name, body, single, shown, header, len(fields), first_line + 1)
+    return DelimitedText(source.name, body, single, shown, None, len(fields), first_line)
+
+
+def _records(lines: Iterable[str], separator: str, quote: str | None) -> Iterator[tuple[int, list[str]]]:
+    if quote is None:
+        reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(lines, delimiter=separator, quotechar=quote)
+    for record in reader:
+        yield reader.line_num, record
+
+
+def _line(body: bytes) -> str:
+    return body.partition(b"\n")[0].decode().rstrip("\r")
+
+
+def _as_utf8(source: Source, encoding: str) -> bytes:
+    data = source.data
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and encoding == "utf-8":
+        raise FileFormatError(f"{source.name} starts like UTF-16", "UTF-8 text", 'give encoding="utf-16"')
+    if b"\0" in data and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+        raise FileFormatError(f"{source.name} is binary", "text, Parquet, or .npz")
+    if data.isascii():
+        return data
+    try:
+        text = data.decode(encoding)
+    except LookupError as error:
+        raise FileFormatError(f"unknown encoding {encoding!r}", "for example utf-8 or latin-1") from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileFormatError(
+            f"line {line} of {source.name} is not {encoding} (byte 0x{data[error.start]:02x})",
+            f"text in {encoding}",
+            'name another, for example encoding="latin-1"',
+        ) from error
+    return text.removeprefix("\ufeff").encode()
+
+
+def _likeliest_separator(line: str) -> str:
+    if _SEPARATORS[0] in line:
+        return _SEPARATORS[0]
+    return max(_SEPARATORS, key=line.count)
+
+
+def _with_one_byte_separator(body: bytes, shown: str) -> tuple[bytes, str]:
+    if shown == " ":
+        return _single_spaced(body), shown
+    if len(encoded := shown.encode()) == 1:
+        return body, shown
+    unused = next((bytes([byte]) for byte in _UNUSED_BYTES if bytes([byte]) not in body), None)
+    if unused is None:
+        raise FileFormatError(f"text with control characters, separated by {shown!r}", "plain text")
+    return body.replace(encoded, unused), unused.decode()
+
+
+def _single_spaced(body: bytes) -> bytes:
+    """Make runs of blanks, as in columns aligned for the eye, one space each."""
+    if b"  " in body or b"\t" in body:
+        body = re.sub(rb"[ \t]+", b" ", body)
+    return re.sub(rb" ?(\r?\n) ?", rb"\1", body).lstrip(b" ")
+
+
+def _looks_like_header(fields: list[str], rating: int | None) -> bool:
+    """Tell names from data: triplets with text for ids still have a number for their rating, bare numbers nothing else."""
+    numeric = [is_number(field) for field in fields]
+    if rating is not None and rating < len(fields):
+        return not numeric[rating]
+    if len(fields) in (3, 4):
+        return not any(numeric)
+    return not all(numeric)
+
+
+def is_number(text: str) -> bool:
+    """Return whether text is a number in the notation that parsers of tables accept (so not ``1_000``)."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

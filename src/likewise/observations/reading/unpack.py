@@ -1,0 +1,112 @@
+"""From a path to the bytes of one file, out of gzip and zip where need be."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from os import PathLike, fspath
+from pathlib import Path
+
+from likewise.errors import FileFormatError
+from likewise.memory import ensure_fits
+
+_GZIP, _ZIP = b"\x1f\x8b", b"PK"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The content of one file and the name to call it by in messages."""
+
+    name: str
+    data: bytes
+
+
+def unpack(path: str | PathLike[str]) -> Source:
+    """Read a file whole, and decompress it.
+
+    Raises
+    ------
+    FileFormatError
+        Missing, a directory, unreadable, empty; a damaged archive; a zip that does not hold exactly one file.
+    MemoryLimitError
+        If it would not fit into the memory that is available.
+    """
+    file = Path(fspath(path))
+    source = Source(file.name, _content(file))
+    while (inner := _unwrapped(source)) is not None:
+        source = inner
+    if not source.data.strip():
+        raise FileFormatError(f"{source.name} is empty", "a file of observations")
+    return source
+
+
+def _content(file: Path) -> bytes:
+    if file.is_dir():
+        raise FileFormatError(f"{file} is a directory", "a file", _listing(file))
+    try:
+        ensure_fits(file.stat().st_size, f"reading {file.name}", "read a smaller file, or sample it first")
+        return file.read_bytes()
+    except FileNotFoundError as error:
+        siblings = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
+        nearest = get_close_matches(file.name, siblings, n=1)
+        hint = f"did you mean {file.parent / nearest[0]}?" if nearest else ""
+        raise FileFormatError(f"no file {str(file)!r}", "a path to a file of observations", hint) from error
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"{file} cannot be read ({error})", "a file that can be read") from error
+
+
+def _listing(folder: Path) -> str:
+    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
+    return f"it holds {', '.join(names[:5])}" if names else ""
+
+
+def _unwrapped(source: Source) -> Source | None:
+    """Remove one layer of compression; None where there is none."""
+    if source.data.startswith(_GZIP):
+        return Source(source.name.removesuffix(".gz"), _gunzipped(source))
+    if source.data.startswith(_ZIP) and not is_npz(source.data):
+        return _only_member(source)
+    return None
+
+
+def _gunzipped(source: Source) -> bytes:
+    try:
+        return gzip.decompress(source.data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileFormatError(f"{source.name} is damaged ({error})", "a whole gzip file") from error
+
+
+def is_npz(data: bytes) -> bool:
+    """Return whether this is a zip of NumPy arrays."""
+    try:
+        names = zipfile.ZipFile(io.BytesIO(data)).namelist() if data.startswith(_ZIP) else []
+    except zipfile.BadZipFile:
+        return False
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def _only_member(source: Source) -> Source:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(source.data))
+        members = [member for member in archive.infolist() if not _is_clutter(member)]
+        if len(members) != 1:
+            listing = ", ".join(member.filename for member in members[:5]) or "nothing"
+            raise FileFormatError(
+                f"{source.name} holds {len(members)} files ({listing})",
+                "a zip of one file",
+                "unpack it first",
+            )
+        ensure_fits(members[0].file_size, f"unpacking {source.name}", "sample it first")
+        return Source(Path(members[0].filename).name, archive.read(members[0]))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise FileFormatError(
+            f"{source.name} is damaged or encrypted ({error})", "a plain, whole zip"
+        ) from error
+
+
+def _is_clutter(member: zipfile.ZipInfo) -> bool:
+    return member.is_dir() or member.filename.startswith("__MACOSX/")
