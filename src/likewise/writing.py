@@ -156,7 +156,7 @@ def _put(stream: BinaryIO, content: Content) -> None:
     if callable(content):
         content(stream)
     else:
-        stream.write(content.encode() if isinstance(content, str) else content)
+        stream.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 def _move(temporary: Path, target: Path) -> None:

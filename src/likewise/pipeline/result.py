@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars
+    from matplotlib.axes import Axes
+
     from likewise.fairness import ErrorFigures, FairnessFigures, LipschitzCertificates
+    from likewise.writing import PathLike
 
 
 @dataclass(frozen=True)
@@ -152,3 +158,71 @@ class AuditReport:
     findings: tuple[str, ...]
     settings: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    # The room of reports stands after this one, so it is only entered when a report is asked for.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists, strings and numbers, as in docs/report_schema.md."""
+        from likewise.report import document
+
+        return document(self)
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text: the same bytes for the same data, settings and seed."""
+        from likewise.report import to_json
+
+        return to_json(self.to_dict())
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return a polars frame with one row for each arm and figure: arm, figure, kind, value, low, high, n_pairs."""
+        import polars
+
+        frames = [
+            arm.fairness.to_frame().select(polars.lit(name).alias("arm"), polars.all())
+            for name, arm in self.arms.items()
+        ]
+        return polars.concat(frames)
+
+    def plot_histogram(self, ax: Axes | None = None) -> Axes:
+        """Draw the ratios of both arms over each other (the paper's Figures 1 and 3); returns the axes."""
+        from likewise.report import plot_histogram
+
+        return plot_histogram(self, ax)
+
+    def plot_spectrum(self, ax: Axes | None = None) -> Axes:
+        """Draw the singular values with the threshold; returns the axes."""
+        from likewise.report import plot_spectrum
+
+        return plot_spectrum(self, ax)
+
+    def save(self, folder: PathLike) -> Path:
+        """Write ``report.html``, ``report.json``, ``run.json`` and the figures; returns the path of the page.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there; files in it under other names are left alone.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written to; then nothing has been.
+        """
+        from likewise.report import save
+
+        return save(self, folder)
+
+    def __str__(self) -> str:
+        from likewise.report import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook, in a frame of its own so that styles do not mix."""
+        from html import escape
+
+        from likewise.report import as_page
+
+        return (
+            f'<iframe srcdoc="{escape(as_page(self))}" width="100%" height="720" style="border: 0"></iframe>'
+        )

@@ -1,0 +1,66 @@
+"""What is proved, in words that cannot be mistaken for what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from likewise.report.numbers import number
+
+if TYPE_CHECKING:
+    from likewise.fairness import Certificate, Unavailable
+    from likewise.pipeline.result import AuditReport
+
+PROVED_SCOPE = (
+    "These bounds say how far apart the estimates of two individuals can be, given their observations: the pre-processing step alone. For "
+    "outputs multiply by the Lipschitz constant K1 of the algorithm, if it has one (nearest neighbours have none)."
+)
+
+
+@dataclass(frozen=True)
+class ProvedRow:
+    """One constant, or why there is none.
+
+    Parameters
+    ----------
+    name, value, norms : str
+        `value` is ``"none"`` where there is no constant.
+    domain : str
+        For which pairs it holds.
+    assuming : str
+        What the proof takes for granted; or the reason why there is no constant.
+    proof : tuple of str
+        The steps.
+    """
+
+    name: str
+    value: str
+    norms: str
+    domain: str
+    assuming: str
+    proof: tuple[str, ...]
+
+
+def proved_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
+    """Return a row for each constant of a report; none where nothing was estimated."""
+    return tuple(_proved_row(constant) for constant in report.certificates or ())
+
+
+def proved_domains(report: AuditReport) -> tuple[str, ...]:
+    """Say in a sentence for which pairs the constants hold; more than one where they differ in it."""
+    rows = [row for row in proved_rows(report) if row.domain]
+    domains = dict.fromkeys(row.domain for row in rows)
+    return tuple(
+        f"For {domain}: {'; '.join(row.name for row in rows if row.domain == domain)}." for domain in domains
+    )
+
+
+def _proved_row(constant: Certificate | Unavailable) -> ProvedRow:
+    from likewise.fairness import Unavailable
+
+    if isinstance(constant, Unavailable):
+        return ProvedRow(constant.name, "none", "", "", constant.reason, ())
+    assumed = "; ".join(constant.assumptions) or "nothing"
+    norms = f"{constant.from_norm} to {constant.to_norm}"
+    value = number(constant.value)
+    return ProvedRow(constant.name, value, norms, constant.domain, assumed, constant.proof)

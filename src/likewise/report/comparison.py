@@ -1,0 +1,166 @@
+"""Every figure of both arms side by side, named and explained: what the table and the page both draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from likewise.report.numbers import figure_text, number, percent_change
+
+if TYPE_CHECKING:
+    from likewise.fairness import Figure
+    from likewise.pipeline.result import Arm, AuditReport
+
+_NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of every arm.
+
+    Parameters
+    ----------
+    label : str
+        Its name.
+    meaning : str
+        What it tells, in a sentence.
+    values : tuple of str
+        One for each arm.
+    change : str
+        From the first arm to the second; empty where the arms cannot be compared.
+    """
+
+    label: str
+    meaning: str
+    values: tuple[str, ...]
+    change: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Figures that are read together."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+_SIMILAR = {
+    "similar_scale_free_ratio": (
+        "scale-free ratio",
+        "How differently similar individuals are treated, relative to how differently all are: 1 means that similarity makes "
+        "no difference. It does not fall when all outputs shrink.",
+    ),
+    "similar_mean_ratio": ("mean ratio D/d", "Output distance over reference distance."),
+    "similar_max_ratio": ("largest ratio", "The pair of similar individuals that is treated worst."),
+    "similar_output_gap": ("mean output distance", "How far apart the outputs of similar individuals are."),
+}
+_ALL_PAIRS = {
+    "mean_ratio": (
+        "mean ratio IF",
+        "The paper's figure: the sum of D/d over ordered pairs, over m squared. A constant output scores 0, so read it with "
+        "error and spread.",
+    ),
+    "finite_mean_ratio": (
+        "mean ratio IF, finite pairs",
+        "The same without the pairs whose ratio is infinite.",
+    ),
+    "pair_mean_ratio": ("mean ratio over pairs", "Each unordered pair once."),
+    "scale_free_ratio": ("scale-free ratio", "D over its mean, divided by d over its mean, averaged."),
+    "max_ratio": (
+        "largest ratio",
+        "The smallest L for which the outputs are L-Lipschitz fair on these pairs.",
+    ),
+}
+_OUTPUTS = {
+    "output_spread": (
+        "output spread",
+        "Root mean square distance of the outputs to their mean; 0 is constant.",
+    ),
+    "mean_output_distance": ("mean output distance D", "Over all pairs."),
+    "mean_reference_distance": ("mean reference distance d", "Over all pairs; equal in a valid comparison."),
+}
+_COUNTS = {
+    "n_pairs": ("pairs", "With a defined reference distance."),
+    "n_zero_distance": ("at distance zero", "Pairs that the reference distance cannot tell apart."),
+    "n_infinite": ("infinite ratios", "Pairs at distance zero whose outputs differ."),
+    "n_undefined": ("undefined distance", "They count nowhere."),
+}
+_ERRORS = {
+    "rmse": ("RMSE", "Root mean squared error, in the units of the data."),
+    "mae": ("MAE", "Mean absolute error, in the units of the data."),
+    "mse": ("MSE", "Mean squared error, in the units of the data squared."),
+    "mse_scaled": ("MSE on the method's interval", "Comparable with the paper's tables."),
+}
+
+
+def comparison(report: AuditReport) -> tuple[Group, ...]:
+    """Return every figure of every arm, in the order in which to read them.
+
+    Parameters
+    ----------
+    report : AuditReport
+
+    Returns
+    -------
+    tuple of Group
+    """
+    arms = list(report.arms.values())
+    comparable = report.reference.valid_comparison
+    similar = f"The {arms[0].fairness.similar.share:.0%} most similar pairs"
+    groups = [
+        Group(similar, (*_figure_rows(arms, _SIMILAR, comparable), *_similarity_rows(arms))),
+        Group("All pairs", (*_figure_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
+        Group("Outputs", tuple(_figure_rows(arms, _OUTPUTS, comparable))),
+        Group("Counted pairs", tuple(_count_rows(arms))),
+    ]
+    return (_error_group(arms), *groups) if any(arm.error for arm in arms) else tuple(groups)
+
+
+def _figure_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:
+    every = [arm.fairness.figures() for arm in arms]
+    for name, (label, meaning) in names.items():
+        yield _row(label, meaning, [figures[name] for figures in every], comparable)
+
+
+def _similarity_rows(arms: list[Arm]) -> Iterable[Row]:
+    similar = [arm.fairness.similar for arm in arms]
+    yield Row(
+        "up to distance d",
+        "Pairs no farther apart count as similar.",
+        tuple(number(s.radius) for s in similar),
+    )
+    yield Row(
+        "how many", "More than asked for where distances tie.", tuple(f"{s.n_pairs:,}" for s in similar)
+    )
+
+
+def _quantile_rows(arms: list[Arm], comparable: bool) -> Iterable[Row]:
+    for q in arms[0].fairness.quantiles:
+        label = "median ratio" if q == 0.5 else f"{q:.4g} quantile of ratios"
+        meaning = f"At least {q:.4g} of the pairs have a ratio no larger than this."
+        yield _row(label, meaning, [arm.fairness.quantiles[q] for arm in arms], comparable)
+
+
+def _count_rows(arms: list[Arm]) -> Iterable[Row]:
+    for name, (label, meaning) in _COUNTS.items():
+        yield Row(label, meaning, tuple(f"{getattr(arm.fairness, name):,}" for arm in arms))
+
+
+def _error_group(arms: list[Arm]) -> Group:
+    hidden = next(arm.error.n for arm in arms if arm.error)
+    rows = []
+    for name, (label, meaning) in _ERRORS.items():
+        values = [None if arm.error is None else float(getattr(arm.error, name)) for arm in arms]
+        texts = tuple(_NOT_MEASURED if value is None else number(value) for value in values)
+        rows.append(Row(label, meaning, texts, _change([value for value in values if value is not None])))
+    return Group(f"Error on {hidden:,} hidden observations", tuple(rows))
+
+
+def _row(label: str, meaning: str, figures: list[Figure], comparable: bool) -> Row:
+    change = _change([figure.value for figure in figures]) if comparable else ""
+    return Row(label, meaning, tuple(map(figure_text, figures)), change)
+
+
+def _change(values: list[float]) -> str:
+    return percent_change(*values) if len(values) == 2 else ""

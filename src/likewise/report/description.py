@@ -1,0 +1,51 @@
+"""Data, estimate and reference distance in lines of text, the same in the table and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from likewise.report.numbers import number
+
+if TYPE_CHECKING:
+    from likewise.pipeline.result import AuditReport, DataSummary, EstimateSummary, ReferenceSummary
+
+VALID = "Both arms are held against this one distance, so they can be compared."
+INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference distance."
+
+
+def data_lines(data: DataSummary) -> tuple[str, ...]:
+    """Say what was observed."""
+    return (
+        f"{data.source}: {data.n_individuals:,} individuals x {data.n_features:,} features, "
+        f"{data.n_observed:,} observed (p_hat = {number(data.observed_fraction)})",
+        f"values {data.value_range}, worked on as {data.interval} interval",
+    )
+
+
+def estimate_lines(estimate: EstimateSummary) -> tuple[str, ...]:
+    """Say what pre-processing did."""
+    return (
+        estimate.estimator,
+        f"tau = {number(estimate.threshold)} ({estimate.threshold_name}) keeps {estimate.rank:,} singular values; "
+        f"{estimate.clipped_fraction:.1%} of the estimate clipped",
+        f"none missed: {estimate.completeness}",
+        f"regime: {estimate.regime}",
+    )
+
+
+def reference_lines(reference: ReferenceSummary) -> tuple[str, ...]:
+    """Say what both arms are held against, and whether they can be compared."""
+    return (reference.description, VALID if reference.valid_comparison else INVALID, *reference.caveats)
+
+
+def all_notes(report: AuditReport) -> tuple[str, ...]:
+    """Collect what the reader should know of the data and of each arm; what holds of every arm is said once."""
+    return (*report.data.notes, *_arm_notes(report))
+
+
+def _arm_notes(report: AuditReport) -> Iterator[str]:
+    of_arm = {name: arm.fairness.notes for name, arm in report.arms.items()}
+    for note in dict.fromkeys(note for notes in of_arm.values() for note in notes):
+        where = [name for name, notes in of_arm.items() if note in notes]
+        yield note if len(where) == len(of_arm) else f"{where[0]} pre-processing: {note}"

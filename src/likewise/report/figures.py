@@ -1,0 +1,166 @@
+"""The figures of a report: ratios of both arms, as in the paper's Figures 1 and 3, and the spectrum with tau drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from likewise.report.numbers import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from likewise.pipeline.result import AuditReport
+
+FileFormat = Literal["svg", "png"]
+Plot = Callable[["AuditReport", "Axes"], Any]
+
+_ARM_COLORS = {"without": "#d55e00", "with": "#0072b2"}
+"""Vermillion and blue of Okabe and Ito (2008): told apart with any colour vision, and in grey."""
+
+_INK = "#1c1e21"
+"""Text and axes; becomes the colour of the surrounding text where a figure stands in a page."""
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.15,
+    "grid.color": _INK,
+    "legend.frameon": False,
+} | dict.fromkeys(
+    ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), _INK
+)
+
+
+_NO_DATE = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+
+
+def plot_histogram(report: AuditReport, ax: Axes | None = None) -> Axes:
+    """Draw the ratios D / d of all pairs, both arms over each other (the paper's Figures 1 and 3).
+
+    Parameters
+    ----------
+    report : AuditReport
+    ax : matplotlib Axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _new_axes() if ax is None else ax
+    ax.set_prop_cycle(color=[_ARM_COLORS[name] for name in report.arms])
+    for name, arm in report.arms.items():
+        arm.fairness.plot_histogram(ax, f"{name} pre-processing")
+    ax.set_xlim(left=0)
+    return ax
+
+
+def plot_spectrum(report: AuditReport, ax: Axes | None = None) -> Axes:
+    """Draw the singular values with the threshold tau: those above it make the estimate.
+
+    Parameters
+    ----------
+    report : AuditReport
+    ax : matplotlib Axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _new_axes() if ax is None else ax
+    ax.set_xlabel("rank of the singular value, largest first")
+    ax.set_ylabel("singular value")
+    if report.estimate is None:
+        ax.text(0.5, 0.5, "nothing was estimated", ha="center", transform=ax.transAxes)
+        return ax
+    values, tau = report.estimate.singular_values, report.estimate.threshold
+    ranks, kept = np.arange(1, values.size + 1), values > tau
+    ax.plot(
+        ranks[kept],
+        values[kept],
+        "o",
+        color=_ARM_COLORS["with"],
+        markersize=4,
+        label=f"kept ({kept.sum():,})",
+    )
+    if not kept.all():
+        ax.plot(ranks[~kept], values[~kept], "x", color=_INK, alpha=0.6, markersize=4, label="cut")
+    ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
+    ax.set_ylim(bottom=0)
+    ax.legend()
+    return ax
+
+
+def histogram_caption(report: AuditReport) -> str:
+    """Describe the histogram in a line."""
+    beyond = ", ".join(
+        f"{arm.fairness.histogram.above + arm.fairness.histogram.infinite:,} of {arm.fairness.n_pairs:,} pairs ({name})"
+        for name, arm in report.arms.items()
+    )
+    return f"Output distance over reference distance of every pair, smaller is fairer; beyond the axis: {beyond}."
+
+
+def spectrum_caption(report: AuditReport) -> str:
+    """Describe the spectrum in a line."""
+    if report.estimate is None:
+        return "Nothing was estimated."
+    cut = report.estimate.singular_values.size - report.estimate.rank
+    extent = f"and {cut:,} below" if cut > 0 else "those below were not computed"
+    return f"Singular values of the zero-filled observations: {report.estimate.rank:,} above the threshold, {extent}."
+
+
+def draw(plot: Plot, report: AuditReport, file_format: FileFormat) -> bytes:
+    """Draw a figure for a file: the same bytes for the same report.
+
+    Parameters
+    ----------
+    plot : callable
+        `plot_histogram` or `plot_spectrum`.
+    report : AuditReport
+    file_format : {"svg", "png"}
+
+    Returns
+    -------
+    bytes
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    stream = io.BytesIO()
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE | {"svg.hashsalt": plot.__name__})
+        figure = Figure(figsize=(7.2, 3.8), layout="constrained")
+        plot(report, figure.subplots())
+        figure.savefig(
+            stream,
+            format=file_format,
+            dpi=150,
+            transparent=file_format == "svg",
+            metadata=_NO_DATE[file_format],
+        )
+    return stream.getvalue()
+
+
+def inline_svg(plot: Plot, report: AuditReport) -> str:
+    """Draw a figure to stand in a page: no file header, ids of its own, and ink in the colour of the page's text."""
+    drawing = draw(plot, report, "svg").decode()
+    prefix = f"{plot.__name__.replace('_', '-')}-"
+    for mark in ('id="', "url(#", 'href="#'):
+        drawing = drawing.replace(mark, mark + prefix)
+    return drawing[drawing.index("<svg") :].replace(_INK, "currentColor").strip()
+
+
+def _new_axes() -> Axes:
+    from matplotlib.figure import Figure
+
+    return Figure(layout="constrained").subplots()

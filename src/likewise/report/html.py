@@ -1,0 +1,91 @@
+"""The report as one page: works offline, in light and dark, on paper and on a phone."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
+from likewise.report.comparison import comparison
+from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines
+from likewise.report.figures import (
+    histogram_caption,
+    inline_svg,
+    plot_histogram,
+    plot_spectrum,
+    spectrum_caption,
+)
+from likewise.report.numbers import number, printable
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from likewise.pipeline.result import AuditReport
+
+
+def as_page(report: AuditReport) -> str:
+    """Return the report as one HTML page with everything in it.
+
+    Parameters
+    ----------
+    report : AuditReport
+
+    Returns
+    -------
+    str
+        The same text for the same report. Ids and file names are escaped; scripts are forbidden by the page itself.
+    """
+    return _template().render(_context(report))
+
+
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("likewise.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"number": number, "printable": printable}
+    return environment.get_template("report.html.j2")
+
+
+def _context(report: AuditReport) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    groups = comparison(report)
+    style = resources.files("likewise.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+    return {
+        "report": report,
+        "style": Markup(style),
+        "groups": groups,
+        "headline": groups[:-1],
+        "arrow": Markup(' <span class="arrow">&rarr;&nbsp;</span>'),
+        "show_change": len(report.arms) == 2 and report.reference.valid_comparison,
+        "figures": list(_figures(report)),
+        "proved": proved_rows(report),
+        "proved_scope": PROVED_SCOPE,
+        "proved_domains": proved_domains(report),
+        "description": _description(report),
+        "notes": all_notes(report),
+    }
+
+
+def _figures(report: AuditReport) -> list[dict[str, Any]]:
+    from markupsafe import Markup
+
+    drawn = [(plot_histogram, histogram_caption(report))]
+    if report.estimate is not None:
+        drawn.append((plot_spectrum, spectrum_caption(report)))
+    # The drawing is our own and holds no text of the user's, so it may stand in the page unescaped.
+    return [{"svg": Markup(inline_svg(plot, report)), "caption": caption} for plot, caption in drawn]
+
+
+def _description(report: AuditReport) -> dict[str, tuple[str, ...]]:
+    lines = {"Data": data_lines(report.data)}
+    if report.estimate is not None:
+        lines["Estimate"] = estimate_lines(report.estimate)
+    return lines | {"Reference distance d": reference_lines(report.reference)}

@@ -1,0 +1,67 @@
+"""Numbers as people read them, the same in the table and on the page."""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from likewise.fairness import Figure
+
+
+def number(value: float) -> str:
+    """Write a number with four significant digits, large ones in full.
+
+    Examples
+    --------
+    >>> number(0.123456), number(14123.4), number(float("inf")), number(float("nan"))
+    ('0.1235', '14,123', 'infinite', 'undefined')
+    """
+    if isnan(value):
+        return "undefined"
+    if not isfinite(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+
+
+def figure_text(figure: Figure) -> str:
+    """Write a figure; one that was sampled shows its interval, one that is exact shows none.
+
+    Examples
+    --------
+    >>> from likewise.fairness import ExactFigure, SampledFigure
+    >>> figure_text(ExactFigure(0.5, 10))
+    '0.5'
+    >>> figure_text(SampledFigure(0.5, 0.4, 0.6, 0.95, "all pairs", "normal", 10))
+    '0.5 [0.4, 0.6]'
+    """
+    from likewise.fairness import SampledFigure
+
+    if isinstance(figure, SampledFigure):
+        return f"{number(figure.value)} [{number(figure.low)}, {number(figure.high)}]"
+    return number(figure.value)
+
+
+def percent_change(before: float, after: float) -> str:
+    """Write the relative change, or nothing where there is none to speak of.
+
+    Examples
+    --------
+    >>> percent_change(0.2, 0.1), percent_change(1.0, 0.999), percent_change(0.0, 1.0), percent_change(1.0, float("inf"))
+    ('-50%', '0%', '', '')
+    """
+    if not (isfinite(before) and isfinite(after) and before):
+        return ""
+    percent = round(100 * (after - before) / abs(before))
+    return f"{percent:+,}%" if percent else "0%"
+
+
+def printable(text: object) -> str:
+    r"""Write any id or file name so that it cannot steer a terminal: control characters are spelled out.
+
+    Examples
+    --------
+    >>> print(printable("Zoë\x1b[31m"))
+    Zoë\x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
