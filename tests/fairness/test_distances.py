@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from likewise import ObservedMatrix
-from likewise.errors import DistanceError, ModelError, ShapeError
+from likewise.errors import DistanceError, ShapeError
 from likewise.fairness import ObservedDistance, RowDistance
 
 from . import naive
@@ -177,9 +177,9 @@ def test_too_few_individuals_or_no_rows(rows):
 
 
 def test_unusable_values_are_named():
-    with pytest.raises(ModelError, match=r"2 rows: 1, 3"):
+    with pytest.raises(DistanceError, match=r"2 rows: 1, 3"):
         RowDistance([[0.0], [np.nan], [1.0], [np.inf]])
-    with pytest.raises(ModelError, match="not numbers"):
+    with pytest.raises(DistanceError, match="not numbers"):
         RowDistance(["yes", "no"])
     with pytest.raises(DistanceError, match="NaN or infinite"):
         ObservedDistance(sparse.csr_array([[1.0, np.nan], [0.0, 1.0]]))

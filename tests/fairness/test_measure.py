@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
-from likewise.errors import ConstantOutputWarning, DistanceError, InputError, MemoryLimitError, ShapeError
+from likewise.errors import ConstantOutputWarning, DistanceError, InputError, MemoryLimitError, ModelError, ShapeError
 from likewise.fairness import (
     DistanceDescription,
     ExactFigure,
@@ -301,6 +301,13 @@ def test_no_arms_and_other_people():
         measure_arms({}, PEOPLE)
     with pytest.raises(ShapeError, match=r"'with' has 3 individuals, the reference distance 4"):
         measure_arms({"without": OUTPUTS, "with": OUTPUTS[:3]}, PEOPLE)
+
+
+def test_unusable_outputs_name_the_arm_and_the_rows():
+    with pytest.raises(ModelError, match=r"outputs of 'with': NaN or infinite values in 1 rows: 2"):
+        measure_arms({"without": OUTPUTS, "with": [0.0, 1.0, math.nan, 2.0]}, PEOPLE)
+    with pytest.raises(ModelError, match="one-hot"):
+        measure_fairness(["yes", "no", "no", "yes"], PEOPLE)
 
 
 def test_what_cannot_fit_is_refused_before_it_is_allocated():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import DistanceError, InputError, ShapeError
+from likewise.errors import DistanceError, InputError, ModelError, ShapeError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.pairs import all_pairs, pair_count
@@ -142,7 +142,10 @@ def measure_arms(
 def _as_distance(
     name: str, outputs: ArrayLike | PairwiseDistance, reference: PairwiseDistance
 ) -> PairwiseDistance:
-    distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance(outputs)
+    try:
+        distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance(outputs)
+    except DistanceError as error:
+        raise ModelError(f"outputs of {name!r}: {error.given}", error.expected, error.hint) from error
     if distance.n_individuals != reference.n_individuals:
         raise ShapeError(
             f"{name!r} has {distance.n_individuals} individuals, the reference distance {reference.n_individuals}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._kernels import PairWalk, absolute_differences, squared_differences
-from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
-from likewise.fairness.item_walk import shared_changes
+from likewise.fairness.item_walk import shared_sums
 from likewise.fairness.norms import Norm, norm_name, norm_order, power_sums, row_differences
+from likewise.fairness.observed_values import observed_values
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
 
@@ -32,13 +33,17 @@ class ObservedDistance(PairwiseDistance):
         The q of lq, at least 1.
     interval : {"symmetric", "unit"}, default "symmetric"
         Under ``"symmetric"`` a missing entry counts as the middle of the value range, under ``"unit"`` as its low end.
+    exclude : sequence, optional
+        Columns that do not count, by their ids; of a sparse matrix by position.
     row_ids : array-like, optional
         Names of the individuals; by default those of `observed`.
+    description : DistanceDescription, optional
+        Replaces the one made from the above, where `observed` encodes something else.
 
     Raises
     ------
     DistanceError
-        An unknown norm, or values that are NaN or infinite.
+        An unknown norm or column; NaN or infinite values.
     ShapeError
         Fewer than two individuals.
 
@@ -62,22 +67,25 @@ class ObservedDistance(PairwiseDistance):
         norm: Norm = "l1",
         *,
         interval: Interval = "symmetric",
+        exclude: Sequence[Any] = (),
         row_ids: ArrayLike | None = None,
+        description: DistanceDescription | None = None,
     ) -> None:
         self.order = norm_order(norm)
-        self.values, scaling = _zero_filled(observed, interval)
+        taken = observed_values(observed, interval, exclude, row_ids)
+        self.values, self.row_ids = taken.values, taken.row_ids
         self.n_individuals = self.values.shape[0]
-        ids = observed.row_ids if isinstance(observed, ObservedMatrix) and row_ids is None else row_ids
-        self.row_ids = None if ids is None else np.asarray(ids)
         missing = {
             "symmetric": "the middle of the value range (0)",
             "unit": "the low end of the value range (0)",
         }
-        self.description = DistanceDescription(
+        self.description = description or DistanceDescription(
             f"{norm_name(self.order)} between zero-filled observations",
             norm_name(self.order),
-            scaling=scaling,
+            columns=taken.columns,
+            scaling=taken.scaling,
             missing=missing[interval] if isinstance(observed, ObservedMatrix) else "0",
+            axioms="pseudometric" if len(exclude) else "metric",
         )
 
     def block(self, start: int, stop: int, first: int = 0) -> Floats:
@@ -97,8 +105,13 @@ class ObservedDistance(PairwiseDistance):
         if self.order == 2:
             return squared_differences(self._walk, start, stop)[:, first:]
         sizes = self._guard.sizes
-        changes = shared_changes(self.values, self._by_column, start, stop, first, self.order)
+        changes = shared_sums(self.values, self._by_column, start, stop, first, self._change)
         return changes + np.add.outer(sizes[start:stop], sizes[first:])
+
+    def _change(self, a: Floats, b: Floats) -> Floats:
+        """Return what sharing a feature changes: ``|a - b|^q`` instead of ``|a|^q + |b|^q``."""
+        changes: Floats = np.abs(a - b) ** self.order - np.abs(a) ** self.order - np.abs(b) ** self.order
+        return changes
 
     @cached_property
     def _walk(self) -> PairWalk:
@@ -115,28 +128,3 @@ class ObservedDistance(PairwiseDistance):
         return CancellationGuard(
             sizes, label_equal_rows(self.values), terms, lambda i, j: self.between(i, j) ** self.order
         )
-
-
-def _zero_filled(observed: Any, interval: Interval) -> tuple[sparse.csr_array, str]:
-    """Return the values to be read with missing entries as 0, and how they were scaled."""
-    if isinstance(observed, ObservedMatrix):
-        scaling = f"value range to the {interval} interval"
-        return _sound(observed.scaled(interval).zero_filled()), scaling
-    if not sparse.issparse(observed):
-        given = f"observations of type {type(observed).__name__}"
-        raise DistanceError(given, "an ObservedMatrix or a SciPy sparse matrix")
-    return _sound(observed), "as given"
-
-
-def _sound(matrix: Any) -> sparse.csr_array:
-    """Return a float64 csr_array, sorted, of at least two rows of finite values."""
-    values = sparse.csr_array(matrix, dtype=np.float64, copy=False)
-    if values.shape[0] < 2:
-        raise ShapeError(f"{values.shape[0]} individual", "at least two, in rows")
-    if not np.isfinite(values.data).all():
-        raise DistanceError("NaN or infinite observations", "finite values; leave a missing entry out")
-    if values.has_canonical_format:
-        return values
-    values = values.copy()
-    values.sum_duplicates()
-    return values

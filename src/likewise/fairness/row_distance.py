@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from likewise.errors import ModelError, ShapeError
+from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.norms import Norm, norm_name, norm_order, row_differences
@@ -31,15 +32,15 @@ class RowDistance(PairwiseDistance):
         Replaces the one made from `norm`, where `rows` are the result of a transformation.
     row_ids : array-like, optional
         Names of the individuals.
+    resolution : float, default 0
+        Distances up to here are 0: below it, `rows` that come out of rounded arithmetic tell nothing.
 
     Raises
     ------
     ShapeError
         Fewer than two individuals, no feature, or more than two dimensions.
-    ModelError
-        Values that are not numbers, NaN, or infinite; the rows are named.
     DistanceError
-        An unknown norm.
+        An unknown norm; values that are not numbers, NaN, or infinite: the rows are named.
 
     Notes
     -----
@@ -62,8 +63,10 @@ class RowDistance(PairwiseDistance):
         *,
         description: DistanceDescription | None = None,
         row_ids: ArrayLike | None = None,
+        resolution: float = 0.0,
     ) -> None:
-        self.rows = _complete_rows(rows)
+        self.resolution = resolution
+        self.rows = complete_rows(rows)
         self.order = norm_order(norm)
         self.n_individuals = len(self.rows)
         self.description = description or _describe(self.order, self.rows.shape[1])
@@ -72,19 +75,27 @@ class RowDistance(PairwiseDistance):
 
     def block(self, start: int, stop: int, first: int = 0) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        if self.order == 2 and self.rows.shape[1] > _NARROW:
-            return self._by_product(start, stop, first)
-        return np.asarray(self._by_definition(start, stop, first), dtype=np.float64)
+        by_product = self.order == 2 and self.rows.shape[1] > _NARROW
+        return self._resolved((self._by_product if by_product else self._by_definition)(start, stop, first))
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
-        return row_differences(self.rows, left, right, self.order)
+        return self._resolved(row_differences(self.rows, left, right, self.order))
 
-    def _by_definition(self, start: int, stop: int, first: int) -> ArrayLike:
-        left, right = self.rows[start:stop], self.rows[first:]
-        if self.order in (1, 2):
-            return cdist(left, right, "cityblock" if self.order == 1 else "euclidean")
-        return cdist(left, right, "minkowski", p=self.order)
+    def _resolved(self, measured: Floats) -> Floats:
+        if self.resolution:
+            measured[measured <= self.resolution] = 0.0
+        return measured
+
+    def _by_definition(self, start: int, stop: int, first: int) -> Floats:
+        metrics = {1.0: "cityblock", 2.0: "euclidean"}
+        options: dict[str, Any] = (
+            {"metric": metrics[self.order]} if self.order in metrics else {"p": self.order}
+        )
+        measured: NDArray[Any] = cdist(
+            self.rows[start:stop], self.rows[first:], **{"metric": "minkowski", **options}
+        )
+        return measured.astype(np.float64, copy=False)
 
     def _by_product(self, start: int, stop: int, first: int) -> Floats:
         """l2 by ``||x||^2 + ||y||^2 - 2 x.y`` on rows moved to their common mean, where less cancels."""
@@ -105,7 +116,10 @@ class RowDistance(PairwiseDistance):
     def _guard(self) -> CancellationGuard:
         sizes = np.einsum("ij,ij->i", self._centred, self._centred)
         return CancellationGuard(
-            sizes, label_equal_rows(self.rows), self.rows.shape[1], lambda i, j: self.between(i, j) ** 2
+            sizes,
+            label_equal_rows(self.rows),
+            self.rows.shape[1],
+            lambda i, j: row_differences(self.rows, i, j, 2.0) ** 2,
         )
 
 
@@ -115,13 +129,13 @@ def _describe(order: float, n_columns: int) -> DistanceDescription:
     return DistanceDescription(f"{norm_name(order)} between rows", norm_name(order))
 
 
-def _complete_rows(rows: ArrayLike) -> Floats:
+def complete_rows(rows: ArrayLike) -> Floats:
     """Return rows as a float64 matrix without NaN or infinity."""
     try:
         table = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ModelError(
-            "outputs that are not numbers", "numbers, shape (m,) or (m, k)", "one-hot encode classes"
+        raise DistanceError(
+            "values that are not numbers", "numbers, shape (m,) or (m, k)", "one-hot encode classes"
         ) from error
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or len(table) < 2 or not table.shape[1]:
@@ -129,5 +143,7 @@ def _complete_rows(rows: ArrayLike) -> Floats:
     bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
     if bad.size:
         named = ", ".join(map(str, bad[:5])) + (", ..." if bad.size > 5 else "")
-        raise ModelError(f"NaN or infinite values in {bad.size} rows: {named}", "finite values in every row")
+        raise DistanceError(
+            f"NaN or infinite values in {bad.size} rows: {named}", "finite values in every row"
+        )
     return table

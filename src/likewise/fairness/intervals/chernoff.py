@@ -1,0 +1,47 @@
+"""The two means at which a seen mean of values in [0, 1] becomes too unlikely: Hoeffding's inequality in its sharp form.
+
+``P(mean >= p) <= exp(-n KL(p, t))`` for every p above the true mean t, and likewise below (Hoeffding 1963, Theorem 1). It holds for
+n independent draws, and for a U-statistic over m individuals with ``n = floor(m / 2)`` (Section 5a there).
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+
+_STEPS = 200
+
+
+def divergence(p: float, t: float) -> float:
+    """Return ``KL(p, t) = p log(p / t) + (1 - p) log((1 - p) / (1 - t))`` for p and t in [0, 1].
+
+    Examples
+    --------
+    >>> divergence(0.5, 0.5), round(divergence(0.0, 0.5), 4), divergence(0.5, 1.0)
+    (0.0, 0.6931, inf)
+    """
+    return _term(p, t) + _term(1 - p, 1 - t)
+
+
+def least_mean(p: float, n_draws: int, error: float) -> float:
+    """Return the smallest t <= p with ``n KL(p, t) <= log(1 / error)``; 0 if the error is 0.
+
+    Examples
+    --------
+    >>> round(least_mean(1.0, 100, 0.05), 4)  # 0.05^(1 / 100)
+    0.9705
+    """
+    return 1 - greatest_mean(1 - p, n_draws, error)
+
+
+def greatest_mean(p: float, n_draws: int, error: float) -> float:
+    """Return the largest t >= p with ``n KL(p, t) <= log(1 / error)``; 1 if the error is 0.
+
+    Examples
+    --------
+    >>> round(greatest_mean(0.0, 100, 0.05), 4)  # 1 - 0.05^(1 / 100)
+    0.0295
+    """
+    if not error:
+        return 1.0
+    allowed = log(1 / error) / n_draws
+    return _largest(lambda t: divergence(p, t) <= allowed, p)
