@@ -1,0 +1,110 @@
+"""Rows minus their column means, read in blocks, so that no centred copy of the matrix is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise._kernels import CompressedRows, adjoint_product, forward_product
+
+Floats = NDArray[np.float64]
+Matrix = Floats | sparse.csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class CentredRows:
+    """The rows of ``C = matrix - 1 mean^T``.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_array, shape (m, n)
+        In a sparse matrix, what is not stored is 0.
+    mean : ndarray, shape (n,)
+        What to subtract from every row, also from the zeros of a sparse one.
+    magnitude : ndarray, shape (m,)
+        Length of each row and of the means before they were subtracted: what is left of a row is rounding if it
+        is shorter than rounding of these.
+    """
+
+    matrix: Matrix
+    mean: Floats
+    magnitude: Floats
+
+    @classmethod
+    def of(cls, matrix: Matrix, mean: Floats) -> CentredRows:
+        """Subtract `mean` from every entry of every row."""
+        return cls(matrix, mean, _lengths(matrix) + np.linalg.norm(mean))
+
+    @classmethod
+    def of_stored(cls, matrix: sparse.csr_array, mean: Floats) -> CentredRows:
+        """Subtract `mean` from the entries that are stored; the others become 0, neither above nor below it."""
+        deviations = sparse.csr_array(
+            (matrix.data - mean[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape
+        )
+        return cls(deviations, np.zeros_like(mean), _lengths(matrix) + np.linalg.norm(mean))
+
+    @property
+    def slices(self) -> list[slice]:
+        """Blocks of rows, of which one, or its products with all rows, takes some 64 MiB."""
+        m, n = self.matrix.shape
+        step = max(16, (64 << 20) // (8 * max(m, n)))
+        return [slice(start, min(start + step, m)) for start in range(0, m, step)]
+
+    def unit_block(self, rows: slice) -> Floats:
+        """Return some rows of C, dense, scaled to length 1; a row that equals the means to rounding is 0."""
+        centred = self._block(rows)
+        return centred * self._inverse_lengths_of(centred, rows)[:, np.newaxis]
+
+    @cached_property
+    def inverse_lengths(self) -> Floats:
+        """1 / length of each row of C; 0 for one that equals the means to rounding."""
+        return np.concatenate([self._inverse_lengths_of(self._block(rows), rows) for rows in self.slices])
+
+    def products(self, block: Floats) -> Floats:
+        """Return ``block C^T``: the scalar product of each row of a (b, n) block with each row of C."""
+        if isinstance(self.matrix, np.ndarray):
+            return block @ self.matrix.T - (block @ self.mean)[:, np.newaxis]
+        products = forward_product(self._compressed, np.ascontiguousarray(block.T))
+        return np.asarray(products.T, dtype=np.float64)
+
+    def weighted_sums(self, weights: Matrix) -> Floats:
+        """Return ``weights C``: for each row of (b, m) weights, the sum of the rows of C that it weighs."""
+        if isinstance(weights, np.ndarray) and not isinstance(self.matrix, np.ndarray):
+            return np.asarray(
+                adjoint_product(self._compressed, np.ascontiguousarray(weights.T)).T, np.float64
+            )
+        sums = weights @ self.matrix
+        dense: Floats = sums if isinstance(sums, np.ndarray) else sums.toarray()
+        return dense - np.outer(weights.sum(axis=1), self.mean)
+
+    def _block(self, rows: slice) -> Floats:
+        part = self.matrix[rows]
+        return (part if isinstance(part, np.ndarray) else part.toarray()) - self.mean
+
+    def _inverse_lengths_of(self, centred: Floats, rows: slice) -> Floats:
+        lengths = _lengths(centred)
+        rounding = np.finfo(np.float64).eps * max(self.matrix.shape) * self.magnitude[rows]
+        return np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > rounding)
+
+    @cached_property
+    def _compressed(self) -> CompressedRows:
+        compressed = CompressedRows.from_csr(self.matrix)
+        if not self.mean.any():
+            return compressed
+        return compressed.plus_low_rank(np.ones((self.matrix.shape[0], 1)), -self.mean[:, np.newaxis])
+
+
+def _lengths(matrix: Matrix) -> Floats:
+    squares = (
+        np.einsum("ij,ij->i", matrix, matrix) if isinstance(matrix, np.ndarray) else _sum_squares(matrix)
+    )
+    return np.sqrt(squares)
+
+
+def _sum_squares(matrix: sparse.csr_array) -> Floats:
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]).astype(np.float64)

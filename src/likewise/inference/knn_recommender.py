@@ -1,0 +1,140 @@
+"""K-nearest neighbours as a scikit-learn estimator: a thin layer on `nearest_neighbor_outputs`."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from likewise.errors import ModelError
+from likewise.inference.nearest_neighbors import Average, check_neighbors, nearest_neighbor_outputs
+from likewise.observations import ObservedMatrix
+
+Floats = NDArray[np.float64]
+
+
+class KNNRecommender(BaseEstimator):
+    """Recommend to each individual what the individuals most similar to it value.
+
+    The inference algorithm of Experiment 2: an individual's outputs are the average of the rows of its K nearest
+    neighbours, weighted by adjusted cosine. See `nearest_neighbor_outputs` for every corner of the definition.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default 10
+        K, less than the number of individuals. None takes every individual whose similarity is positive.
+    average : {"all", "co-raters"}, default "all"
+        Whose entries count in the average for an item: those of all neighbours (the matrix is complete), or of the
+        neighbours who observed the item.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+
+    Raises
+    ------
+    ModelError
+        By `fit`, if `n_neighbors` does not fit the number of individuals.
+
+    References
+    ----------
+    Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Section 6, Experiment 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> B = np.array([[1.0, 0.0, 0.0], [1.0, 0.2, 0.0], [0.0, 0.0, 1.0], [0.0, 0.4, 1.0]])
+    >>> recommender = KNNRecommender(n_neighbors=1).fit(B)
+    >>> recommender.predict()  # nobody is their own neighbour
+    array([[1. , 0.2, 0. ],
+           [1. , 0. , 0. ],
+           [0. , 0.4, 1. ],
+           [0. , 0. , 1. ]])
+    >>> recommender.predict([[0.9, 0.0, 0.1]])  # somebody new
+    array([[1., 0., 0.]])
+    """
+
+    def __init__(self, n_neighbors: int | None = 10, average: Average = "all") -> None:
+        self.n_neighbors = n_neighbors
+        self.average = average
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Keep the rows among which neighbours are sought.
+
+        Parameters
+        ----------
+        X : array-like, data frame or SciPy sparse, shape (n_individuals, n_features)
+            A complete matrix; what a sparse one does not store is 0. For ``average="co-raters"`` it need not be
+            complete: what is NaN or not stored is missing, and an `ObservedMatrix` is taken too.
+        y : array-like, shape (n_individuals,) or (n_individuals, n_targets), optional
+            Average these instead of the rows of X.
+
+        Returns
+        -------
+        KNNRecommender
+            Itself.
+        """
+        self._rows, self._targets = self._validate(X, y)
+        check_neighbors(self.n_neighbors, self._rows.shape[0])
+        return self
+
+    def predict(self, X: Any = None) -> Floats:
+        """Return the outputs for new individuals, or for those of the fit.
+
+        Parameters
+        ----------
+        X : as in `fit`, shape (n_individuals, n_features), optional
+            New individuals; each may have any row of the fit as neighbour, also one that equals it. By default the
+            individuals of the fit, of whom none is its own neighbour.
+
+        Returns
+        -------
+        ndarray, shape (n_individuals, n_features), or that of the targets
+        """
+        check_is_fitted(self)
+        return nearest_neighbor_outputs(
+            self._rows,
+            self.n_neighbors,
+            average=self.average,
+            targets=self._targets,
+            new_rows=None if X is None else self._checked(X, reset=False),
+        )
+
+    def fit_predict(self, X: Any, y: Any = None) -> Floats:
+        """Return the outputs for the rows of X, of which none is its own neighbour: ``fit(X, y).predict()``."""
+        return self.fit(X, y).predict()
+
+    def _validate(self, X: Any, y: Any) -> tuple[Any, Floats | None]:
+        rows = self._checked(X, reset=True)
+        if y is None:
+            return rows, None
+        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        check_consistent_length(rows, targets)
+        return rows, targets
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, ObservedMatrix):
+            if self.average == "all":
+                raise ModelError(
+                    'an ObservedMatrix for average="all"',
+                    "a complete matrix",
+                    "zero-fill it on the method's interval, Z.scaled().zero_filled(), or estimate it",
+                )
+            X = X.values
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite="allow-nan" if self.average == "co-raters" else True,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.average == "co-raters"
+        return tags
