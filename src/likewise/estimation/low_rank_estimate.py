@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise.errors import ShapeError
+from likewise.estimation.lookup import positions_of
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale, ObservedMatrix
 from likewise.observations.convert import to_table
 
 if TYPE_CHECKING:
     from likewise.spectrum import SingularTriplets
+    from likewise.writing import PathLike
 
 Floats = NDArray[np.float64]
 
@@ -141,6 +143,25 @@ class LowRankEstimate:
             )
         return self._read(values, j)
 
+    def entries_of(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
+        """Return single entries by the ids of their individuals and features, in the user's units.
+
+        Parameters
+        ----------
+        row_ids, column_ids : array-like, shape (k,)
+
+        Returns
+        -------
+        ndarray, shape (k,)
+
+        Raises
+        ------
+        ObservationError
+            Naming ids that the observations did not have.
+        """
+        rows = positions_of(row_ids, self.row_ids, "row")
+        return self.entries(rows, positions_of(column_ids, self.column_ids, "column"))
+
     def blocks(self) -> Iterator[tuple[slice, Floats]]:
         """Yield (row slice, rows in the user's units) so that no more than some 32 MiB exist at a time."""
         m, n = self.shape
@@ -191,6 +212,31 @@ class LowRankEstimate:
             )
         zero_filled = self._zero_filled(new_rows)
         return self._read(((zero_filled @ self.right) * self.gains) @ self.right.T)
+
+    def save(self, path: PathLike) -> None:
+        """Write factors, scale and ids to one ``.npz`` file; see `load`.
+
+        Raises
+        ------
+        OutputError
+            The file cannot be written, or ids are neither numbers nor text.
+        """
+        from likewise.estimation.persistence import save_estimate
+
+        save_estimate(self, path)
+
+    @staticmethod
+    def load(path: PathLike) -> LowRankEstimate:
+        """Read an estimate that `save` wrote; no code in the file is run.
+
+        Raises
+        ------
+        FileFormatError
+            Missing, damaged, or something else.
+        """
+        from likewise.estimation.persistence import load_estimate
+
+        return load_estimate(path)
 
     def clipped_fraction(self) -> float:
         """Return the share of all m n entries that clipping changes, in [0, 1]."""

@@ -1,0 +1,133 @@
+"""An estimate in a file: arrays without pickle, so that opening a file never runs code."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import FileFormatError, OutputError
+from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.memory import ensure_fits
+from likewise.observations import AffineScale
+from likewise.writing import PathLike, write_npz
+
+_FORMAT = "likewise.low-rank-estimate"
+_VERSION = 1
+_FACTORS = ("left", "singular_values", "shrunk_values", "right")
+_IDS = ("row_ids", "column_ids")
+_SCALE = ("shift", "factor")
+
+
+def save_estimate(estimate: LowRankEstimate, path: PathLike) -> None:
+    """Write factors, scale and ids to one ``.npz`` file.
+
+    Parameters
+    ----------
+    estimate : LowRankEstimate
+    path : path-like
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written, or ids are neither numbers nor text.
+    """
+    header = {"format": _FORMAT, "version": _VERSION, "bounds": estimate.scale.bounds}
+    arrays = {"header": np.array(json.dumps(header))}
+    arrays |= {name: getattr(estimate, name) for name in _FACTORS}
+    arrays |= {name: getattr(estimate.scale, name) for name in _SCALE}
+    arrays |= {name: _storable(getattr(estimate, name), name) for name in _IDS}
+    write_npz(path, arrays)
+
+
+def load_estimate(path: PathLike) -> LowRankEstimate:
+    """Read what `save_estimate` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    LowRankEstimate
+
+    Raises
+    ------
+    FileFormatError
+        Missing, damaged, not an estimate, of a newer format, or with shapes that do not fit each other.
+    """
+    arrays = _arrays(path)
+    bounds = _checked_header(arrays.get("header"), path)
+    missing = {*_FACTORS, *_IDS, *_SCALE} - set(arrays)
+    if missing:
+        raise FileFormatError(f"{path} has no {', '.join(sorted(missing))}", "a whole estimate")
+    _check_shapes(arrays, path)
+    return LowRankEstimate(
+        **{name: arrays[name] for name in _FACTORS},
+        scale=AffineScale(arrays["shift"], arrays["factor"], bounds),
+        **{name: _as_python_text(arrays[name]) for name in _IDS},
+    )
+
+
+def _arrays(path: PathLike) -> dict[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored)
+    except FileNotFoundError as error:
+        raise FileFormatError(f"no file {str(path)!r}", "an estimate that was saved") from error
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise FileFormatError(
+            f"{path} is not an estimate ({error})", "a file that `likewise estimate` wrote"
+        ) from error
+
+
+def _checked_header(stored: NDArray[Any] | None, path: PathLike) -> tuple[float, float]:
+    try:
+        header = json.loads(str(stored))
+        low, high = header["bounds"]
+        found, version = header["format"], header["version"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise FileFormatError(f"{path} has no header of likewise", "an estimate that was saved") from error
+    if found != _FORMAT or version != _VERSION:
+        hint = "a newer likewise may read it" if found == _FORMAT else ""
+        raise FileFormatError(f"{path} is {found}, version {version}", f"{_FORMAT}, version {_VERSION}", hint)
+    return float(low), float(high)
+
+
+def _check_shapes(arrays: dict[str, NDArray[Any]], path: PathLike) -> None:
+    m, n, rank = arrays["row_ids"].size, arrays["column_ids"].size, arrays["singular_values"].size
+    expected = {
+        "left": [(m, rank)],
+        "right": [(n, rank)],
+        "singular_values": [(rank,)],
+        "shrunk_values": [(rank,)],
+        "shift": [(), (n,)],
+        "factor": [(), (n,)],
+    }
+    for name, shapes in expected.items():
+        array = arrays[name]
+        if array.shape not in shapes or array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise FileFormatError(
+                f"{name} in {path} is {array.dtype} of shape {array.shape}", f"finite numbers, {shapes[-1]}"
+            )
+
+
+def _storable(ids: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return ids as numbers or as text of fixed width, which is what a file without pickle can hold."""
+    if not ids.dtype.hasobject:
+        return ids
+    listed = ids.tolist()
+    # Fixed width text loses zero bytes at its end.
+    unfit = [i for i in listed if not isinstance(i, str) or i.endswith("\0")]
+    if unfit:
+        kind = type(unfit[0]).__name__
+        raise OutputError(f"cannot store {name} such as {unfit[0]!r} of type {kind}; use numbers or text")
+    ensure_fits(4 * max(map(len, listed)) * len(listed), f"{name} as text of fixed width", "use shorter ids")
+    return np.array(listed, dtype=np.str_)
+
+
+def _as_python_text(ids: NDArray[Any]) -> NDArray[Any]:
+    return ids.astype(object) if ids.dtype.kind == "U" else ids
