@@ -1,7 +1,7 @@
 """Room of the observations, Z: what was observed, read from memory or from files, with its value range."""
 
 from likewise.observations.observed_matrix import ObservedMatrix
-from likewise.observations.reading import read_ratings
+from likewise.observations.reading import read_pairs, read_ratings
 from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
 from likewise.observations.value_range import AffineScale, Interval, ValueRange
@@ -15,5 +15,6 @@ __all__ = [
     "ValueRange",
     "clustered",
     "hold_out",
+    "read_pairs",
     "read_ratings",
 ]

@@ -26,7 +26,7 @@ def read_triplets(
     roles = find_roles(file.header, file.width, wanted, file.name)
     user, item, rating = roles.values()
     frame = file.take([user, item], [rating], False)
-    users, items = (_id_array(frame[str(position)]) for position in (user, item))
+    users, items = (id_array(frame[str(position)]) for position in (user, item))
     table = assemble(users, items, frame[str(rating)].to_numpy(), shape=shape, duplicates=duplicates)
     if file.header is None or None not in wanted.values():
         return table
@@ -46,7 +46,7 @@ def read_wide(file: Tabular, columns: Sequence[Column] | None, id_columns: Seque
             f"columns={columns!r} with id_columns={id_columns!r}", "features, each once, that are not ids"
         )
     frame = file.take(ids, features, True)
-    row_ids = _joined([_id_array(frame[str(position)]) for position in ids])
+    row_ids = _joined([id_array(frame[str(position)]) for position in ids])
     return to_table(
         frame.select(map(str, features)), row_ids, [file.label(position) for position in features]
     )
@@ -61,7 +61,8 @@ def read_grid(file: Tabular, note_if_full: bool) -> Table:
     return table.with_note("every cell counts as observed; if a value stands for missing, give missing_value")
 
 
-def _id_array(ids: pl.Series) -> NDArray[Any]:
+def id_array(ids: pl.Series) -> NDArray[Any]:
+    """Return a column of ids as integers, or as the Python objects that they are."""
     if ids.dtype.is_integer():
         return ids.to_numpy()
     array = np.empty(len(ids), dtype=object)
