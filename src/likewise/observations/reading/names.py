@@ -51,7 +51,7 @@ def find_roles(
     if width < len(wanted):
         raise FileFormatError(
             f"the first line of {file} has {width} field" + "s" * (width > 1),
-            "at least three: user, item, rating",
+            f"at least {len(wanted)}: {', '.join(wanted)}",
             'give separator=..., or format="grid" for bare numbers',
         )
     if names is None and width not in (3, 4) and None in wanted.values():
