@@ -57,9 +57,6 @@ def ensure_fits(n_bytes: float, what: str, instead: str, limit: float | None = N
         )
 
 
-require_memory = ensure_fits
-
-
 def format_bytes(n_bytes: float) -> str:
     """Write a number of bytes for people.
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError
-from likewise.observations.ids import label_axis
+from likewise.observations.ids import counted_ids, label_axis
 from likewise.observations.table import Table, Values, float_type, index_type
 from likewise.observations.triplets import Axis, compress
 
@@ -46,19 +46,31 @@ def _from_sparse(values: Any) -> Values:
             "a format in which an observed zero differs from padding",
             "build it as csr or coo",
         )
-    kind = float_type(values.dtype)
-    if values.format in ("csr", "csc"):
-        short = values.tocsr()
-        matrix = Values((short.data.astype(kind), short.indices, short.indptr), shape=values.shape, copy=True)
-        if matrix.has_canonical_format:
-            return matrix
-    # SciPy adds duplicates up in silence where it converts; `compress` names them.
+    return _from_compressed(values) if values.format in ("csr", "csc") else _from_coordinates(values)
+
+
+def _from_compressed(values: Any) -> Values:
+    try:
+        # A new object around the same arrays: SciPy trims what it checks, and SciPy's C code trusts what is not checked.
+        checked = type(values)((values.data, values.indices, values.indptr), shape=values.shape)
+        checked.check_format(full_check=True)
+    except ValueError as error:
+        raise ObservationError(f"a malformed sparse matrix ({error})", "indices within the shape") from error
+    rows = checked.tocsr()
+    index = index_type(max(rows.shape[1], rows.nnz))
+    parts = (rows.data.astype(float_type(rows.dtype)), rows.indices.astype(index), rows.indptr.astype(index))
+    matrix = Values(parts, shape=rows.shape)
+    return matrix if matrix.has_canonical_format else _from_coordinates(matrix)
+
+
+def _from_coordinates(values: Any) -> Values:
+    """Sort, and name duplicates, which SciPy would add up in silence."""
     triplets = values.tocoo()
-    rows, columns = (
-        Axis(np.arange(length), codes.astype(index_type(length)))
+    row_axis, column_axis = (
+        Axis(counted_ids(length), codes.astype(index_type(length)))
         for length, codes in zip(values.shape, triplets.coords, strict=True)
     )
-    return compress(rows, columns, triplets.data.astype(kind))[0]
+    return compress(row_axis, column_axis, triplets.data.astype(float_type(values.dtype)))[0]
 
 
 def _as_array(values: Any) -> NDArray[np.floating]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import ObservationError, ShapeError
+from likewise.memory import ensure_fits
 
 _DENSE_SPAN = 4
 """Integer ids are looked up in a table while their span is at most this many times their number."""
@@ -37,6 +38,18 @@ def _from_sequence(ids: Sequence[Any]) -> NDArray[Any]:
     return kept
 
 
+def counted_ids(length: int, origin: int = 0) -> NDArray[np.int64]:
+    """Return the positions of an axis as its ids.
+
+    Raises
+    ------
+    MemoryLimitError
+        If there are more than fit into memory.
+    """
+    ensure_fits(16 * length, f"an axis of {length:,}", "number individuals and features without gaps")
+    return np.arange(origin, length + origin)
+
+
 def label_axis(ids: ArrayLike | None, length: int, axis: str) -> NDArray[Any]:
     """Return the ids of an axis: those given, checked, or 0, 1, 2...
 
@@ -48,7 +61,7 @@ def label_axis(ids: ArrayLike | None, length: int, axis: str) -> NDArray[Any]:
         If an id is missing or occurs twice.
     """
     if ids is None:
-        return np.arange(length)
+        return counted_ids(length)
     array = as_id_array(ids)
     if array.size != length:
         raise ShapeError(f"{array.size} {axis} ids for {length} {axis}s", f"one id a {axis}")
@@ -102,7 +115,10 @@ def _factorize_integers(ids: NDArray[np.integer]) -> tuple[NDArray[np.integer], 
     occurs = np.zeros(high - low + 1, dtype=bool)
     occurs[offsets] = True
     position = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    return (np.flatnonzero(occurs) + low).astype(ids.dtype), position[offsets]
+    codes = position[offsets]
+    unique = np.empty(position[-1] + 1, dtype=ids.dtype)
+    unique[codes] = ids
+    return unique, codes
 
 
 def _factorize_objects(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.int32]]:

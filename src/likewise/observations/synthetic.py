@@ -115,7 +115,7 @@ def _probabilities(
     if sampling == "uniform":
         return np.full((n_clusters, n_features), fraction)
     weights = generator.uniform(0, 1, (n_clusters, n_features))
-    probabilities = weights * (fraction * n_features / weights.sum(axis=1, keepdims=True))
+    probabilities: NDArray[np.float64] = weights * (fraction / weights.mean(axis=1, keepdims=True))
     if probabilities.max() > 1:
         raise ObservationError(
             f"an observed fraction of {fraction:g} by cluster, which makes a probability {probabilities.max():.2f}",

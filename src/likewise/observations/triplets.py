@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError, unknown_name
-from likewise.observations.ids import as_id_array, factorize
+from likewise.observations.ids import as_id_array, counted_ids, factorize
 from likewise.observations.table import Table, Values, float_type, index_type
 
 DuplicateRule = Literal["error", "first", "last", "mean"]
@@ -64,16 +64,13 @@ def assemble(
 def _as_numbers(values: ArrayLike) -> NDArray[np.floating]:
     try:
         array = np.asarray(values)
-        numbers: NDArray[np.floating] = array.astype(float_type(array.dtype), copy=False)
+        if array.ndim != 1 or array.dtype.kind in "USVcmM":
+            raise TypeError(f"type {array.dtype}, shape {array.shape}")
+        return array.astype(float_type(array.dtype), copy=False)
     except (TypeError, ValueError) as error:
         raise ObservationError(
-            f"values that are not numbers ({error})", "one number for each observation"
+            f"values that are not a sequence of numbers ({error})", "one real number for each observation"
         ) from error
-    if array.dtype.kind in "USc" or numbers.ndim != 1:
-        raise ObservationError(
-            f"values of type {array.dtype}, shape {array.shape}", "a sequence of real numbers"
-        )
-    return numbers
 
 
 def _axes(
@@ -109,7 +106,7 @@ def _counted(ids: NDArray[np.integer], length: int, origin: int, axis: str) -> A
         raise ShapeError(
             f"{axis} id {wrong} for {length} {axis}s", f"ids from {origin} to {length - 1 + origin}"
         )
-    return Axis(np.arange(origin, length + origin), (ids - origin).astype(index_type(length)))
+    return Axis(counted_ids(length, origin), (ids - origin).astype(index_type(length)))
 
 
 def compress(

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from likewise.errors import ObservationError
+from likewise.observations import ObservedMatrix, hold_out
+
+MARKS = arrays(
+    float, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.sampled_from([np.nan, 0, 1, 2])
+)
+
+
+@given(marks=MARKS, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**32))
+def test_hidden_and_visible_observations_are_a_partition(marks, share, seed):
+    n_observed = np.count_nonzero(~np.isnan(marks))
+    n_hidden = round(share * n_observed)
+    if not 0 < n_hidden < n_observed:
+        return
+    split = hold_out(ObservedMatrix(marks, value_range=(0, 2)), share, random_state=seed)
+    together = split.training.to_dense(np.nan)
+    assert np.isnan(together[split.rows, split.columns]).all()
+    together[split.rows, split.columns] = split.values
+    np.testing.assert_array_equal(together, marks)
+    assert split.values.size == n_hidden
+    assert split.training.n_observed == n_observed - n_hidden
+
+
+def test_ids_shape_range_and_notes_stay():
+    Z = ObservedMatrix([[0, 1, 2], [2, 1, 0.5]], row_ids=["a", "b"], column_ids=["x", "y", "z"])
+    split = hold_out(Z, 0.5, random_state=0)
+    assert split.training.shape == Z.shape
+    assert split.training.row_ids.tolist() == ["a", "b"]
+    assert split.training.column_ids.tolist() == ["x", "y", "z"]
+    assert split.training.value_range is Z.value_range
+    assert Z.notes[0] in split.training.notes
+    assert repr(split) == "HoldOut(3 hidden, 3 for training)"
+
+
+def test_the_same_seed_hides_the_same_observations():
+    Z = ObservedMatrix(np.arange(100.0).reshape(10, 10))
+    first, second = (hold_out(Z, 0.2, random_state=3).values for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, hold_out(Z, 0.2, random_state=np.random.default_rng(3)).values)
+    assert not np.array_equal(first, hold_out(Z, 0.2, random_state=4).values)
+
+
+def test_each_observation_is_hidden_equally_often():
+    Z = ObservedMatrix(np.arange(20.0).reshape(4, 5))
+    draws, share = 4000, 0.25
+    times = np.zeros(20)
+    for seed in range(draws):
+        times[hold_out(Z, share, random_state=seed).values.astype(int)] += 1
+    # Sum of squared deviations over variances: chi-square with 19 degrees of freedom, its 99.99% quantile is 51.
+    statistic = ((times - draws * share) ** 2 / (draws * share * (1 - share))).sum() * 19 / 20
+    assert statistic < 51
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan")])
+def test_shares_outside_the_open_interval_are_refused(share):
+    with pytest.raises(ObservationError, match="between 0 and 1, both excluded"):
+        hold_out(ObservedMatrix([[1, 2]]), share)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.99])
+def test_a_share_that_leaves_one_side_empty_is_refused(share):
+    with pytest.raises(ObservationError, match="at least one observation hidden and one left"):
+        hold_out(ObservedMatrix([[1, 2]]), share)
