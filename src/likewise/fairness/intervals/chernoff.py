@@ -1,4 +1,4 @@
-"""The two means at which a seen mean of values in [0, 1] becomes too unlikely: Hoeffding's inequality in its sharp form.
+"""The means at which a seen mean of values in [0, 1] becomes too unlikely: Hoeffding's inequality in its sharp form.
 
 ``P(mean >= p) <= exp(-n KL(p, t))`` for every p above the true mean t, and likewise below (Hoeffding 1963, Theorem 1). It holds for
 n independent draws, and for a U-statistic over m individuals with ``n = floor(m / 2)`` (Section 5a there).
@@ -6,9 +6,9 @@ n independent draws, and for a U-statistic over m individuals with ``n = floor(m
 
 from __future__ import annotations
 
-from math import exp, inf, log
+from math import log
 
-_STEPS = 200
+from scipy.special import rel_entr
 
 
 def divergence(p: float, t: float) -> float:
@@ -19,7 +19,7 @@ def divergence(p: float, t: float) -> float:
     >>> divergence(0.5, 0.5), round(divergence(0.0, 0.5), 4), divergence(0.5, 1.0)
     (0.0, 0.6931, inf)
     """
-    return _term(p, t) + _term(1 - p, 1 - t)
+    return float(rel_entr(p, t) + rel_entr(1 - p, 1 - t))
 
 
 def least_mean(p: float, n_draws: int, error: float) -> float:
@@ -30,7 +30,7 @@ def least_mean(p: float, n_draws: int, error: float) -> float:
     >>> round(least_mean(1.0, 100, 0.05), 4)  # 0.05^(1 / 100)
     0.9705
     """
-    return 1 - greatest_mean(1 - p, n_draws, error)
+    return 0.0 if not error else _crossing(p, 0.0, log(1 / error) / n_draws)
 
 
 def greatest_mean(p: float, n_draws: int, error: float) -> float:
@@ -41,7 +41,13 @@ def greatest_mean(p: float, n_draws: int, error: float) -> float:
     >>> round(greatest_mean(0.0, 100, 0.05), 4)  # 1 - 0.05^(1 / 100)
     0.0295
     """
-    if not error:
-        return 1.0
-    allowed = log(1 / error) / n_draws
-    return _largest(lambda t: divergence(p, t) <= allowed, p)
+    return 1.0 if not error else _crossing(p, 1.0, log(1 / error) / n_draws)
+
+
+def _crossing(p: float, end: float, allowed: float) -> float:
+    """Return where the divergence from p, which grows on the way to `end`, reaches what is allowed."""
+    from scipy.optimize import bisect
+
+    if divergence(p, end) <= allowed:
+        return end
+    return float(bisect(lambda t: divergence(p, t) - allowed, p, end, xtol=1e-18, maxiter=2000))

@@ -49,7 +49,7 @@ def hoeffding(values: ArrayLike, bound: float, confidence: float = 0.95, side: S
     --------
     >>> interval = hoeffding([0.0, 1.0] * 50, 1.0)
     >>> round(interval.low, 4), round(interval.high, 4)
-    (0.3658, 0.6342)
+    (0.3667, 0.6333)
     """
     draws = bounded_values(values, bound)
     low_error, high_error = tail_errors(confidence, side)
@@ -91,7 +91,7 @@ def empirical_bernstein(
     --------
     >>> interval = empirical_bernstein([0.4, 0.6] * 500, 1.0)
     >>> round(interval.low, 4), round(interval.high, 4)
-    (0.4812, 0.5188)
+    (0.4804, 0.5196)
     """
     draws = bounded_values(values, bound, least=2)
     low_error, high_error = tail_errors(confidence, side)

@@ -1,0 +1,114 @@
+"""Draw pairs of individuals so that what is seen on them can be told of all others.
+
+With replacement from all pairs of a data set, the draws are independent although the pairs share people: intervals speak of this data
+set. Disjoint pairs of independent individuals are independent as well: intervals speak of the population the individuals come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import InputError
+from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.pairs import pair_count, pair_positions
+
+Indices = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+_PAIRS_AT_ONCE = 1 << 14
+
+
+def draw_pairs(n_individuals: int, n_pairs: int, generator: np.random.Generator) -> tuple[Indices, Indices]:
+    """Draw pairs i < j uniformly from all pairs, with replacement.
+
+    Parameters
+    ----------
+    n_individuals : int
+    n_pairs : int
+        At least 1, and no more than there are: with as many draws every pair could be measured.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    left, right : ndarray of int, shape (n_pairs,)
+
+    Raises
+    ------
+    InputError
+        Fewer than 1 or more pairs than there are.
+
+    Examples
+    --------
+    >>> left, right = draw_pairs(100, 1000, np.random.default_rng(0))
+    >>> bool((left < right).all())
+    True
+    """
+    _check_number(n_pairs, pair_count(n_individuals), "pairs", "measure_fairness covers every pair exactly")
+    return pair_positions(generator.integers(pair_count(n_individuals), size=n_pairs), n_individuals)
+
+
+def draw_disjoint_pairs(
+    n_individuals: int, n_pairs: int, generator: np.random.Generator
+) -> tuple[Indices, Indices]:
+    """Draw pairs i < j of which no two share an individual: part of a uniformly random perfect matching.
+
+    Parameters
+    ----------
+    n_individuals : int
+    n_pairs : int
+        From 1 to half the number of individuals.
+    generator : numpy.random.Generator
+
+    Returns
+    -------
+    left, right : ndarray of int, shape (n_pairs,)
+
+    Raises
+    ------
+    InputError
+        Fewer than 1 or more pairs than half the individuals.
+
+    Examples
+    --------
+    >>> left, right = draw_disjoint_pairs(7, 3, np.random.default_rng(0))
+    >>> len({*left.tolist(), *right.tolist()})
+    6
+    """
+    _check_number(n_pairs, n_individuals // 2, "disjoint pairs", "draw fewer, or leave n_pairs out")
+    couples = generator.permutation(n_individuals)[: 2 * n_pairs].reshape(n_pairs, 2)
+    couples.sort(axis=1)
+    return couples[:, 0], couples[:, 1]
+
+
+def measure_pairs(
+    distance: PairwiseDistance, left: Indices, right: Indices, advance: Callable[[int], None] = lambda _: None
+) -> Floats:
+    """Measure given pairs, some thousands at a time.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
+    left, right : ndarray of int, shape (n_pairs,)
+    advance : callable
+        Called with the number of pairs that each part added.
+
+    Returns
+    -------
+    ndarray, shape (n_pairs,)
+    """
+    measured = np.empty(len(left))
+    for start in range(0, len(left), _PAIRS_AT_ONCE):
+        part = slice(start, start + _PAIRS_AT_ONCE)
+        measured[part] = distance.between(left[part], right[part])
+        advance(len(left[part]))
+    return measured
+
+
+def _check_number(n_pairs: int, most: int, what: str, hint: str) -> None:
+    if not isinstance(n_pairs, int | np.integer) or not 1 <= n_pairs <= most:
+        raise InputError(
+            f"n_pairs={n_pairs!r}", f"a whole number from 1 to {most:,}, the number of {what}", hint
+        )
