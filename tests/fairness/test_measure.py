@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
-from likewise.errors import ConstantOutputWarning, DistanceError, InputError, MemoryLimitError, ModelError, ShapeError
+from likewise.errors import (
+    ConstantOutputWarning,
+    DistanceError,
+    InputError,
+    MemoryLimitError,
+    ModelError,
+    ShapeError,
+)
 from likewise.fairness import (
     DistanceDescription,
     ExactFigure,

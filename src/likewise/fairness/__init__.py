@@ -2,8 +2,11 @@
 
 from likewise.fairness.accuracy import ErrorFigures, held_out_error
 from likewise.fairness.activity import ActivityCheck, activity_check
+from likewise.fairness.callable_distance import CallableDistance
 from likewise.fairness.certificates import Certificate, LipschitzCertificates, Unavailable, certify
+from likewise.fairness.co_observed_distance import CoObservedDistance
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.feature_distances import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.figures import (
     ExactFigure,
     FairnessFigures,
@@ -13,21 +16,33 @@ from likewise.fairness.figures import (
     SimilarPairs,
     WorstPair,
 )
+from likewise.fairness.gower_distance import GowerDistance
 from likewise.fairness.measure import measure_arms, measure_fairness
 from likewise.fairness.observed_distance import ObservedDistance
+from likewise.fairness.output_distances import (
+    rank_biased_distance,
+    top_items,
+    top_n_distance,
+    total_variation_distance,
+)
+from likewise.fairness.precomputed_distance import PrecomputedDistance
 from likewise.fairness.row_distance import RowDistance
 
 __all__ = [
     "ActivityCheck",
+    "CallableDistance",
     "Certificate",
+    "CoObservedDistance",
     "DistanceDescription",
     "ErrorFigures",
     "ExactFigure",
     "FairnessFigures",
     "Figure",
+    "GowerDistance",
     "LipschitzCertificates",
     "ObservedDistance",
     "PairwiseDistance",
+    "PrecomputedDistance",
     "RatioHistogram",
     "RowDistance",
     "SampledFigure",
@@ -36,7 +51,14 @@ __all__ = [
     "WorstPair",
     "activity_check",
     "certify",
+    "feature_distance",
     "held_out_error",
+    "mahalanobis_distance",
     "measure_arms",
     "measure_fairness",
+    "projected_distance",
+    "rank_biased_distance",
+    "top_items",
+    "top_n_distance",
+    "total_variation_distance",
 ]

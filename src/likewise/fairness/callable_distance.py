@@ -1,0 +1,120 @@
+"""A distance that the caller wrote as a function of two individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import DistanceError, ShapeError
+from likewise.fairness.distance import Axioms, DistanceDescription, PairwiseDistance
+
+Floats = NDArray[np.float64]
+
+_PAIRS_AT_ONCE = 1 << 16
+
+
+class CallableDistance(PairwiseDistance):
+    """A distance given as a function.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, y)`` of two individuals returns a number; with `vectorized`, ``function(left, right)`` of two
+        arrays of k individuals each returns k numbers.
+    individuals : array-like, shape (n_individuals, ...)
+        What is handed to `function`, one entry of the first axis each.
+    vectorized : bool, default False
+    name : str, optional
+        By default the function's own name.
+    axioms : {"unknown", "metric", "pseudometric", "semimetric"}, default "unknown"
+        What the caller vouches for.
+    row_ids : array-like, optional
+
+    Raises
+    ------
+    ShapeError
+        Fewer than two individuals.
+    DistanceError
+        When measuring: another number of results than pairs; NaN, infinite or negative results. At once: a first individual
+        that is not at distance 0 from itself, or a first pair that differs by direction.
+
+    Notes
+    -----
+    Slow unless vectorized: one call of Python code for each pair.
+
+    Examples
+    --------
+    >>> d = CallableDistance(lambda x, y: abs(x[0] - y[0]), [[1.0, 9.0], [4.0, 2.0]], name="by the first feature")
+    >>> d.block(0, 2)
+    array([[0., 3.],
+           [3., 0.]])
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        individuals: ArrayLike,
+        *,
+        vectorized: bool = False,
+        name: str | None = None,
+        axioms: Axioms = "unknown",
+        row_ids: ArrayLike | None = None,
+    ) -> None:
+        self.individuals = np.asarray(individuals)
+        if self.individuals.ndim == 0 or len(self.individuals) < 2:
+            raise ShapeError(
+                f"individuals of shape {self.individuals.shape}", "at least two, along the first axis"
+            )
+        self.function, self.vectorized = function, vectorized
+        self.n_individuals = len(self.individuals)
+        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        title = str(name or getattr(function, "__name__", type(function).__name__))
+        rule = "left to the function"
+        self.description = DistanceDescription(title, "the caller's function", rule, rule, rule, axioms)
+        self._check_first_pair()
+
+    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+        """Measure a block of pairs; see `PairwiseDistance.block`."""
+        left, right = np.meshgrid(np.arange(start, stop), np.arange(first, self.n_individuals), indexing="ij")
+        return self.between(left.ravel(), right.ravel()).reshape(left.shape)
+
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Measure given pairs; see `PairwiseDistance.between`."""
+        parts = [slice(k, k + _PAIRS_AT_ONCE) for k in range(0, len(left), _PAIRS_AT_ONCE)]
+        return np.concatenate([np.empty(0), *(self._measure(left[part], right[part]) for part in parts)])
+
+    def _measure(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        pairs = self.individuals[left], self.individuals[right]
+        results = (
+            self.function(*pairs)
+            if self.vectorized
+            else [self.function(x, y) for x, y in zip(*pairs, strict=True)]
+        )
+        try:
+            measured = np.asarray(results, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DistanceError(f"{self.name} returned no numbers", "one number for each pair") from error
+        if measured.shape != (len(left),):
+            raise DistanceError(
+                f"{self.name} returned shape {measured.shape} for {len(left)} pairs",
+                "one number for each pair",
+            )
+        bad = np.flatnonzero(~(np.isfinite(measured) & (measured >= 0)))
+        if bad.size:
+            pair = f"({left[bad[0]]}, {right[bad[0]]})"
+            raise DistanceError(
+                f"{self.name} returned {measured[bad[0]]} for the pair {pair}", "a finite number >= 0"
+            )
+        return measured
+
+    def _check_first_pair(self) -> None:
+        itself, there, back = self.between(np.array([0, 0, 1]), np.array([0, 1, 0]))
+        if itself != 0:
+            raise DistanceError(f"{self.name} puts the first individual at {itself} from itself", "0")
+        if there != back:
+            raise DistanceError(
+                f"{self.name} gives {there} one way and {back} the other", "the same both ways"
+            )
