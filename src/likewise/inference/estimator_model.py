@@ -1,0 +1,112 @@
+"""Any scikit-learn estimator as a model of the audit: which method gives the outputs, and how labels become numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from likewise.errors import ModelError
+
+Fit = Callable[[Any, NDArray[Any]], Any]
+"""Fits a fresh estimator to a matrix and returns the outputs."""
+
+
+def run_estimator(
+    estimator: Any, target: ArrayLike | None, random_state: int | None
+) -> Callable[[NDArray[Any]], Any]:
+    """Return a function that fits a clone of `estimator` to a matrix and returns the outputs for its rows.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        With a target: ``predict_proba`` if it has it, else ``predict``, else ``transform``. Without one: for a
+        clusterer the cluster as 0/1 columns (labels are names, and a distance between names means nothing), else
+        ``predict_proba``, ``fit_transform`` or ``fit_predict``. Predicted classes become 0/1 columns too.
+    target : array-like, shape (m,) or (m, t), optional
+        What to learn; one row for each individual.
+    random_state : int, optional
+        Given to every part of the estimator whose ``random_state`` is None.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ModelError
+        If the estimator needs a target, or has none of these methods.
+    """
+    outputs_of = _with_target(estimator, target) if target is not None else _without_target(estimator)
+
+    def run(matrix: NDArray[Any]) -> Any:
+        return outputs_of(_seeded(clone(estimator), random_state), matrix)
+
+    return run
+
+
+def _with_target(estimator: Any, target: ArrayLike) -> Fit:
+    y = np.asarray(target)
+    if hasattr(estimator, "predict_proba"):
+        return lambda fresh, B: _side_by_side(fresh.fit(B, y).predict_proba(B))
+    if hasattr(estimator, "predict"):
+        labels = _estimator_type(estimator) == "classifier"
+        return lambda fresh, B: (_one_hot if labels else np.asarray)(fresh.fit(B, y).predict(B))
+    if hasattr(estimator, "transform"):
+        return lambda fresh, B: fresh.fit(B, y).transform(B)
+    raise _no_outputs(estimator, "predict_proba, predict or transform")
+
+
+def _without_target(estimator: Any) -> Fit:
+    kind = _estimator_type(estimator)
+    if kind in ("classifier", "regressor"):
+        raise ModelError(
+            f"the {kind} {estimator} without a target", "a target, one value for each individual"
+        )
+    if kind == "clusterer":
+        return lambda fresh, B: _one_hot(fresh.fit_predict(B))
+    if hasattr(estimator, "predict_proba"):
+        return lambda fresh, B: fresh.fit(B).predict_proba(B)
+    if hasattr(estimator, "fit_transform"):
+        return lambda fresh, B: fresh.fit_transform(B)
+    if hasattr(estimator, "fit_predict"):
+        return lambda fresh, B: fresh.fit_predict(B)
+    raise _no_outputs(estimator, "fit_transform, fit_predict or predict_proba, or a target")
+
+
+def _no_outputs(estimator: Any, expected: str) -> ModelError:
+    return ModelError(f"the estimator {estimator}, which gives no outputs", f"one that has {expected}")
+
+
+def _estimator_type(estimator: Any) -> str | None:
+    try:
+        kind = get_tags(estimator).estimator_type
+    except AttributeError:  # written without scikit-learn's base class
+        kind = getattr(estimator, "_estimator_type", None)
+    return None if kind is None else str(kind)
+
+
+def _one_hot(labels: ArrayLike) -> NDArray[np.bool_]:
+    """Return a 0/1 column for each label that occurs; noise (-1) of a clusterer is a label as well."""
+    names = np.asarray(labels)
+    return np.asarray(np.equal.outer(names, np.unique(names)))
+
+
+def _side_by_side(probabilities: Any) -> Any:
+    """Return the probabilities of several targets, which scikit-learn lists one by one, as columns."""
+    return np.hstack(probabilities) if isinstance(probabilities, list) else probabilities
+
+
+def _seeded(estimator: Any, random_state: int | None) -> Any:
+    if random_state is None:
+        return estimator
+    unset = {
+        name: random_state
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is None
+    }
+    return estimator.set_params(**unset)

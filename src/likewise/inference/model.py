@@ -1,0 +1,169 @@
+"""What the audit means by a model, and how names, callables and estimators become one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import LikewiseError, ModelError, unknown_name
+from likewise.inference.checked_outputs import checked_outputs, dense
+from likewise.inference.estimator_model import run_estimator
+from likewise.inference.import_path import import_object
+from likewise.inference.knn_recommender import KNNRecommender
+from likewise.inference.nearest_neighbors import Progress
+from likewise.inference.neighbor_model import NearestNeighborModel
+from likewise.observations import ObservedMatrix
+
+Floats = NDArray[np.float64]
+
+
+class Model(Protocol):
+    """An inference algorithm h: from a complete matrix B to an output for each individual."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in a report."""
+
+    def __call__(
+        self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
+    ) -> Floats:
+        """Return the outputs h(i, B) of every individual.
+
+        Parameters
+        ----------
+        matrix : ndarray or csr_array, shape (m, n)
+            B, on the method's interval; rows are individuals. What a sparse one does not store is 0.
+        observed : ObservedMatrix, shape (m, n), optional
+            What was observed, for algorithms that can tell observed entries from filled ones.
+        progress : callable, optional
+            Called with (done, total) by algorithms that work in steps.
+
+        Returns
+        -------
+        ndarray, shape (m,) or (m, k)
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionModel:
+    """A function of the dense matrix as a model; its outputs are checked, its errors reported as `ModelError`.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+        Called with the matrix, and with ``observed=`` if it has a parameter of that name.
+    """
+
+    name: str
+    function: Callable[..., Any]
+
+    def __call__(
+        self,
+        matrix: Any,
+        observed: ObservedMatrix | None = None,
+        *,
+        progress: Progress | None = None,  # noqa: ARG002  a function of ours or of others reports nothing
+    ) -> Floats:
+        """Return the function's outputs."""
+        extra = {"observed": observed} if _takes_observed(self.function) else {}
+        try:
+            outputs = self.function(dense(matrix), **extra)
+        except LikewiseError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ModelError(
+                f"{self.name} failed on a matrix of shape {matrix.shape} with {reason}",
+                "a model that runs on it",
+            ) from error
+        return checked_outputs(outputs, matrix.shape[0], self.name)
+
+
+MODELS: dict[str, Model] = {
+    "knn": NearestNeighborModel(10, "all"),
+    # Of ten neighbours hardly one has observed a given item, so this one asks everybody who is similar.
+    "knn-co-raters": NearestNeighborModel(None, "co-raters"),
+    "identity": FunctionModel("the matrix itself", np.asarray),
+}
+"""Models that have a name: Experiment 2, its variant over those who observed the item, and no algorithm at all."""
+
+
+def as_model(model: Any, target: ArrayLike | None = None, random_state: int | None = None) -> Model:
+    """Return an inference algorithm for whatever stands for one.
+
+    Parameters
+    ----------
+    model : str, callable or scikit-learn estimator
+        - A name of `MODELS`: ``"knn"`` (Experiment 2), ``"knn-co-raters"``, ``"identity"``.
+        - ``"package.module:name"``: what is imported from there, made with its defaults if it is a class.
+        - An estimator: a transformer, clusterer or mixture runs on the matrix alone, a classifier or regressor
+          learns `target`. A clone is fitted for each matrix. Clusters and predicted classes become 0/1 columns.
+        - A function of the dense (m, n) matrix; one with a parameter ``observed`` is given the `ObservedMatrix` too.
+    target : array-like, shape (m,) or (m, t), optional
+        What an estimator learns, or what neighbours are averaged over; one row for each individual.
+    random_state : int, optional
+        For every part of an estimator whose own ``random_state`` is None.
+
+    Returns
+    -------
+    Model
+        Raises `ModelError` when called if it fails, or if its outputs are not one finite row for each individual.
+
+    Raises
+    ------
+    ModelError
+        If the name is unknown, nothing can be imported, or the object cannot give outputs.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> B = np.array([[1.0, 1.0], [1.0, 0.9], [-1.0, -1.0]])
+    >>> as_model(KMeans(n_clusters=2), random_state=0)(B).sum(axis=1)
+    array([1., 1., 1.])
+    >>> as_model(lambda B: B.mean(axis=1))(B)
+    array([ 1.  ,  0.95, -1.  ])
+    >>> as_model("kmn")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.ModelError: unknown model 'kmn'; expected one of 'knn', 'knn-co-raters', 'identity', 'package.module:name'. Hint: did you mean 'knn'?
+    """
+    chosen = _named(model) if isinstance(model, str) else model
+    if isinstance(chosen, KNNRecommender):
+        chosen = NearestNeighborModel(chosen.n_neighbors, chosen.average)
+    if isinstance(chosen, NearestNeighborModel):
+        return chosen if target is None else replace(chosen, targets=target)
+    if hasattr(chosen, "fit") and hasattr(chosen, "get_params"):
+        return FunctionModel(str(chosen), run_estimator(chosen, target, random_state))
+    if not callable(chosen):
+        raise ModelError(
+            f"{chosen!r} as a model", "a name, a function of a matrix, or a scikit-learn estimator"
+        )
+    if target is not None:
+        raise ModelError(f"a target for {chosen!r}", "an estimator, which can learn it")
+    return chosen if isinstance(chosen, FunctionModel) else FunctionModel(_name_of(chosen), chosen)
+
+
+def _named(name: str) -> Any:
+    if ":" in name:
+        return import_object(name)
+    if name not in MODELS:
+        raise ModelError(*unknown_name("model", name, [*MODELS, "package.module:name"]))
+    return MODELS[name]
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    name = getattr(function, "name", None) or getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__name__
+
+
+def _takes_observed(function: Callable[..., Any]) -> bool:
+    try:
+        return "observed" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # written in C
+        return False

@@ -1,0 +1,147 @@
+"""Estimators of every kind as models: which of their outputs an individual gets."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.decomposition import NMF, TruncatedSVD
+from sklearn.ensemble import IsolationForest
+from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
+from sklearn.mixture import GaussianMixture
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from likewise.errors import ModelError
+from likewise.inference import as_model
+
+
+@pytest.fixture
+def B():
+    """Two groups, of 12 and 8, far apart."""
+    rng = np.random.default_rng(0)
+    return np.vstack((rng.normal(-1, 0.1, (12, 3)), rng.normal(1, 0.1, (8, 3))))
+
+
+GROUP = np.repeat(["first", "second"], [12, 8])
+MEMBERSHIP = np.column_stack((GROUP == "first", GROUP == "second")).astype(float)
+
+
+def test_transformers_give_what_they_transform_to(B):
+    outputs = as_model(StandardScaler())(B)
+    np.testing.assert_allclose(outputs, (B - B.mean(axis=0)) / B.std(axis=0))
+
+
+def test_sparse_output_of_a_transformer_becomes_dense(B):
+    outputs = as_model(OneHotEncoder())((B > 0).astype(float))
+    np.testing.assert_array_equal(outputs, np.tile(MEMBERSHIP, 3))
+
+
+def test_pipelines(B):
+    assert as_model(make_pipeline(MinMaxScaler(), NMF(2)), random_state=0)(B).shape == (20, 2)
+
+
+def test_clusters_are_columns_because_their_labels_are_names(B):
+    outputs = as_model(KMeans(2), random_state=0)(B)
+    assert set(map(tuple, outputs.T)) == set(map(tuple, MEMBERSHIP.T))
+
+
+def test_noise_of_a_clusterer_is_a_column_too(B):
+    B[5] = 50.0
+    outputs = as_model(DBSCAN(eps=1.0, min_samples=3))(B)
+    np.testing.assert_array_equal(outputs.sum(axis=0), [1, 11, 8])
+
+
+def test_mixtures_give_probabilities(B):
+    outputs = as_model(GaussianMixture(2), random_state=0)(B)
+    np.testing.assert_allclose(outputs.sum(axis=1), 1.0)
+
+
+def test_outlier_detectors_give_their_verdict(B):
+    outputs = as_model(IsolationForest(), random_state=0)(B)
+    assert set(outputs) <= {-1.0, 1.0}
+
+
+def test_classifiers_give_probabilities(B):
+    outputs = as_model(LogisticRegression(), target=GROUP)(B)
+    np.testing.assert_array_equal(outputs, LogisticRegression().fit(B, GROUP).predict_proba(B))
+
+
+def test_classifiers_without_probabilities_give_a_column_for_each_class(B):
+    np.testing.assert_array_equal(as_model(Perceptron(), target=GROUP)(B), MEMBERSHIP)
+
+
+def test_several_targets_are_side_by_side(B):
+    target = np.column_stack((GROUP, GROUP[::-1]))
+    assert as_model(MultiOutputClassifier(LogisticRegression()), target)(B).shape == (20, 4)
+    numbers = np.column_stack((B.sum(axis=1), B[:, 0]))
+    np.testing.assert_allclose(as_model(LinearRegression(), numbers)(B), numbers)
+
+
+def test_regressors_predict(B):
+    target = B.sum(axis=1)
+    np.testing.assert_allclose(as_model(LinearRegression(), target)(B), target)
+
+
+def test_transformers_can_learn_from_a_target(B):
+    class CenteredByTarget(BaseEstimator):
+        def fit(self, X, y):
+            self.level_ = y.mean()
+            return self
+
+        def transform(self, X):
+            return X - self.level_
+
+    np.testing.assert_allclose(as_model(CenteredByTarget(), np.full(20, 3.0))(B), B - 3.0)
+
+
+def test_the_given_estimator_stays_unfitted_and_unseeded(B):
+    given = TruncatedSVD(2)
+    as_model(given, random_state=7)(B)
+    assert not hasattr(given, "components_")
+    assert given.random_state is None
+
+
+def test_the_seed_reaches_every_part_that_has_none(B):
+    target = np.random.default_rng(1).normal(size=20)
+    pipeline = make_pipeline(TruncatedSVD(2), DecisionTreeRegressor(max_features=1, max_depth=3))
+    first, second = (as_model(pipeline, target, random_state=3)(B) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    own = make_pipeline(TruncatedSVD(2, random_state=0), DecisionTreeRegressor(max_depth=3, random_state=0))
+    np.testing.assert_array_equal(as_model(own, target, random_state=3)(B), own.fit(B, target).predict(B))
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), LogisticRegression()])
+def test_what_learns_needs_a_target(estimator):
+    with pytest.raises(ModelError, match="without a target"):
+        as_model(estimator)
+
+
+def test_an_estimator_without_outputs_is_refused_before_anything_runs():
+    class FitsOnly(BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+    for target in (None, [1, 2]):
+        with pytest.raises(ModelError, match="gives no outputs"):
+            as_model(FitsOnly(), target)
+
+
+def test_an_estimator_without_tags_is_taken(B):
+    class Plain:
+        def get_params(self, deep=True):
+            return {}
+
+        def fit(self, X):
+            return self
+
+        def fit_predict(self, X):
+            return X[:, 0]
+
+    np.testing.assert_array_equal(as_model(Plain())(B), B[:, 0])
+
+
+def test_failures_are_one_error(B):
+    with pytest.raises(ModelError, match=r"LinearRegression\(\) failed .* ValueError"):
+        as_model(LinearRegression(), target=[1.0, 2.0])(B)

@@ -1,0 +1,142 @@
+"""Outputs from files: aligned by id, whatever the format, or refused with what does and does not match."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from likewise.errors import FileFormatError, ModelError
+from likewise.inference import read_outputs
+
+IDS = np.array([3, 1, 2])
+EXPECTED = np.array([[0.3, 30.0], [0.1, 10.0], [0.2, 20.0]])
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="outputs.csv"):
+        file = tmp_path / name
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return file
+
+    return write
+
+
+TABLE = "id,score,value\n1,0.1,10\n2,0.2,20\n3,0.3,30\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TABLE,
+        TABLE.replace(",", "\t"),
+        TABLE.replace("\n", "\r\n"),
+        TABLE.replace(",", ";"),
+        TABLE + "9,0.9,90\n",  # somebody that nobody asked about
+        gzip.compress(TABLE.encode()),
+    ],
+)
+def test_text_is_aligned_by_id(write, content):
+    np.testing.assert_array_equal(read_outputs(write(content), IDS), EXPECTED)
+
+
+def test_parquet_is_aligned_by_id(tmp_path):
+    polars = pytest.importorskip("polars")
+    file = tmp_path / "outputs.parquet"
+    polars.DataFrame({"id": [1, 2, 3], "score": [0.1, 0.2, 0.3], "value": [10, 20, 30]}).write_parquet(file)
+    np.testing.assert_array_equal(read_outputs(file, IDS), EXPECTED)
+
+
+def test_arrays_with_and_without_ids(tmp_path):
+    np.save(tmp_path / "a.npy", EXPECTED)
+    np.savez(tmp_path / "b.npz", EXPECTED)
+    np.savez(tmp_path / "c.npz", outputs=EXPECTED[::-1], row_ids=IDS[::-1])
+    np.savez(tmp_path / "d.npz", outputs=EXPECTED[::-1], row_ids=IDS[::-1].astype(str))
+    for name in ("a.npy", "b.npz", "c.npz", "d.npz"):
+        np.testing.assert_array_equal(read_outputs(tmp_path / name, IDS), EXPECTED)
+
+
+def test_one_column_is_one_number_each(write):
+    file = write("who,score\nann,0.5\nbea,0\n")
+    np.testing.assert_array_equal(read_outputs(file, ["bea", "ann"]), [0.0, 0.5])
+
+
+def test_the_id_column_can_be_named(write):
+    file = write("score,applicant\n0.5,ann\n0,bea\n")
+    np.testing.assert_array_equal(read_outputs(file, ["bea", "ann"], id_column="applicant"), [0.0, 0.5])
+
+
+def test_numbers_match_the_same_numbers_as_text(write):
+    np.testing.assert_array_equal(read_outputs(write(TABLE), ["3", "1", "2"]), EXPECTED)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("ids", "reason"),
+        [
+            ([3, 1, 7, 8], r"for 2 of 4 individuals, none for 7, 8; .*its ids begin 1, 2, 3"),
+            (["ann"], "for 0 of 1 individuals, none for 'ann'"),
+            (range(10, 20), r"for 0 of 10 individuals, none for 10, 11, 12, 13, 14, \.\.\.;"),
+        ],
+    )
+    def test_individuals_without_outputs(self, write, ids, reason):
+        with pytest.raises(ModelError, match=reason):
+            read_outputs(write(TABLE), ids)
+
+    def test_repeated_ids(self, write):
+        with pytest.raises(ModelError, match="several rows for '2'"):
+            read_outputs(write(TABLE + "2,0.5,50\n"), IDS)
+
+    def test_arrays_without_ids_need_as_many_rows(self, tmp_path):
+        np.save(tmp_path / "a.npy", EXPECTED)
+        with pytest.raises(ModelError, match=r"a.npy gave outputs of shape \(3, 2\); expected \(4,\)"):
+            read_outputs(tmp_path / "a.npy", range(4))
+
+    def test_arrays_that_are_not_finite(self, tmp_path):
+        np.save(tmp_path / "a.npy", [1.0, np.nan, 2.0])
+        with pytest.raises(ModelError, match="1 of 3 rows: 1"):
+            read_outputs(tmp_path / "a.npy", IDS)
+
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            ("", "is empty"),
+            ("id,score\n", "no rows"),
+            ("id\n1\n2\n3\n", "one column 'id'"),
+            ("id,score\n1,good\n", "'good' where a number should be"),
+            ("id,score\n1,\n", "''|no"),
+            ("id,score\n1,inf\n", "inf"),
+            ("id,score\n1,2,3\n", "3 fields"),
+            (b"id,score\n\x00\x01,2\n", "binary"),
+            (b"\x93NUMPY\x01", "cannot be read"),
+        ],
+    )
+    def test_unusable_files(self, write, content, reason):
+        with pytest.raises(ValueError, match=reason) as caught:
+            read_outputs(write(content), [1])
+        assert type(caught.value).__module__ == "likewise.errors"
+
+    def test_missing_file_and_folder(self, tmp_path):
+        with pytest.raises(FileFormatError, match="no file"):
+            read_outputs(tmp_path / "none.csv", IDS)
+        with pytest.raises(FileFormatError, match="is a directory"):
+            read_outputs(tmp_path, IDS)
+
+    def test_unknown_id_column(self, write):
+        with pytest.raises(
+            FileFormatError, match="with columns id, score, value; expected a column 'user' of ids"
+        ):
+            read_outputs(write(TABLE), IDS, id_column="user")
+
+    def test_objects_are_never_unpickled(self, tmp_path):
+        np.save(tmp_path / "a.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
+        with pytest.raises(FileFormatError, match="Object arrays cannot be loaded"):
+            read_outputs(tmp_path / "a.npy", IDS)
+        np.savez(tmp_path / "b.npz", np.array([{}, {}], dtype=object))
+        with pytest.raises(FileFormatError, match="Object arrays cannot be loaded"):
+            read_outputs(tmp_path / "b.npz", IDS)
+
+    def test_ambiguous_arrays(self, tmp_path):
+        np.savez(tmp_path / "a.npz", first=EXPECTED, second=EXPECTED)
+        with pytest.raises(FileFormatError, match="with arrays first, second; expected outputs"):
+            read_outputs(tmp_path / "a.npz", IDS)
