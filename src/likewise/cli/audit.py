@@ -1,0 +1,145 @@
+"""The main job from the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from likewise.cli.options import COMPLETING, READING, Completing, Reading
+from likewise.cli.progress import StepBars
+
+if TYPE_CHECKING:
+    from likewise.observations import ObservedMatrix
+    from likewise.pipeline import AuditReport
+
+
+def audit(
+    ratings: Path,
+    /,
+    *,
+    model: str = "knn",
+    n_neighbors: int | None = None,
+    hold_out: float = 0.1,
+    reference: Literal["observed", "estimate"] = "observed",
+    norm: Literal["l1", "l2"] = "l1",
+    nearest_share: float = 0.1,
+    outputs_without: Path | None = None,
+    outputs_with: Path | None = None,
+    out: Path | None = None,
+    json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+    completing: Completing = COMPLETING,
+    reading: Reading = READING,
+) -> None:
+    """Compare an algorithm with and without pre-processing: individual fairness, error, certificates.
+
+    Parameters
+    ----------
+    ratings
+        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; also inside gzip or zip.
+    model
+        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, identity, or package.module:name for your own.
+    n_neighbors
+        How many neighbours knn takes.
+    hold_out
+        Share of the observations that is hidden to measure the error on.
+    reference
+        What individuals are compared by: observed data for both arms, or the released code's convention (not a valid comparison).
+    norm
+        Norm of the reference distance.
+    nearest_share
+        Share of the pairs that counts as most similar.
+    outputs_without
+        File of outputs computed elsewhere without pre-processing, instead of a model: a row for each individual.
+    outputs_with
+        The same with pre-processing.
+    out
+        Folder for report.html, report.json and figures.
+    json
+        File for the report as JSON; - prints it, and nothing else.
+    quiet
+        Print no table and no progress.
+    """
+    import likewise
+
+    _check_targets(out, json)
+    with StepBars(quiet=quiet) as progress:
+        progress("read the file", 0, 1)
+        observed = reading.read(ratings)
+        outputs = _read_outputs({"without": outputs_without, "with": outputs_with}, observed)
+        report = likewise.audit(
+            observed,
+            estimator=completing.make_estimator() if outputs is None or completing.estimator else None,
+            model=_chosen_model(model, n_neighbors),
+            outputs=outputs,
+            hold_out=hold_out,
+            reference=reference,
+            norm=norm,
+            nearest_share=nearest_share,
+            random_state=completing.random_state,
+            source=ratings.name,
+            progress=progress,
+        )
+    deliver(report, out, json, quiet=quiet)
+
+
+def deliver(report: AuditReport, out: Path | None, json: str | None = None, *, quiet: bool = False) -> None:
+    """Write what was asked for, then print the table, or JSON and nothing else."""
+    from likewise.writing import write_file
+
+    page = None if out is None else report.save(out)
+    if json == "-":
+        sys.stdout.write(report.to_json())
+        return
+    if json is not None:
+        write_file(json, report.to_json())
+    if not quiet:
+        print_table(report)
+        if page is not None:
+            print(f"\nReport: {page}")
+
+
+def print_table(report: AuditReport) -> None:
+    """Print the table, no wider than lines are read with ease."""
+    from rich.console import Console
+
+    from likewise.report import as_renderable
+
+    console = Console()
+    console.print(as_renderable(report), width=min(console.width, 100))
+
+
+def _check_targets(out: Path | None, json: str | None) -> None:
+    """Fail before the work, not after it."""
+    from likewise.report import check_report_folder
+    from likewise.writing import check_file
+
+    if out is not None:
+        check_report_folder(out)
+    if json not in (None, "-"):
+        check_file(json)
+
+
+def _chosen_model(name: str, n_neighbors: int | None) -> Any:
+    if n_neighbors is None:
+        return name
+    from dataclasses import replace
+
+    from likewise.errors import ModelError
+    from likewise.inference import MODELS
+    from likewise.inference.neighbor_model import NearestNeighborModel
+
+    model = MODELS.get(name)
+    if not isinstance(model, NearestNeighborModel):
+        raise ModelError(f"n_neighbors={n_neighbors} for model {name!r}", "knn or knn-co-raters")
+    return replace(model, n_neighbors=n_neighbors)
+
+
+def _read_outputs(files: dict[str, Path | None], observed: ObservedMatrix) -> dict[str, Any] | None:
+    from likewise.inference import read_outputs
+
+    given = {arm: path for arm, path in files.items() if path is not None}
+    return {arm: read_outputs(path, observed.row_ids) for arm, path in given.items()} or None

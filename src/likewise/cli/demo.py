@@ -1,0 +1,42 @@
+"""The main job on generated data: nothing needed, a report to open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from likewise.cli.audit import deliver
+from likewise.cli.progress import StepBars
+
+
+def demo(
+    *,
+    out: Path = Path("likewise-demo"),
+    random_state: int = 0,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Audit nearest neighbours on generated data, of the paper's Experiment 1, and leave a report to open.
+
+    Parameters
+    ----------
+    out
+        Folder for the report.
+    random_state
+        Seed of the data and of what is hidden.
+    quiet
+        Print no table and no progress.
+    """
+    from likewise.report import check_report_folder
+
+    check_report_folder(out)
+    import likewise
+    from likewise.observations import clustered
+
+    with StepBars(quiet=quiet) as progress:
+        data = clustered(random_state=random_state)
+        report = likewise.audit(
+            data.observed, random_state=random_state, source="generated data", progress=progress
+        )
+    deliver(report, out, quiet=quiet)

@@ -1,0 +1,94 @@
+"""Complete the matrix and keep the factors, or predict single entries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from likewise.cli.options import COMPLETING, READING, Completing, Reading
+from likewise.cli.progress import StepBars
+
+if TYPE_CHECKING:
+    from likewise.estimation import LowRankEstimate
+    from likewise.observations import ObservedMatrix
+
+_TABLES = (".csv", ".parquet")
+
+
+def estimate(
+    ratings: Path,
+    /,
+    *,
+    out: Path,
+    pairs: Path | None = None,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+    completing: Completing = COMPLETING,
+    reading: Reading = READING,
+) -> None:
+    """Complete the matrix; write its factors, or predictions for a list of pairs.
+
+    Parameters
+    ----------
+    ratings
+        File of observations.
+    out
+        File to write: factors go to .npz (read them with likewise.LowRankEstimate.load), predictions to .csv or .parquet.
+    pairs
+        File of pairs (individual, feature), one a line, to predict.
+    quiet
+        Print nothing but errors and warnings.
+    """
+    from likewise.writing import check_file
+
+    _check_kind(out, pairs)
+    check_file(out)
+    with StepBars(quiet=quiet) as progress:
+        progress("read the file", 0, 1)
+        observed = reading.read(ratings)
+        wanted = None if pairs is None else _Pairs.read(pairs, observed)
+        progress("estimate the matrix", 0, 1)
+        completed = completing.make_estimator().fit(observed).estimate_
+        if wanted is None:
+            completed.save(out)
+        else:
+            wanted.write(completed, out)
+    if not quiet:
+        print(f"{completed}\n{'Factors' if wanted is None else 'Predictions'}: {out}")
+
+
+def _check_kind(out: Path, pairs: Path | None) -> None:
+    from likewise.errors import InputError
+
+    kind = out.suffix.lower()
+    if pairs is None and kind != ".npz":
+        raise InputError(f"--out {out}", "a file ending in .npz", "give --pairs to predict single entries")
+    if pairs is not None and kind not in _TABLES:
+        raise InputError(f"--out {out} for predictions", f"a file ending in {' or '.join(_TABLES)}")
+
+
+class _Pairs:
+    """Pairs to predict, with their positions, found before the matrix is estimated."""
+
+    def __init__(self, ids: tuple[Any, Any], positions: tuple[Any, Any]) -> None:
+        self.ids, self.positions = ids, positions
+
+    @classmethod
+    def read(cls, path: Path, observed: ObservedMatrix) -> _Pairs:
+        from likewise.estimation.lookup import positions_of
+        from likewise.observations import read_pairs
+
+        rows, columns = read_pairs(path)
+        row_positions = positions_of(rows, observed.row_ids, "row")
+        return cls((rows, columns), (row_positions, positions_of(columns, observed.column_ids, "column")))
+
+    def write(self, completed: LowRankEstimate, out: Path) -> None:
+        import polars as pl
+
+        from likewise.writing import write_file
+
+        rows, columns = (ids.tolist() for ids in self.ids)
+        predicted = completed.entries(*self.positions)
+        frame = pl.DataFrame({"row": rows, "column": columns, "estimate": predicted})
+        write_file(out, frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)

@@ -1,0 +1,103 @@
+"""How a command ends: one line for an error, one for a warning, and an exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from cyclopts import CycloptsError
+
+from likewise.errors import LikewiseError, LikewiseWarning
+
+_HOW_TO_SEE_MORE = "set LIKEWISE_DEBUG=1 to see where"
+_ENDINGS: tuple[tuple[type[BaseException], str, int], ...] = (
+    (KeyboardInterrupt, "interrupted", 130),
+    (BrokenPipeError, "", 141),
+    (CycloptsError, "{error} (likewise --help tells more)", 2),
+    (LikewiseError, "{error}", 1),
+    (OSError, f"{{error}}; {_HOW_TO_SEE_MORE}", 1),
+    (MemoryError, f"out of memory; {_HOW_TO_SEE_MORE}", 70),
+    (Exception, f"unexpected {{kind}}: {{first_line}}; {_HOW_TO_SEE_MORE}", 70),
+)
+"""What is said about each kind of error, and the exit code; the first kind that fits is meant."""
+
+
+def exit_code_of(command: Callable[[], object]) -> int:
+    """Run a command to its end, whatever that is.
+
+    Parameters
+    ----------
+    command : callable
+
+    Returns
+    -------
+    int
+        The exit code; see `likewise.cli.main.run`.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        _never_fail_on_text(stream)
+    with _warnings_in_one_line(), _stopped_like_interrupted():
+        try:
+            command()
+            sys.stdout.flush()
+        except (Exception, KeyboardInterrupt) as error:
+            if os.environ.get("LIKEWISE_DEBUG"):
+                traceback.print_exc()
+            message, code = _outcome(error)
+            if isinstance(error, OSError) and not isinstance(error, LikewiseError):
+                _drop_output()
+            if message:
+                print(f"error: {message}", file=sys.stderr)
+            return code
+    return 0
+
+
+def _outcome(error: BaseException) -> tuple[str, int]:
+    """Return what to say about an error, and the exit code."""
+    sentence, code = next((sentence, code) for kind, sentence, code in _ENDINGS if isinstance(error, kind))
+    first_line = str(error).partition("\n")[0]
+    return sentence.format(error=error, kind=type(error).__name__, first_line=first_line), code
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Print warnings as a sentence: where in the package they were raised tells a user of the command line nothing."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        print(f"warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", LikewiseWarning)
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def _stopped_like_interrupted() -> Iterator[None]:
+    """Let a request to end, too, remove what was half written; only the main thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
+
+
+def _never_fail_on_text(stream: TextIO) -> None:
+    """Let ids that the terminal's encoding lacks be spelled out rather than end the command."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Point standard output at nothing, or Python complains when it closes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,150 @@
+"""Options that several commands share: how observations are read, and how they are completed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter, Token
+
+if TYPE_CHECKING:
+    from likewise.estimation import SVT
+    from likewise.observations import ObservedMatrix
+
+
+def _two_numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, float] | str:
+    """Read ``1,5``, or a word that the library knows."""
+    text = tokens[0].value
+    if "," not in text:
+        return text
+    low, high = (float(part) for part in text.split(","))
+    return low, high
+
+
+def _two_sizes(_: Any, tokens: Sequence[Token]) -> tuple[int, int]:
+    """Read ``6040,3952``."""
+    rows, columns = (int(part) for part in tokens[0].value.split(","))
+    return rows, columns
+
+
+def _columns(_: Any, tokens: Sequence[Token]) -> tuple[str | int, ...]:
+    """Read ``written,course`` or ``0,3``."""
+    names = tokens[0].value.split(",")
+    return tuple(int(name) if name.isdecimal() else name for name in names)
+
+
+def _column(_: Any, tokens: Sequence[Token]) -> str | int:
+    """Read ``student`` or ``0``."""
+    name = tokens[0].value
+    return int(name) if name.isdecimal() else name
+
+
+Column = Annotated[str | int | None, Parameter(converter=_column)]
+Columns = Annotated[Any, Parameter(converter=_columns, n_tokens=1, metavar="NAME,NAME")]
+Shape = Annotated[Any, Parameter(converter=_two_sizes, n_tokens=1, metavar="ROWS,COLUMNS")]
+Range = Annotated[
+    Any, Parameter(converter=_two_numbers, n_tokens=1, metavar="LOW,HIGH", allow_leading_hyphen=True)
+]
+Number = Annotated[float | None, Parameter(allow_leading_hyphen=True)]
+
+
+@Parameter(name="*", group="Reading the file")
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a file of observations is read; by default it is found by looking into the file.
+
+    Parameters
+    ----------
+    format
+        triplets: a line for each observation; wide: a row for each individual, under a header; grid: bare numbers.
+    user
+        Column of the individual in triplets, by name or by position counted from 0.
+    item
+        Column of the feature in triplets.
+    rating
+        Column of the value in triplets.
+    columns
+        Columns of a wide table that are features, separated by commas.
+    id_columns
+        Columns of a wide table that name the individual, separated by commas.
+    missing_value
+        A value that stands for "missing", such as 0 in a grid.
+    value_range
+        The range that values can take, such as 1,5; or per-column. By default the smallest and largest seen.
+    shape
+        Size of the matrix for integer ids, such as 6040,3952.
+    duplicates
+        What to do where triplets repeat a pair.
+    separator
+        What separates fields.
+    header
+        Whether the first line names the columns.
+    encoding
+        Of the text.
+    """
+
+    format: Literal["triplets", "wide", "grid"] | None = None
+    user: Column = None
+    item: Column = None
+    rating: Column = None
+    columns: Columns = None
+    id_columns: Columns = None
+    missing_value: Number = None
+    value_range: Range = None
+    shape: Shape = None
+    duplicates: Literal["error", "first", "last", "mean"] = "error"
+    separator: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+
+    def read(self, path: Path) -> ObservedMatrix:
+        """Read the observations."""
+        from likewise.observations import read_ratings
+
+        return read_ratings(path, **{field.name: getattr(self, field.name) for field in fields(self)})
+
+
+READING = Reading()
+
+
+@Parameter(name="*", group="Pre-processing")
+@dataclass(frozen=True, kw_only=True)
+class Completing:
+    """How the observations are completed.
+
+    Parameters
+    ----------
+    estimator
+        svt: singular value thresholding. It is the default, except for outputs computed elsewhere.
+    threshold
+        tau: a number on the method's interval, or noise-edge, universal, universal-variance, paper-synthetic, paper-ratings,
+        released-code.
+    shrinker
+        psi: rescaled (the paper's x / p), identity, soft, soft-rescaled.
+    interval
+        Where the value range is mapped to: [-1, 1] or [0, 1].
+    random_state
+        Seed of everything random.
+    """
+
+    estimator: Literal["svt"] | None = None
+    threshold: Annotated[float | str, Parameter(allow_leading_hyphen=True)] = "noise-edge"
+    shrinker: str = "rescaled"
+    interval: Literal["symmetric", "unit"] = "symmetric"
+    random_state: int = 0
+
+    def make_estimator(self) -> SVT:
+        """Return the estimator, not fitted."""
+        from likewise.estimation import SVT
+
+        return SVT(
+            threshold=self.threshold,
+            shrinker=self.shrinker,
+            interval=self.interval,
+            random_state=self.random_state,
+        )
+
+
+COMPLETING = Completing()

@@ -1,0 +1,69 @@
+"""Progress bars on standard error, for steps that take more than two seconds."""
+
+from __future__ import annotations
+
+from threading import Timer
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+PATIENCE = 2.0
+"""Seconds before a step shows its bar."""
+
+
+class StepBars:
+    """A bar for each slow step of a job; called with (step, done, total), as `likewise.audit` calls its `progress`.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    console : Console, optional
+        Standard error by default. Nothing is shown where it is not a terminal.
+
+    Examples
+    --------
+    >>> with StepBars(quiet=True) as progress:
+    ...     progress("estimate", 0, 1)
+    ...     progress("estimate", 1, 1)
+    """
+
+    def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
+        console = console or Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._bars = Progress(
+            *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+        )
+        self._step = ""
+        self._task = TaskID(0)
+        self._reveal = Timer(PATIENCE, lambda: None)
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._reveal.cancel()
+        self._bars.stop()
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        """Say how far a step is; a total of 1 means that it does not tell how far."""
+        if self._bars.disable:
+            return
+        if step != self._step:
+            self._begin(step)
+        self._bars.update(self._task, completed=done, total=total if total > 1 or done else None)
+        if done >= total:
+            self._reveal.cancel()
+
+    def _begin(self, step: str) -> None:
+        self._reveal.cancel()
+        self._step = step
+        self._task = self._bars.add_task(step, total=None, visible=False)
+        self._reveal = Timer(PATIENCE, self._bars.update, (self._task,), {"visible": True})
+        self._reveal.daemon = True
+        self._reveal.start()
