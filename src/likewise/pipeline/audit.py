@@ -11,10 +11,15 @@ from numpy.typing import ArrayLike
 from likewise.estimation import SVT
 from likewise.fairness import FairnessFigures, LipschitzCertificates, PairwiseDistance, certify, measure_arms
 from likewise.fairness.norms import Norm
-from likewise.inference import Model
+from likewise.inference import Model, as_model
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.findings import findings
-from likewise.pipeline.references import ReferenceKind, reference_distances, summarise_reference
+from likewise.pipeline.references import (
+    ReferenceKind,
+    reference_caveats,
+    reference_distances,
+    summarise_reference,
+)
 from likewise.pipeline.result import Arm, AuditReport
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.steps import Progress, Steps
@@ -26,6 +31,7 @@ def audit(
     *,
     estimator: SVT | None = None,
     model: str | Model | Any = "knn",
+    target: ArrayLike | None = None,
     outputs: Mapping[str, ArrayLike] | None = None,
     hold_out: float = 0.1,
     reference: ReferenceKind = "observed",
@@ -49,6 +55,8 @@ def audit(
         Pre-processing; ``SVT()`` by default. It is cloned, not fitted in place.
     model : str, callable or scikit-learn estimator, default "knn"
         The algorithm h; see `likewise.inference.as_model`.
+    target : array-like, shape (m,) or (m, t), optional
+        What a classifier or regressor learns for each individual.
     outputs : mapping of str to array-like, optional
         Outputs computed elsewhere for ``"without"``, ``"with"``, or both; shape (m,) or (m, k). Then nothing is hidden, no model
         runs, and an estimator is fitted only if given.
@@ -93,15 +101,17 @@ def audit(
     observed = observations if isinstance(observations, ObservedMatrix) else ObservedMatrix(observations)
     steps = Steps(progress)
     if outputs is None:
-        run = run_model(observed, estimator or SVT(), model, hold_out, random_state, steps)
+        algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
+        run = run_model(observed, estimator or SVT(), algorithm, hold_out, random_state, steps)
     else:
         run = take_outputs(observed, outputs, estimator, steps)
     distances = reference_distances(reference, run.training, run.estimate, norm, run.interval)
     figures = _measure(run, distances, nearest_share, steps)
     arms = {name: Arm(name, run.titles[name], figures[name], run.error(name)) for name in run.outputs}
-    reference_summary = summarise_reference(reference, distances, ())
+    caveats = reference_caveats(run.training, distances["without"], random_state)
+    reference_summary = summarise_reference(reference, distances, caveats)
     settings = {
-        "model": str(model),
+        "model": model if isinstance(model, str) else type(model).__name__,
         "hold_out": hold_out,
         "reference": reference,
         "norm": norm,
@@ -128,7 +138,7 @@ def _measure(
     if distances["without"] is distances["with"]:
         with steps.step("compare all pairs") as report:
             return measure_arms(run.outputs, distances["with"], nearest_share=nearest_share, progress=report)
-    figures = {}
+    figures: dict[str, FairnessFigures] = {}
     for name, values in run.outputs.items():
         with steps.step(f"compare all pairs, {name} pre-processing") as report:
             arm = {name: values}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Literal
 
-from likewise.errors import InputError, unknown_name
+import numpy as np
+
+from likewise.errors import ActivityWarning, InputError, unknown_name
 from likewise.estimation import LowRankEstimate
-from likewise.fairness import ObservedDistance, PairwiseDistance, RowDistance
+from likewise.fairness import ObservedDistance, PairwiseDistance, RowDistance, activity_check
 from likewise.fairness.norms import Norm
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
@@ -70,3 +73,13 @@ def summarise_reference(
         f"without: {distances['without'].description}; with: {distances['with'].description}, of the estimate"
     )
     return ReferenceSummary(kind, description, False, (_TWO_REFERENCES, *caveats))
+
+
+def reference_caveats(
+    training: ObservedMatrix, reference: PairwiseDistance, random_state: int | np.random.Generator | None
+) -> tuple[str, ...]:
+    """Say so where the reference distance mostly measures how much was observed of a person."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ActivityWarning)
+        check = activity_check(training, reference, random_state=random_state)
+    return (str(check),) if check.measures_activity else ()

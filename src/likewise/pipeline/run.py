@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from sklearn.base import clone
 from likewise.errors import InputError
 from likewise.estimation import SVT, LowRankEstimate
 from likewise.fairness import ErrorFigures, held_out_error
-from likewise.inference import Model, as_model
+from likewise.inference import Model
 from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
 from likewise.pipeline.steps import Steps
 
@@ -69,7 +68,7 @@ class Run:
 def run_model(
     observed: ObservedMatrix,
     estimator: SVT,
-    model: str | Model | Any,
+    model: Model,
     share: float,
     random_state: int | np.random.Generator | None,
     steps: Steps,
@@ -81,8 +80,7 @@ def run_model(
     observed : ObservedMatrix
     estimator : SVT
         Cloned, not fitted in place.
-    model : str, callable or scikit-learn estimator
-        See `likewise.inference.as_model`.
+    model : Model
     share : float
         In [0, 1); at 0 nothing is hidden.
     random_state : int, Generator or None
@@ -92,17 +90,18 @@ def run_model(
     -------
     Run
     """
-    algorithm = as_model(model)
     hidden = hold_out(observed, share, random_state) if share else None
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
         fitted = clone(estimator).fit(training)
-    with steps.step("run the model without pre-processing"):
-        without = algorithm(training.scaled(fitted.interval).zero_filled(), training)
-    with steps.step("run the model with pre-processing"):
-        with_ = algorithm(fitted.estimate_.on_interval().to_dense(), training)
-    name = model if isinstance(model, str) else type(model).__name__
-    titles = {"without": f"{name} on zero-filled observations", "with": f"{name} on the estimate"}
+    with steps.step("run the model without pre-processing") as report:
+        without = model(training.scaled(fitted.interval).zero_filled(), training, progress=report)
+    with steps.step("run the model with pre-processing") as report:
+        with_ = model(fitted.estimate_.on_interval().to_dense(), training, progress=report)
+    titles = {
+        "without": f"{model.name}, on zero-filled observations",
+        "with": f"{model.name}, on the estimate",
+    }
     return Run(training, hidden, fitted, {"without": without, "with": with_}, titles)
 
 

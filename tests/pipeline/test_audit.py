@@ -1,0 +1,129 @@
+"""The main job against the same steps done naively, one by one."""
+
+import numpy as np
+import pytest
+
+from likewise import SVT, ObservedMatrix, audit
+from likewise.errors import InputError, ShapeError
+from likewise.observations import hold_out
+
+
+def identity(matrix, observed):
+    """The complete matrix itself as outputs."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+@pytest.fixture
+def observed():
+    rng = np.random.default_rng(0)
+    tastes = rng.uniform(-1, 1, (3, 25))[rng.integers(0, 3, 20)]
+    stars = np.clip(np.round(3 + 2 * tastes + rng.normal(0, 0.3, tastes.shape)), 1, 5)
+    stars[rng.random(stars.shape) < 0.4] = np.nan
+    return ObservedMatrix(stars, value_range=(1, 5), row_ids=[f"person {i}" for i in range(20)])
+
+
+def naive_mean_ratio(outputs, individuals):
+    """(1/m^2) sum over ordered pairs of ||outputs_i - outputs_j||_2 / ||individuals_i - individuals_j||_1 (Section 6)."""
+    m, total = len(outputs), 0.0
+    for i in range(m):
+        for j in range(m):
+            if i != j:
+                total += (
+                    np.linalg.norm(outputs[i] - outputs[j]) / np.abs(individuals[i] - individuals[j]).sum()
+                )
+    return total / m**2
+
+
+def test_both_arms_equal_the_naive_steps(observed):
+    report = audit(observed, estimator=SVT(threshold=2.0), model=identity, hold_out=0.2, random_state=7)
+    hidden = hold_out(observed, 0.2, 7)
+    zero_filled = (hidden.training.to_dense(missing=3.0) - 3) / 2
+    estimate = SVT(threshold=2.0).fit(hidden.training).estimate_.on_interval().to_dense()
+    for name, outputs in (("without", zero_filled), ("with", estimate)):
+        arm = report.arms[name]
+        assert arm.fairness.mean_ratio.value == pytest.approx(naive_mean_ratio(outputs, zero_filled))
+        stars = 3 + 2 * outputs[hidden.rows, hidden.columns]
+        assert arm.error.rmse == pytest.approx(np.sqrt(np.mean((stars - hidden.values) ** 2)))
+        assert arm.error.n == hidden.values.size
+        assert str(arm.fairness.worst[0].left).startswith("person ")
+    assert report.reference.valid_comparison
+    assert report.estimate.rank == SVT(threshold=2.0).fit(hidden.training).rank_
+
+
+def test_reference_of_the_estimate_changes_only_the_arm_with_preprocessing_and_is_not_valid(observed):
+    fixed = audit(observed, model=identity, random_state=7)
+    moved = audit(observed, model=identity, random_state=7, reference="estimate")
+    estimate = SVT().fit(hold_out(observed, 0.1, 7).training).estimate_.on_interval().to_dense()
+    assert moved.arms["without"].fairness.mean_ratio == fixed.arms["without"].fairness.mean_ratio
+    assert moved.arms["with"].fairness.mean_ratio.value == pytest.approx(naive_mean_ratio(estimate, estimate))
+    assert not moved.reference.valid_comparison
+    assert "not a valid before/after comparison" in moved.findings[0]
+    assert "released code" in moved.reference.caveats[0]
+
+
+def test_unit_interval_reads_missing_as_the_low_end(observed):
+    report = audit(observed, estimator=SVT(interval="unit"), model=identity, hold_out=0.2, random_state=7)
+    hidden = hold_out(observed, 0.2, 7)
+    zero_filled = (hidden.training.to_dense(missing=1.0) - 1) / 4
+    expected = naive_mean_ratio(zero_filled, zero_filled)
+    assert report.arms["without"].fairness.mean_ratio.value == pytest.approx(expected)
+
+
+def test_nothing_hidden_measures_no_error(observed):
+    report = audit(observed, model=identity, hold_out=0)
+    assert report.arms["with"].error is None
+    assert any("Accuracy was not measured" in sentence for sentence in report.findings)
+
+
+def test_scores_are_audited_but_are_no_predictions_of_entries(observed):
+    report = audit(observed, model=lambda matrix: matrix.sum(axis=1))
+    assert report.arms["with"].error is None
+    assert report.arms["with"].fairness.n_pairs == 190
+
+
+def test_outputs_computed_elsewhere(observed):
+    scores = np.arange(20.0)
+    report = audit(observed, outputs={"with": scores})
+    assert list(report.arms) == ["with"]
+    assert report.estimate is None
+    assert report.certificates is None
+    individuals = (observed.to_dense(missing=3.0) - 3) / 2
+    assert report.arms["with"].fairness.mean_ratio.value == pytest.approx(
+        naive_mean_ratio(scores[:, None], individuals)
+    )
+
+
+def test_same_seed_same_report(observed):
+    first, second = (audit(observed, random_state=3) for _ in range(2))
+    assert first.arms["with"].fairness.to_dict() == second.arms["with"].fairness.to_dict()
+    assert first.arms["with"].error == second.arms["with"].error
+
+
+def test_every_step_is_announced_and_timed(observed):
+    calls = []
+    report = audit(observed, progress=lambda *call: calls.append(call))
+    assert set(report.seconds) == {step for step, _, _ in calls}
+    assert all((step, 0, 1) in calls for step in report.seconds)
+
+
+def test_the_estimator_that_was_passed_is_left_alone(observed):
+    estimator = SVT()
+    audit(observed, estimator=estimator)
+    assert not hasattr(estimator, "estimate_")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"reference": "mine"}, InputError),
+        ({"outputs": {"before": np.zeros(20)}}, InputError),
+        ({"outputs": {}}, InputError),
+        ({"outputs": {"with": np.zeros(19)}}, ShapeError),
+        ({"outputs": {"with": np.zeros(20)}, "reference": "estimate"}, InputError),
+        ({"hold_out": 1.0}, InputError),
+        ({"hold_out": -0.1}, InputError),
+    ],
+)
+def test_bad_input_is_refused(observed, arguments, error):
+    with pytest.raises(error):
+        audit(observed, **arguments)
