@@ -16,9 +16,6 @@ from likewise.observations.triplets import Axis, compress
 if TYPE_CHECKING:
     import narwhals as nw
 
-_PADDED = ("bsr", "dia")
-"""Sparse formats that store zeros of their own, which cannot be told from observed ones."""
-
 
 def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLike | None = None) -> Table:
     """Convert whatever holds observations; see `ObservedMatrix` for what is taken and raised."""
@@ -38,15 +35,22 @@ def _from_sparse(values: Any) -> Values:
     """Convert any sparse format so that each stored entry, also a zero, stays an observation."""
     if values.ndim != 2:
         raise ShapeError(f"a sparse array of {values.ndim} dimensions", "two: individuals x features")
-    if np.iscomplexobj(values):
-        raise ObservationError(f"complex values ({values.dtype})", "real numbers")
-    if values.format in _PADDED and not np.all(values.data):
+    if values.dtype.kind not in "biuf":
+        raise ObservationError(f"values of type {values.dtype}", "real numbers")
+    if _is_padded(values) and not np.all(values.data):
         raise ObservationError(
             f"a {values.format} matrix that stores zeros",
             "a format in which an observed zero differs from padding",
             "build it as csr or coo",
         )
     return _from_compressed(values) if values.format in ("csr", "csc") else _from_coordinates(values)
+
+
+def _is_padded(values: Any) -> bool:
+    """Return whether the format stores zeros of its own, which cannot be told from observed ones."""
+    return values.format == "dia" or (
+        isinstance(values, sparse.bsr_array | sparse.bsr_matrix) and values.blocksize != (1, 1)
+    )
 
 
 def _from_compressed(values: Any) -> Values:

@@ -41,6 +41,8 @@ class Choices:
     def __post_init__(self) -> None:
         if self.format not in (None, *get_args(Layout)):
             raise FileFormatError(*unknown_name("format", self.format, get_args(Layout)))
+        if self.separator is not None and not self.separator.strip("\r\n"):
+            raise FileFormatError(f"separator {self.separator!r}", "one character or more, no line end")
 
     @property
     def roles(self) -> dict[str, Column | None]:
@@ -54,14 +56,13 @@ class Choices:
         implied = self.format == "wide" or any(isinstance(name, str) for name in names)
         return True if self.header is None and implied else self.header
 
-    def layout(self, width: int, header: tuple[str, ...] | None) -> Layout:
-        """Return the layout named, or the one that what was given and the first line suggest."""
+    def layout(self, is_bare: bool) -> Layout:
+        """Return the layout named, or the one that the other arguments and the first line suggest."""
         if self.format is not None:
             return self.format
         if self.columns is not None or self.id_columns:
             return "wide"
-        is_bare = header is None and width not in (3, 4) and set(self.roles.values()) == {None}
-        return "grid" if is_bare else "triplets"
+        return "grid" if is_bare and set(self.roles.values()) == {None} else "triplets"
 
     def refuse_idle(self, file: str, *kinds: str) -> None:
         """Raise if something was given that means nothing for a file of these kinds, so that no wish is ignored.

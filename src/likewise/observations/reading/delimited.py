@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError
-from likewise.observations.reading.faults import MISSING_WORDS, first_fault
-from likewise.observations.reading.text import DelimitedText
+from likewise.errors import FileFormatError, InputError
+from likewise.observations.reading.faults import first_fault
+from likewise.observations.reading.text import MISSING_WORDS, DelimitedText
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,21 +40,41 @@ def parse(
     FileFormatError, ObservationError
         With the line number and the content of the first line that is wrong.
     """
-    import polars as pl
-
-    id_type = pl.String() if _has_leading_zero(text) else pl.Int64()
-    try:
-        frame = _read(text, ids, numbers, id_type, gaps)
-    except pl.exceptions.PolarsError:
-        frame = _read_with_text_ids(text, ids, numbers, gaps)
-    if _is_suspicious(frame, ids, numbers, gaps) and (fault := first_fault(text, ids, numbers, gaps)):
+    if text.quote and text.body.count(text.quote.encode()) % 2:
+        raise _explanation(text, ids, numbers, gaps, "a quote that is never closed")
+    frame = _read(text, ids, numbers, gaps)
+    is_short = frame[:, -1].null_count() > 0  # the parser fills up lines that end too early with nulls
+    is_incomplete = _lacks_something(frame, ids, [] if gaps else numbers)
+    if (is_short or is_incomplete) and (fault := first_fault(text, ids, numbers, gaps)):
         raise fault
+    if is_incomplete:
+        raise FileFormatError(f"{text.name} with a field that is missing or not finite", "an id and a number")
     integers = [_as_integers(frame[str(i)]) for i in ids]
     return frame.select(str(i) for i in (*ids, *numbers)).with_columns(integers)
 
 
-def _read(
-    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], id_type: pl.DataType, gaps: bool
+def _read(text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool) -> pl.DataFrame:
+    """Try integer ids, which are far quicker, before text."""
+    import polars as pl
+
+    if not _has_odd_integer(text):
+        with contextlib.suppress(*polars_failures()):
+            return _read_as(pl.Int64(), text, ids, numbers, gaps)
+    try:
+        return _read_as(pl.String(), text, ids, numbers, gaps)
+    except polars_failures() as error:
+        raise _explanation(text, ids, numbers, gaps, str(error).partition("\n")[0]) from error
+
+
+def polars_failures() -> tuple[type[BaseException], ...]:
+    """Return what polars raises about a file that it cannot read; where it did not foresee the damage, it panics."""
+    import polars as pl
+
+    return pl.exceptions.PolarsError, pl.exceptions.PanicException
+
+
+def _read_as(
+    id_type: pl.DataType, text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool
 ) -> pl.DataFrame:
     import polars as pl
 
@@ -69,29 +91,20 @@ def _read(
     )
 
 
-def _read_with_text_ids(
-    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool
-) -> pl.DataFrame:
+def _explanation(
+    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool, reason: str
+) -> InputError:
+    fault = first_fault(text, ids, numbers, gaps)
+    return fault or FileFormatError(f"{text.name} cannot be parsed ({reason})", "delimited text")
+
+
+def _lacks_something(frame: pl.DataFrame, ids: Sequence[int], numbers: Sequence[int]) -> bool:
+    """Return whether an id or a number is missing, or a number not finite."""
     import polars as pl
 
-    try:
-        return _read(text, ids, numbers, pl.String(), gaps)
-    except pl.exceptions.PolarsError as error:
-        fault = first_fault(text, ids, numbers, gaps)
-        reason = str(error).partition("\n")[0]
-        raise fault or FileFormatError(
-            f"{text.name} cannot be parsed ({reason})", "delimited text"
-        ) from error
-
-
-def _is_suspicious(frame: pl.DataFrame, ids: Sequence[int], numbers: Sequence[int], gaps: bool) -> bool:
-    """Return whether a line may be at fault: the parser fills up lines that end too early with nulls."""
-    needed = [*ids, *([] if gaps else numbers)]
-    may_end_early = frame[:, -1].null_count() > 0
-    has_gap = any(frame[str(i)].null_count() for i in needed)
-    return (
-        may_end_early or has_gap or (not gaps and not all(frame[str(i)].is_finite().all() for i in numbers))
-    )
+    has_gap = any(frame[str(i)].null_count() for i in (*ids, *numbers))
+    has_empty_id = any((frame[str(i)] == "").any() for i in ids if frame[str(i)].dtype == pl.String)
+    return has_gap or has_empty_id or not all(frame[str(i)].is_finite().all() for i in numbers)
 
 
 def _as_integers(ids: pl.Series) -> pl.Series:
@@ -104,13 +117,15 @@ def _as_integers(ids: pl.Series) -> pl.Series:
     return integers if (integers.cast(pl.String) == ids).fill_null(False).all() else ids
 
 
-def _has_leading_zero(text: DelimitedText) -> bool:
-    """Return whether any field starts with a zero and another digit: as an integer, 007 would be the same as 7."""
+def _has_odd_integer(text: DelimitedText) -> bool:
+    """Return whether any field starts with a plus, or with a zero and another digit: as integers, 007 and +7 are 7."""
+    starts = [b"\n", text.separator.encode(), b'"']
+    if any(start + b"+" in text.body for start in starts) or re.match(rb"\+|0[0-9]", text.body):
+        return True
     content = np.frombuffer(text.body, dtype=np.uint8)
-    before_field = np.frombuffer(f'\n{text.separator}"'.encode(), dtype=np.uint8)
+    before_field = np.frombuffer(b"".join(starts), dtype=np.uint8)
     chunks = (content[start : start + _CHUNK + 2] for start in range(0, content.size, _CHUNK))
-    starts_with_it = text.body[:1] == b"0" and text.body[1:2].isdigit()
-    return starts_with_it or any(_has_zero_and_digit(chunk, before_field) for chunk in chunks)
+    return any(_has_zero_and_digit(chunk, before_field) for chunk in chunks)
 
 
 def _has_zero_and_digit(chunk: NDArray[np.uint8], before_field: NDArray[np.uint8]) -> bool:

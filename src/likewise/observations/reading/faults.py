@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 
 from likewise.errors import FileFormatError, InputError, ObservationError
-from likewise.observations.reading.text import DelimitedText, is_number
-
-MISSING_WORDS = ("NA", "N/A", "na", "null", "NULL", "None", "nan", "NaN", "NAN")
-"""What stands for a missing cell, besides an empty one, where cells may be missing."""
+from likewise.observations.reading.text import DelimitedText, is_missing, is_number
 
 
 def first_fault(
@@ -26,13 +22,10 @@ def first_fault(
     gaps : bool
         Whether numbers may be missing.
     """
-    try:
-        for line, record in text.records():
-            if (fault := _fault(text, record, ids, numbers, gaps)) is not None:
-                kind, what, expected = fault
-                return kind(f"line {line} of {text.name}, {text.as_in_file(record)}, has {what}", expected)
-    except csv.Error as error:
-        return FileFormatError(f"{text.name} cannot be split into fields ({error})", "delimited text")
+    for line, record in text.records():
+        if (fault := _fault(text, record, ids, numbers, gaps)) is not None:
+            kind, what, expected = fault
+            return kind(f"line {line} of {text.name}, {text.as_in_file(record)}, has {what}", expected)
     return None
 
 
@@ -41,10 +34,10 @@ def _fault(
 ) -> tuple[type[InputError], str, str] | None:
     if len(record) != text.width:
         return FileFormatError, f"{len(record)} fields", f"{text.width}, as in the first line"
-    if any(not record[i] for i in ids):
+    if any(not record[i].strip() for i in ids):
         return ObservationError, "no id", "an id in every line"
     for i in numbers:
-        if gaps and (not record[i] or record[i] in MISSING_WORDS):
+        if gaps and is_missing(record[i]):
             continue
         if not is_number(record[i]):
             return FileFormatError, f"{record[i]!r} where a number should be", "a number"

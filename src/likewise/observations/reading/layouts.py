@@ -56,6 +56,7 @@ def read_grid(file: Tabular, note_if_full: bool) -> Table:
     """Read one individual from each row of bare numbers."""
     table = to_table(file.take([], range(file.width), True), None, range(file.width))
     rows, columns = table.values.shape
+    table = table.with_note(f"read as a grid of {rows:,} x {columns:,} numbers, each row an individual")
     if not note_if_full or table.values.nnz < rows * columns:
         return table
     return table.with_note("every cell counts as observed; if a value stands for missing, give missing_value")

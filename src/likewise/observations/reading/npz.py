@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import io
-import zipfile
-import zlib
 
 from scipy import sparse
 
 from likewise.errors import FileFormatError
 from likewise.observations.convert import to_table
-from likewise.observations.reading.unpack import Source
+from likewise.observations.reading.unpack import ZIP_DAMAGE, Source
 from likewise.observations.table import Table
 
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, EOFError, MemoryError)
+_DAMAGE = (*ZIP_DAMAGE, KeyError, TypeError, AttributeError, MemoryError)
 
 
 def read_npz(source: Source) -> Table:
@@ -26,7 +24,7 @@ def read_npz(source: Source) -> Table:
     """
     try:
         matrix = sparse.load_npz(io.BytesIO(source.data))  # never unpickles
-    except (*_DAMAGE, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGE as error:
         raise FileFormatError(
             f"{source.name} holds no sparse matrix ({error})", "a file written by scipy.sparse.save_npz"
         ) from error

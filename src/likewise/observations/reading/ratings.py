@@ -125,7 +125,7 @@ def _read(source: Source, choices: Choices) -> Table:
 
 
 def _read_columns(file: Tabular, choices: Choices, *kinds: str) -> Table:
-    layout = choices.layout(file.width, file.header)
+    layout = choices.layout(file.is_bare)
     choices.refuse_idle(file.name, layout, *kinds)
     if layout == "triplets":
         return read_triplets(file, choices.roles, choices.shape, choices.duplicates)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from likewise.errors import FileFormatError, ObservationError
-from likewise.observations.reading.delimited import parse
+from likewise.observations.reading.delimited import parse, polars_failures
 from likewise.observations.reading.text import recognise
 from likewise.observations.reading.unpack import Source
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PARQUET = b"PAR1"
+_TRIPLET_WIDTH = 4
+"""The most fields of a triplet without header: user, item, rating, time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class Tabular:
         The names of the columns, if they have any.
     width : int
         How many columns there are.
+    is_bare : bool
+        Whether it is text with blanks or tabs between more than the four fields of triplets, and without a header.
     take : callable
         ``take(ids, numbers, gaps)`` returns the columns at these positions as a frame, named by position;
         numbers may be missing if `gaps`.
@@ -39,6 +43,7 @@ class Tabular:
     name: str
     header: tuple[str, ...] | None
     width: int
+    is_bare: bool
     take: Callable[[Sequence[int], Sequence[int], bool], pl.DataFrame]
 
     def label(self, position: int) -> str | int:
@@ -56,7 +61,8 @@ def open_text(
 ) -> Tabular:
     """Open delimited text; see `recognise`."""
     text = recognise(source, separator, has_header, encoding, rating)
-    return Tabular(text.name, text.header, text.width, partial(parse, text))
+    is_bare = text.header is None and text.width > _TRIPLET_WIDTH and text.separator in (" ", "\t")
+    return Tabular(text.name, text.header, text.width, is_bare, partial(parse, text))
 
 
 def open_parquet(source: Source) -> Tabular:
@@ -71,11 +77,11 @@ def open_parquet(source: Source) -> Tabular:
 
     try:
         frame = pl.read_parquet(io.BytesIO(source.data))
-    except pl.exceptions.PolarsError as error:
+    except polars_failures() as error:
         raise FileFormatError(f"{source.name} is damaged ({error})", "a whole Parquet file") from error
     if not frame.height:
         raise FileFormatError(f"{source.name} has no rows", "at least one observation")
-    return Tabular(source.name, tuple(frame.columns), frame.width, partial(_take, frame, source.name))
+    return Tabular(source.name, tuple(frame.columns), frame.width, False, partial(_take, frame, source.name))
 
 
 def _take(

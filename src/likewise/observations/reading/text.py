@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -14,6 +15,9 @@ from likewise.observations.reading.unpack import Source
 _SEPARATORS = ("::", "\t", ",", ";", "|", " ")
 _UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
 """Stand-ins for a separator of several bytes, which no fast parser splits at; the first that does not occur is used."""
+MISSING_WORDS = ("NA", "N/A", "na", "null", "NULL", "None", "nan", "NaN", "NAN")
+"""What stands for a missing cell, besides an empty one, where cells may be missing."""
+
 _SHOWN = 60
 """How many characters of an offending line are shown."""
 
@@ -32,6 +36,8 @@ class DelimitedText:
         One character.
     shown_separator : str
         What the file itself has there.
+    quote : str or None
+        What encloses fields, if any field is enclosed.
     header : tuple of str or None
     width : int
         How many fields the first line has.
@@ -43,19 +49,15 @@ class DelimitedText:
     body: bytes
     separator: str
     shown_separator: str
+    quote: str | None
     header: tuple[str, ...] | None
     width: int
     first_line: int
 
-    @property
-    def quote(self) -> str | None:
-        """The quoting character: none where the separator is MovieLens's own, which never quotes."""
-        return None if len(self.shown_separator) > 1 else '"'
-
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each record: slow, for finding out what is wrong."""
         lines = io.StringIO(self.body.decode(), newline="")
-        for line, record in _records(lines, self.separator, self.quote):
+        for line, record in _records(self.name, lines, self.separator, self.quote):
             yield self.first_line + line - 1, record
 
     def as_in_file(self, record: list[str]) -> str:
@@ -93,24 +95,35 @@ def recognise(
         body = body.replace(b"\r", b"\n")
     shown = separator or _likeliest_separator(_line(body))
     body, single = _with_one_byte_separator(body, shown)
-    quote = None if len(shown) > 1 else '"'
-    _, fields = next(_records([_line(body)], single, quote))
+    quote = None if len(shown) > 1 else _quote(body, single)
+    _, fields = next(_records(source.name, [_line(body)], single, quote))
     if has_header or (has_header is None and _looks_like_header(fields, rating)):
         body = body.partition(b"\n")[2]
         if not body:
             raise FileFormatError(f"{source.name} has a header and no rows", "at least one observation")
         header = tuple(field.strip() for field in fields)
-        return DelimitedText(source.name, body, single, shown, header, len(fields), first_line + 1)
-    return DelimitedText(source.name, body, single, shown, None, len(fields), first_line)
+        return DelimitedText(source.name, body, single, shown, quote, header, len(fields), first_line + 1)
+    return DelimitedText(source.name, body, single, shown, quote, None, len(fields), first_line)
 
 
-def _records(lines: Iterable[str], separator: str, quote: str | None) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    name: str, lines: Iterable[str], separator: str, quote: str | None
+) -> Iterator[tuple[int, list[str]]]:
     if quote is None:
         reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
     else:
         reader = csv.reader(lines, delimiter=separator, quotechar=quote)
-    for record in reader:
-        yield reader.line_num, record
+    try:
+        for record in reader:
+            yield reader.line_num, record
+    except csv.Error as error:
+        raise FileFormatError(f"{name} cannot be split into fields ({error})", "delimited text") from error
+
+
+def _quote(body: bytes, separator: str) -> str | None:
+    """Return the quoting character if any field starts with it: a quote inside a field, as of inches, encloses nothing."""
+    starts = (b"\n", separator.encode())
+    return '"' if body[:1] == b'"' or any(start + b'"' in body for start in starts) else None
 
 
 def _line(body: bytes) -> str:
@@ -118,25 +131,34 @@ def _line(body: bytes) -> str:
 
 
 def _as_utf8(source: Source, encoding: str) -> bytes:
-    data = source.data
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and encoding == "utf-8":
+    data, extends_ascii = source.data, _extends_ascii(encoding)
+    if encoding == "utf-8" and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise FileFormatError(f"{source.name} starts like UTF-16", "UTF-8 text", 'give encoding="utf-16"')
-    if b"\0" in data and not encoding.lower().startswith(("utf-16", "utf-32", "utf_16", "utf_32")):
+    if extends_ascii and b"\0" in data:
         raise FileFormatError(f"{source.name} is binary", "text, Parquet, or .npz")
-    if data.isascii():
+    if extends_ascii and data.isascii():
         return data
     try:
-        text = data.decode(encoding)
-    except LookupError as error:
-        raise FileFormatError(f"unknown encoding {encoding!r}", "for example utf-8 or latin-1") from error
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        return data.decode(encoding).removeprefix("\ufeff").encode()
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line = data.count(b"\n", 0, start) + 1
         raise FileFormatError(
-            f"line {line} of {source.name} is not {encoding} (byte 0x{data[error.start]:02x})",
+            f"line {line} of {source.name} is not {encoding} (byte 0x{data[start]:02x})",
             f"text in {encoding}",
             'name another, for example encoding="latin-1"',
         ) from error
-    return text.removeprefix("\ufeff").encode()
+
+
+def _extends_ascii(encoding: str) -> bool:
+    """Return whether ASCII is read the same in this encoding, so that most files need no decoding."""
+    ascii_bytes = bytes(range(128))
+    try:
+        return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
+    except UnicodeError:
+        return False
+    except LookupError as error:
+        raise FileFormatError(f"unknown encoding {encoding!r}", "for example utf-8 or latin-1") from error
 
 
 def _likeliest_separator(line: str) -> str:
@@ -170,7 +192,7 @@ def _looks_like_header(fields: list[str], rating: int | None) -> bool:
         return not numeric[rating]
     if len(fields) in (3, 4):
         return not any(numeric)
-    return not all(numeric)
+    return not all(is_number(field) or is_missing(field) for field in fields)
 
 
 def is_number(text: str) -> bool:
@@ -180,3 +202,8 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+def is_missing(text: str) -> bool:
+    """Return whether a cell is empty or holds a word for that."""
+    return not text.strip() or text in MISSING_WORDS

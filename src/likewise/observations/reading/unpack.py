@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -13,6 +14,18 @@ from pathlib import Path
 
 from likewise.errors import FileFormatError
 from likewise.memory import ensure_fits
+
+ZIP_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    IndexError,
+    struct.error,
+)
+"""What Python raises about a zip that is cut, altered, encrypted, or compressed in a way it does not know."""
 
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 
@@ -84,7 +97,7 @@ def is_npz(data: bytes) -> bool:
     """Return whether this is a zip of NumPy arrays."""
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist() if data.startswith(_ZIP) else []
-    except zipfile.BadZipFile:
+    except ZIP_DAMAGE:
         return False
     return bool(names) and all(name.endswith(".npy") for name in names)
 
@@ -93,19 +106,22 @@ def _only_member(source: Source) -> Source:
     try:
         archive = zipfile.ZipFile(io.BytesIO(source.data))
         members = [member for member in archive.infolist() if not _is_clutter(member)]
-        if len(members) != 1:
-            listing = ", ".join(member.filename for member in members[:5]) or "nothing"
-            raise FileFormatError(
-                f"{source.name} holds {len(members)} files ({listing})",
-                "a zip of one file",
-                "unpack it first",
-            )
-        ensure_fits(members[0].file_size, f"unpacking {source.name}", "sample it first")
-        return Source(Path(members[0].filename).name, archive.read(members[0]))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except ZIP_DAMAGE as error:
+        raise _zip_error(source, error) from error
+    if len(members) != 1:
+        listing = ", ".join(member.filename for member in members[:5]) or "nothing"
         raise FileFormatError(
-            f"{source.name} is damaged or encrypted ({error})", "a plain, whole zip"
-        ) from error
+            f"{source.name} holds {len(members)} files ({listing})", "a zip of one file", "unpack it first"
+        )
+    ensure_fits(members[0].file_size, f"unpacking {source.name}", "sample it first")
+    try:
+        return Source(Path(members[0].filename).name, archive.read(members[0]))
+    except ZIP_DAMAGE as error:
+        raise _zip_error(source, error) from error
+
+
+def _zip_error(source: Source, error: Exception) -> FileFormatError:
+    return FileFormatError(f"{source.name} is damaged or encrypted ({error})", "a plain, whole zip")
 
 
 def _is_clutter(member: zipfile.ZipInfo) -> bool:
