@@ -265,7 +265,9 @@ def test_results_print_and_export():
     assert "3 pairs of 3 individuals" in str(figures)
     assert "zero-filled" in str(figures)
     record = json.loads(json.dumps(figures.to_dict()))
-    assert record["figures"]["max_ratio"]["kind"] == "exact"
+    assert record["max_ratio"]["kind"] == "exact"
+    assert record["similar"]["mean_ratio"]["n_pairs"] == figures.similar.n_pairs
+    assert record["reference"]["is_metric"] is True
     assert record["worst"][0]["left"] in {"x", "y"}
     frame = figures.to_frame()
     assert frame["figure"].to_list() == list(figures.figures())
@@ -296,6 +298,15 @@ def test_histogram_draws_on_given_axes():
         ({"bins": 0}, "bins"),
         ({"bins": [1, 0]}, "bins"),
         ({"row_ids": ["a"]}, "row_ids"),
+        ({"lipschitz": 0}, "lipschitz"),
+        ({"lipschitz": math.inf}, "lipschitz"),
+        ({"lipschitz": 1, "slack": -1}, "slack"),
+        ({"n_neighbors": 4}, "from 1 to 3"),
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"groups": ["a", "a", "a", "a"]}, "1 groups"),
+        ({"groups": ["a", None, "b", "a"]}, "1 individuals without a group"),
+        ({"groups": [1.0, 2.0, math.nan, 1.0]}, "without a group"),
+        ({"groups": ["a", "b"]}, "one group for each of 4"),
     ],
 )
 def test_options_out_of_range(options, message):

@@ -5,19 +5,17 @@ from likewise.fairness.activity import ActivityCheck, activity_check
 from likewise.fairness.callable_distance import CallableDistance
 from likewise.fairness.certificates import Certificate, LipschitzCertificates, Unavailable, certify
 from likewise.fairness.co_observed_distance import CoObservedDistance
+from likewise.fairness.consistency import consistency
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.epsilon_delta import EpsilonDeltaCurve
 from likewise.fairness.feature_distances import feature_distance, mahalanobis_distance, projected_distance
-from likewise.fairness.figures import (
-    ExactFigure,
-    FairnessFigures,
-    Figure,
-    RatioHistogram,
-    SampledFigure,
-    SimilarPairs,
-    WorstPair,
-)
+from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
+from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.gower_distance import GowerDistance
+from likewise.fairness.groups import GroupFigures, GroupSplit
+from likewise.fairness.histogram import RatioHistogram
 from likewise.fairness.measure import measure_arms, measure_fairness
+from likewise.fairness.neighbors import NeighborFigures, nearest_neighbors
 from likewise.fairness.observed_distance import ObservedDistance
 from likewise.fairness.output_distances import (
     rank_biased_distance,
@@ -27,6 +25,9 @@ from likewise.fairness.output_distances import (
 )
 from likewise.fairness.precomputed_distance import PrecomputedDistance
 from likewise.fairness.row_distance import RowDistance
+from likewise.fairness.similar import SimilarPairs
+from likewise.fairness.violations import Violations
+from likewise.fairness.worst import WorstPair
 
 __all__ = [
     "ActivityCheck",
@@ -34,12 +35,16 @@ __all__ = [
     "Certificate",
     "CoObservedDistance",
     "DistanceDescription",
+    "EpsilonDeltaCurve",
     "ErrorFigures",
     "ExactFigure",
     "FairnessFigures",
     "Figure",
     "GowerDistance",
+    "GroupFigures",
+    "GroupSplit",
     "LipschitzCertificates",
+    "NeighborFigures",
     "ObservedDistance",
     "PairwiseDistance",
     "PrecomputedDistance",
@@ -48,14 +53,17 @@ __all__ = [
     "SampledFigure",
     "SimilarPairs",
     "Unavailable",
+    "Violations",
     "WorstPair",
     "activity_check",
     "certify",
+    "consistency",
     "feature_distance",
     "held_out_error",
     "mahalanobis_distance",
     "measure_arms",
     "measure_fairness",
+    "nearest_neighbors",
     "projected_distance",
     "rank_biased_distance",
     "top_items",

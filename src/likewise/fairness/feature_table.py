@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Scaling = Literal["none", "standard", "range"]
 """``"standard"``: each column divided by its standard deviation; ``"range"``: by its largest minus its smallest value."""
 
-_SPREADS = {"none": np.ones_like, "standard": np.std, "range": np.ptp}
+_SPREADS: dict[str, Callable[..., Any]] = {"none": np.ones_like, "standard": np.std, "range": np.ptp}
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,7 +94,7 @@ class GowerDistance(PairwiseDistance):
         return self._mean_difference(self.features[:, left], self.features[:, right])
 
     def _mean_difference(self, left: Floats, right: Floats) -> Floats:
-        """Average over features, in which equal is 0 and 1 is the most, one feature at a time, so that no array holds pairs times features."""
+        """Average over features, one at a time, so that no array holds pairs times features; equal is 0, 1 is the most."""
         shape = np.broadcast_shapes(left.shape[1:], right.shape[1:])
         total, count = np.zeros(shape), np.zeros(shape)
         for a, b in zip(left, right, strict=True):
@@ -102,7 +102,8 @@ class GowerDistance(PairwiseDistance):
             both = ~np.isnan(difference)
             np.add(total, difference, out=total, where=both)
             count += both
-        return np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+        mean: Floats = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+        return mean
 
 
 def _frame(data: Any) -> nw.DataFrame[Any]:

@@ -10,11 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError
 from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.epsilon_delta import EpsilonBins
 from likewise.fairness.figures import FairnessFigures
+from likewise.fairness.groups import PairGroups
+from likewise.fairness.histogram import EqualBins, histogram_reach
+from likewise.fairness.neighbors import nearest_neighbors
 from likewise.fairness.pairs import all_pairs, pair_count
 from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.row_distance import RowDistance
-from likewise.fairness.summary import EqualBins, ReferencePairs, Request, histogram_reach, summarise
+from likewise.fairness.similar import ReferencePairs
+from likewise.fairness.summary import Request, summarise
+from likewise.fairness.violations import check_lipschitz
 from likewise.memory import ensure_fits
 
 Progress = Callable[[int, int], None]
@@ -29,6 +35,10 @@ def measure_fairness(
     quantiles: Sequence[float] = (0.5, 0.9, 0.99),
     bins: int | ArrayLike = 60,
     worst: int = 10,
+    lipschitz: float | None = None,
+    slack: float = 0.0,
+    n_neighbors: int | None = None,
+    groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> FairnessFigures:
@@ -48,6 +58,12 @@ def measure_fairness(
         Number of histogram bins, or their edges, increasing.
     worst : int, default 10
         How many of the pairs with the largest ratios to list.
+    lipschitz, slack : float, optional
+        L > 0 and gamma >= 0 of a condition ``D <= L d + gamma``: how often and by how much is it broken?
+    n_neighbors : int, optional
+        Also measure everybody against this many nearest others.
+    groups : array-like, shape (n_individuals,), optional
+        An attribute: also measure within-group and across-group pairs apart.
     row_ids : array-like, optional
         Names for the worst pairs; by default those of `reference`, or positions.
     progress : callable, optional
@@ -86,6 +102,10 @@ def measure_fairness(
         quantiles=quantiles,
         bins=bins,
         worst=worst,
+        lipschitz=lipschitz,
+        slack=slack,
+        n_neighbors=n_neighbors,
+        groups=groups,
         row_ids=row_ids,
         progress=progress,
     )["outputs"]
@@ -99,6 +119,10 @@ def measure_arms(
     quantiles: Sequence[float] = (0.5, 0.9, 0.99),
     bins: int | ArrayLike = 60,
     worst: int = 10,
+    lipschitz: float | None = None,
+    slack: float = 0.0,
+    n_neighbors: int | None = None,
+    groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> dict[str, FairnessFigures]:
@@ -108,7 +132,7 @@ def measure_arms(
     ----------
     arms : mapping of str to outputs or PairwiseDistance
         For example ``{"without": Yh, "with": Yf}``; see `measure_fairness`. Their histograms have common bins.
-    reference, nearest_share, quantiles, bins, worst, row_ids, progress
+    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, progress
         See `measure_fairness`.
 
     Returns
@@ -123,19 +147,29 @@ def measure_arms(
     if not arms:
         raise InputError("no arms", "outputs of at least one algorithm")
     distances = {name: _as_distance(name, outputs, reference) for name, outputs in arms.items()}
-    ids = _ids(row_ids, reference)
-    checked_bins = _checked_bins(bins)
-    _check_options(nearest_share, quantiles, worst)
     _ensure_memory(reference.n_individuals, len(distances))
+    ids, checked_bins = _ids(row_ids, reference), _checked_bins(bins)
+    _check_options(nearest_share, quantiles, worst, lipschitz, slack)
+    neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
+    labels = None if groups is None else PairGroups.of(groups, reference.n_individuals)
     advance = _advance(progress, (1 + len(distances)) * pair_count(reference.n_individuals))
     known = ReferencePairs.of(reference, all_pairs(reference, advance), nearest_share)
     if not known.values.size:
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
     outputs = {name: known.select(all_pairs(distance, advance)) for name, distance in distances.items()}
-    chosen_bins = (
-        checked_bins if isinstance(checked_bins, np.ndarray) else _common_bins(checked_bins, known, outputs)
+    request = Request(
+        ids=ids,
+        quantiles=tuple(map(float, quantiles)),
+        bins=checked_bins
+        if isinstance(checked_bins, np.ndarray)
+        else _common_bins(checked_bins, known, outputs),
+        worst=worst,
+        epsilons=EpsilonBins.of(known.values),
+        lipschitz=lipschitz,
+        slack=slack,
+        neighbors=neighbors,
+        groups=labels and labels.at(known.places),
     )
-    request = Request(tuple(map(float, quantiles)), chosen_bins, worst, ids)
     return {name: summarise(known, output, distances[name], request) for name, output in outputs.items()}
 
 
@@ -163,13 +197,16 @@ def _ids(row_ids: ArrayLike | None, reference: PairwiseDistance) -> NDArray[Any]
     return np.arange(m) if ids is None else ids
 
 
-def _check_options(nearest_share: float, quantiles: Sequence[float], worst: int) -> None:
+def _check_options(
+    nearest_share: float, quantiles: Sequence[float], worst: int, lipschitz: float | None, slack: float
+) -> None:
     if not 0 < nearest_share <= 1:
         raise InputError(f"nearest_share={nearest_share!r}", "a share in (0, 1]")
     if not all(0 <= q <= 1 for q in quantiles):
         raise InputError(f"quantiles={tuple(quantiles)!r}", "numbers in [0, 1]")
     if worst < 0:
         raise InputError(f"worst={worst!r}", "a number of pairs >= 0")
+    check_lipschitz(1.0 if lipschitz is None else lipschitz, slack)
 
 
 def _checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:

@@ -47,13 +47,13 @@ def observed_values(
     ShapeError
         Fewer than two individuals.
     """
-    values: Any
+    values: Any = observed
     if isinstance(observed, ObservedMatrix):
         scaled = observed.scaled(interval)
         values, names, scaling = scaled.values, scaled.column_ids, f"value range to the {interval} interval"
         row_ids = observed.row_ids if row_ids is None else row_ids
     elif sparse.issparse(observed):
-        values, names, scaling = observed, np.arange(observed.shape[1]), "as given"
+        names, scaling = np.arange(values.shape[1]), "as given"
     else:
         given = f"observations of type {type(observed).__name__}"
         raise DistanceError(given, "an ObservedMatrix or a SciPy sparse matrix")

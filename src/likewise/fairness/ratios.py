@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 def pair_ratios(output: Floats, reference: Floats) -> Floats:
@@ -41,13 +40,3 @@ def share_rank(share: float, n_pairs: int) -> int:
 def order_statistics(values: Floats, ranks: list[int]) -> list[float]:
     """Return the values of the given 0-based ranks, without a full sort."""
     return [float(value) for value in np.partition(values, sorted(set(ranks)))[ranks]] if ranks else []
-
-
-def largest_pairs(ratios: Floats, output: Floats, count: int, threshold: float) -> Indices:
-    """Return the places of the `count` largest ratios, largest first; ties by output distance, then by place.
-
-    `threshold` is the count-th largest ratio.
-    """
-    candidates = np.flatnonzero(ratios >= threshold)
-    order = np.lexsort((candidates, -output[candidates], -ratios[candidates]))
-    return np.asarray(candidates[order[:count]])

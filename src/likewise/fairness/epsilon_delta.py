@@ -1,0 +1,76 @@
+"""How differently people within a given distance of each other are treated: the epsilon-delta curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.fairness.ratios import order_statistics, share_rank
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+_SHARES = np.geomspace(1e-3, 1.0, 25)
+
+
+@dataclass(frozen=True, eq=False)
+class EpsilonDeltaCurve:
+    """For each epsilon, the smallest delta such that ``d <= epsilon`` implies ``D <= delta`` for every pair.
+
+    Parameters
+    ----------
+    epsilon : ndarray, shape (n_points,)
+        Increasing reference distances.
+    delta : ndarray, shape (n_points,)
+        Largest output distance of the pairs that are at most epsilon apart; never decreases.
+    n_pairs : ndarray of int, shape (n_points,)
+        How many pairs that are.
+
+    References
+    ----------
+    John, Vijaykeerthy, Saha, "Verifying individual fairness in machine learning models", UAI 2020.
+    """
+
+    epsilon: Floats
+    delta: Floats
+    n_pairs: NDArray[np.int64]
+
+    def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw delta over epsilon; returns the axes."""
+        from likewise.fairness.plots import plot_epsilon_delta
+
+        return plot_epsilon_delta(self, ax, label)
+
+
+@dataclass(frozen=True, eq=False)
+class EpsilonBins:
+    """Which epsilon each pair falls under; made once from d and used for every arm.
+
+    Parameters
+    ----------
+    epsilon : ndarray, shape (n_points,)
+    bins : ndarray of uint8, shape (n_pairs,)
+        Index of the smallest epsilon that is at least d.
+    """
+
+    epsilon: Floats
+    bins: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, reference: Floats) -> EpsilonBins:
+        """Choose epsilons that 0.1% to 100% of the pairs do not exceed, closer together where people are more similar."""
+        ranks = [share_rank(share, reference.size) for share in _SHARES]
+        epsilon = np.unique(order_statistics(reference, ranks))
+        return cls(epsilon, np.searchsorted(epsilon, reference).astype(np.uint8))
+
+    def curve(self, output: Floats) -> EpsilonDeltaCurve:
+        """Take the largest D up to each epsilon."""
+        largest = np.zeros(self.epsilon.size)
+        np.maximum.at(largest, self.bins, output)
+        counts = np.bincount(self.bins, minlength=self.epsilon.size)
+        return EpsilonDeltaCurve(self.epsilon, np.maximum.accumulate(largest), np.cumsum(counts))

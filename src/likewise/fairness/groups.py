@@ -1,0 +1,199 @@
+"""The same figures, split by whether two individuals belong to the same group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import InputError, ShapeError
+from likewise.fairness.figure import ExactFigure, Figure
+from likewise.fairness.pairs import pair_count, pair_starts
+
+Floats = NDArray[np.float64]
+
+_MOST_GROUPS = 200
+_PAIRS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class GroupFigures:
+    """Figures over the pairs of one kind.
+
+    Parameters
+    ----------
+    name : str
+        ``"within"``, ``"across"``, or the two groups.
+    n_pairs, n_similar : int
+        All pairs of this kind, and those among the most similar pairs of all.
+    mean_ratio, max_ratio : Figure
+        Of D / d; NaN without a pair.
+    output_gap, mean_reference_distance : Figure
+        Means of D and of d.
+    similar_mean_ratio, similar_output_gap : Figure
+        Means of D / d and of D over the `n_similar` pairs.
+    """
+
+    name: str
+    n_pairs: int
+    n_similar: int
+    mean_ratio: Figure
+    max_ratio: Figure
+    output_gap: Figure
+    mean_reference_distance: Figure
+    similar_mean_ratio: Figure
+    similar_output_gap: Figure
+
+
+@dataclass(frozen=True)
+class GroupSplit:
+    """Within-group and across-group pairs, and each pair of groups.
+
+    Parameters
+    ----------
+    within, across : GroupFigures
+        Two people of the same group; of different groups.
+    by_groups : tuple of GroupFigures
+        Every two groups, a group and itself included.
+    """
+
+    within: GroupFigures
+    across: GroupFigures
+    by_groups: tuple[GroupFigures, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PairGroups:
+    """Which two groups each pair joins; made once and used for every arm.
+
+    Parameters
+    ----------
+    names : ndarray, shape (n_groups,)
+    labels : ndarray of uint16, shape (n_pairs,)
+        ``lower * n_groups + higher`` of the two group numbers.
+    """
+
+    names: NDArray[Any]
+    labels: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, groups: ArrayLike, n_individuals: int) -> PairGroups:
+        """Label the pairs i < j.
+
+        Raises
+        ------
+        ShapeError
+            Not one group for each individual.
+        InputError
+            Missing values, a single group, or more than 200.
+        """
+        names, numbers = _numbered(groups, n_individuals)
+        labels = np.empty(pair_count(n_individuals), dtype=np.uint16)
+        starts = pair_starts(n_individuals)
+        for i in range(n_individuals - 1):
+            others = numbers[i + 1 :]
+            low, high = np.minimum(others, numbers[i]), np.maximum(others, numbers[i])
+            labels[starts[i] : starts[i + 1]] = low * len(names) + high
+        return cls(names, labels)
+
+    def at(self, places: NDArray[np.intp] | None) -> PairGroups:
+        """Return the labels of some pairs; of all for None."""
+        return self if places is None else PairGroups(self.names, self.labels[places])
+
+    def split(self, output: Floats, reference: Floats, ratios: Floats, near: NDArray[np.bool_]) -> GroupSplit:
+        """Compute the figures of every kind of pair."""
+        n_groups = len(self.names)
+        sums = _LabelSums.over(self.labels, n_groups**2, output, reference, ratios, near)
+        low, high = np.divmod(np.arange(n_groups**2), n_groups)
+        kinds = [
+            (f"{self.names[a]} and {self.names[b]}", a * n_groups + b)
+            for a, b in zip(low, high, strict=True)
+            if a <= b
+        ]
+        return GroupSplit(
+            sums.figures("within", low == high),
+            sums.figures("across", low != high),
+            tuple(sums.figures(name, [label]) for name, label in kinds),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _LabelSums:
+    """Counts, sums and maxima by label."""
+
+    counts: Floats
+    similar_counts: Floats
+    sums: dict[str, Floats]
+    max_ratio: Floats
+
+    @classmethod
+    def over(
+        cls,
+        labels: NDArray[np.uint16],
+        n_labels: int,
+        output: Floats,
+        reference: Floats,
+        ratios: Floats,
+        near: NDArray[np.bool_],
+    ) -> _LabelSums:
+        """Add up, some pairs at a time: counting needs wider integers than labels."""
+        columns = ("counts", "similar_counts", "ratio", "gap", "distance", "similar_ratio", "similar_gap")
+        sums = {column: np.zeros(n_labels) for column in columns}
+        largest = np.full(n_labels, -np.inf)
+        for k in range(0, labels.size, _PAIRS_AT_ONCE):
+            part = slice(k, k + _PAIRS_AT_ONCE)
+            label, similar = labels[part].astype(np.intp), near[part]
+            every = (
+                None,
+                None,
+                ratios[part],
+                output[part],
+                reference[part],
+                ratios[part][similar],
+                output[part][similar],
+            )
+            for column, weights in zip(columns, every, strict=True):
+                chosen = label[similar] if column.startswith("similar") else label
+                sums[column] += np.bincount(chosen, weights, n_labels)
+            np.maximum.at(largest, label, ratios[part])
+        return cls(sums.pop("counts"), sums.pop("similar_counts"), sums, largest)
+
+    def figures(self, name: str, chosen: Any) -> GroupFigures:
+        """Combine the chosen labels."""
+        n_pairs, n_similar = int(self.counts[chosen].sum()), int(self.similar_counts[chosen].sum())
+
+        def mean(column: str, count: int) -> ExactFigure:
+            return ExactFigure(float(self.sums[column][chosen].sum() / count) if count else np.nan, count)
+
+        largest = float(self.max_ratio[chosen].max()) if n_pairs else np.nan
+        return GroupFigures(
+            name,
+            n_pairs,
+            n_similar,
+            mean("ratio", n_pairs),
+            ExactFigure(largest, n_pairs),
+            mean("gap", n_pairs),
+            mean("distance", n_pairs),
+            mean("similar_ratio", n_similar),
+            mean("similar_gap", n_similar),
+        )
+
+
+def _numbered(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the names of the groups, sorted, and the number of everybody's."""
+    values = np.asarray(groups)
+    if values.shape != (n_individuals,):
+        raise ShapeError(
+            f"groups of shape {values.shape}", f"one group for each of {n_individuals} individuals"
+        )
+    missing = np.array([value is None or bool(value != value) for value in values.tolist()])  # noqa: PLR0124
+    if missing.any():
+        raise InputError(
+            f"{missing.sum()} individuals without a group", "a group for everybody", "name a group 'unknown'"
+        )
+    names, numbers = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
+    if not 2 <= len(names) <= _MOST_GROUPS:
+        raise InputError(f"{len(names)} groups", f"from 2 to {_MOST_GROUPS}")
+    return names, numbers

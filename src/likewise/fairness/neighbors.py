@@ -1,0 +1,112 @@
+"""Each individual's nearest others, and how differently those are treated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import DistanceError, InputError
+from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.figure import ExactFigure, Figure
+from likewise.fairness.ratios import pair_ratios
+
+_BLOCK_ENTRIES = 1 << 21
+
+
+@dataclass(frozen=True)
+class NeighborFigures:
+    """Ratio and outcome gap over the k nearest neighbours of every individual, the individual itself left out.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k.
+    mean_ratio, max_ratio : Figure
+        Of D / d, over the m k ordered pairs of an individual and a neighbour.
+    output_gap, max_output_gap : Figure
+        Mean and maximum of D over them.
+    """
+
+    n_neighbors: int
+    mean_ratio: Figure
+    max_ratio: Figure
+    output_gap: Figure
+    max_output_gap: Figure
+
+
+def nearest_neighbors(distance: PairwiseDistance, n_neighbors: int) -> NDArray[np.intp]:
+    """Find everybody's k nearest others, exactly, block by block.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
+    n_neighbors : int
+        k, from 1 to m - 1.
+
+    Returns
+    -------
+    ndarray of int, shape (n_individuals, n_neighbors)
+        In increasing order of position. Of others at the same distance those with the lower position are taken.
+
+    Raises
+    ------
+    InputError
+        k out of its range.
+    DistanceError
+        An individual with fewer than k others at a defined distance.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance
+    >>> nearest_neighbors(RowDistance([0.0, 1.0, 3.0, 7.0]), 2)
+    array([[1, 2],
+           [0, 2],
+           [0, 1],
+           [1, 2]])
+    """
+    m = distance.n_individuals
+    if not 1 <= n_neighbors < m:
+        raise InputError(
+            f"n_neighbors={n_neighbors!r}", f"from 1 to {m - 1}, the number of other individuals"
+        )
+    step = max(1, _BLOCK_ENTRIES // m)
+    found = [_nearest_in_block(distance, k, min(k + step, m), n_neighbors) for k in range(0, m, step)]
+    distance.release()
+    return np.concatenate(found)
+
+
+def _nearest_in_block(
+    distance: PairwiseDistance, start: int, stop: int, n_neighbors: int
+) -> NDArray[np.intp]:
+    measured = distance.block(start, stop)
+    measured[np.arange(stop - start), np.arange(start, stop)] = np.nan
+    farthest = np.partition(measured, n_neighbors - 1, axis=1)[:, n_neighbors - 1, None]
+    lonely = np.flatnonzero(np.isnan(farthest))
+    if lonely.size:
+        given = f"individual {start + lonely[0]} with fewer than {n_neighbors} others at a defined distance"
+        raise DistanceError(given, "enough others", "use fewer neighbours or another distance")
+    nearer, tied = measured < farthest, measured == farthest
+    room = n_neighbors - nearer.sum(axis=1, keepdims=True)
+    chosen = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
+    return np.nonzero(chosen)[1].reshape(stop - start, n_neighbors)
+
+
+def neighbor_figures(
+    output: PairwiseDistance, reference: PairwiseDistance, neighbors: NDArray[np.intp]
+) -> NeighborFigures:
+    """Measure every individual against its neighbours.
+
+    Parameters
+    ----------
+    output, reference : PairwiseDistance
+    neighbors : ndarray of int, shape (n_individuals, n_neighbors)
+        From `nearest_neighbors`.
+    """
+    m, k = neighbors.shape
+    left, right = np.repeat(np.arange(m), k), neighbors.ravel()
+    gaps = output.between(left, right)
+    ratios = pair_ratios(gaps, reference.between(left, right))
+    values = (ratios.mean(), ratios.max(), gaps.mean(), gaps.max())
+    return NeighborFigures(k, *(ExactFigure(float(value), m * k) for value in values))

@@ -1,0 +1,123 @@
+"""How often, and by how much, pairs break a Lipschitz condition with a given constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import InputError
+from likewise.fairness.figure import ExactFigure, Figure
+from likewise.fairness.ratios import order_statistics, share_rank
+
+Floats = NDArray[np.float64]
+
+SHARES = (0.01, 0.05, 0.1)
+"""Shares alpha of pairs for which the slack gamma is reported."""
+
+
+@dataclass(frozen=True)
+class Violations:
+    """Pairs with ``D > L d + gamma``: individual fairness with constant L and slack gamma, broken.
+
+    Parameters
+    ----------
+    lipschitz : float
+        L.
+    slack : float
+        gamma; 0 is the condition of Dwork et al. (2012).
+    n_violating : int
+        How many pairs break it.
+    rate : Figure
+        Their share: the smallest alpha for which the outputs are (alpha, gamma)-approximately metric-fair.
+    mean_excess : Figure
+        Mean over *all* pairs of ``max(0, D - L d - gamma)``.
+    max_excess : Figure
+        Its maximum.
+    needed_slack : mapping of float to Figure
+        At alpha: the smallest gamma >= 0 such that at most the share alpha of the pairs has ``D > L d + gamma``.
+
+    References
+    ----------
+    Dwork, Hardt, Pitassi, Reingold, Zemel, "Fairness through awareness", ITCS 2012. Rothblum, Yona, "Probably approximately
+    metric-fair learning", ICML 2018, Definition 1.1 (there L = 1).
+    """
+
+    lipschitz: float
+    slack: float
+    n_violating: int
+    rate: Figure
+    mean_excess: Figure
+    max_excess: Figure
+    needed_slack: Mapping[float, Figure]
+
+
+def find_violations(
+    output: Floats,
+    reference: Floats,
+    lipschitz: float,
+    slack: float = 0.0,
+    shares: tuple[float, ...] = SHARES,
+) -> Violations:
+    """Hold pairs against ``D <= L d + gamma``, compared as computed.
+
+    Parameters
+    ----------
+    output, reference : ndarray, shape (n_pairs,)
+        D and d of each pair.
+    lipschitz : float
+        L > 0.
+    slack : float
+        gamma >= 0.
+    shares : tuple of float
+        Each alpha in [0, 1).
+
+    Returns
+    -------
+    Violations
+
+    Raises
+    ------
+    InputError
+        An argument out of its range.
+
+    Examples
+    --------
+    >>> found = find_violations(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 1.0]), 1.0)
+    >>> found.n_violating, found.mean_excess.value == 2 / 3
+    (1, True)
+    """
+    check_lipschitz(lipschitz, slack)
+    if not all(0 <= share < 1 for share in shares):
+        raise InputError(f"shares={shares!r}", "numbers in [0, 1)")
+    n_pairs = output.size
+    excess = output - lipschitz * reference
+    np.maximum(excess, 0.0, out=excess)
+    ranks = [share_rank(1 - share, n_pairs) for share in shares]
+    needed = dict(zip(shares, order_statistics(excess, ranks), strict=True))
+    excess -= slack
+    np.maximum(excess, 0.0, out=excess)
+    n_violating = int(np.count_nonzero(excess))
+
+    def exact(value: float) -> ExactFigure:
+        return ExactFigure(float(value), n_pairs)
+
+    return Violations(
+        lipschitz,
+        slack,
+        n_violating,
+        exact(n_violating / n_pairs),
+        exact(excess.mean()),
+        exact(excess.max()),
+        {share: exact(value) for share, value in needed.items()},
+    )
+
+
+def check_lipschitz(lipschitz: float, slack: float) -> None:
+    """Raise InputError unless L > 0 and gamma >= 0, both finite."""
+    if not 0 < lipschitz < np.inf:
+        raise InputError(f"lipschitz={lipschitz!r}", "a finite number > 0")
+    if not 0 <= slack < np.inf:
+        raise InputError(f"slack={slack!r}", "a finite number >= 0")
