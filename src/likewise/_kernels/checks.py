@@ -55,11 +55,10 @@ def checked_out(out: Any, like: Floats, shape: tuple[int, int]) -> Floats:
     return out
 
 
-def checked_range(start: int, stop: int, size: int) -> tuple[int, int]:
-    """Return a range of rows that lies within a matrix of `size` rows."""
+def checked_range(start: int, stop: int, size: int) -> None:
+    """Raise unless a range of rows lies within a matrix of `size` rows."""
     if not 0 <= start <= stop <= size:
         raise ShapeError(f"rows {start} to {stop}", f"0 <= start <= stop <= {size}")
-    return int(start), int(stop)
 
 
 def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from likewise._kernels.checks import Floats, checked_block, checked_csr
+from likewise._kernels.choice import use_native
+from likewise._kernels.native_products import NativeProducts
 from likewise._kernels.scipy_products import ScipyProducts
 from likewise.errors import ShapeError
 
@@ -31,11 +33,11 @@ class CompressedRows:
         Memory that the prepared matrix holds.
     """
 
-    def __init__(self, products: ScipyProducts) -> None:
+    def __init__(self, products: NativeProducts | ScipyProducts) -> None:
         self.products = products
 
     @classmethod
-    def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None, order_columns: bool = True) -> Self:  # noqa: ARG003
+    def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None, order_columns: bool = True) -> Self:
         """Check a sparse matrix and lay it out.
 
         Parameters
@@ -63,7 +65,8 @@ class CompressedRows:
         >>> CompressedRows.from_csr(sparse.random_array((4, 3), density=0.5, format="csr", rng=0))
         CompressedRows(shape=(4, 3), dtype=float64, nnz=6, rank=0)
         """
-        return cls(ScipyProducts.of(checked_csr(matrix, dtype)))
+        sound = checked_csr(matrix, dtype)
+        return cls(NativeProducts.of(sound, order_columns) if use_native() else ScipyProducts.of(sound))
 
     def plus_low_rank(self, left: Any, right: Any) -> Self:
         """Return S + L R^T, which shares the memory of S; it replaces a low-rank part that was there.

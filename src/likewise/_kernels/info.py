@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from likewise._kernels import choice
+from likewise._kernels import choice, native
 from likewise._kernels.threads import thread_count
 
 
@@ -42,7 +42,7 @@ def kernel_info() -> KernelInfo:
     compiled = choice.use_native()
     return KernelInfo(
         kernels="native" if compiled else "scipy",
-        instruction_set="none",
+        instruction_set=native.instruction_set_name() if compiled else "none",
         threads=thread_count(),
         blas=_blas(),
     )

@@ -1,21 +1,154 @@
-"""The shared library of C kernels: finding and loading it, and the signatures of its functions."""
+"""The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
+
+The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products` and
+`native_pairs`, which alone call it.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from ctypes import c_char_p, c_int32, c_int64, c_void_p
 from functools import cache
 from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+CACHE_LINE = 64
+READ_AHEAD = 17  # AHEAD + 1 of portable.h
+
+
+class Rows(ctypes.Structure):
+    """``struct rows`` of products.c."""
+
+    _fields_ = (
+        ("n_columns", c_int64),
+        ("n_dense", c_int64),
+        ("pointers", c_void_p),
+        ("columns", c_void_p),
+        ("values", c_void_p),
+        ("dense", c_void_p),
+        ("dense_columns", c_void_p),
+        ("column_bytes", c_int32),
+        ("value_bytes", c_int32),
+    )
+
+
+class Panel(ctypes.Structure):
+    """``struct panel`` of products.c."""
+
+    _fields_ = (
+        ("X", c_void_p),
+        ("Y", c_void_p),
+        ("given", c_void_p),
+        ("product", c_void_p),
+        ("stride", c_int64),
+        ("used", c_int64),
+        ("row_values", c_void_p),
+        ("lines", c_int32),
+        ("element_bytes", c_int32),
+    )
+
+
+class Packing(ctypes.Structure):
+    """``struct packing`` of products.c."""
+
+    _fields_ = (
+        ("block", c_void_p),
+        ("panel", c_void_p),
+        ("order", c_void_p),
+        ("stride", c_int64),
+        ("used", c_int64),
+        ("width", c_int64),
+        ("n_parts", c_int64),
+        ("part_stride", c_int64),
+        ("element_bytes", c_int32),
+    )
+
+
+class Lists(ctypes.Structure):
+    """``struct lists`` of pairs.c."""
+
+    _fields_ = (
+        ("n_rows", c_int64),
+        ("row_pointers", c_void_p),
+        ("column_pointers", c_void_p),
+        ("row_columns", c_void_p),
+        ("column_rows", c_void_p),
+        ("row_values", c_void_p),
+        ("column_values", c_void_p),
+        ("norms", c_void_p),
+    )
 
 
 def is_built() -> bool:
     """Whether the compiled kernels are installed and load here."""
-    return False
+    return _load() is not None
+
+
+def library() -> ctypes.CDLL:
+    """Return the library, which `is_built` said is there."""
+    loaded = _load()
+    assert loaded is not None
+    return loaded
 
 
 @cache
-def library() -> ctypes.CDLL:
-    """Load the library and declare its functions."""
+def instruction_set() -> int:
+    """Return the number of the best instruction set that this processor has."""
+    return int(library().likewise_instruction_sets()) - 1
+
+
+def instruction_set_name() -> str:
+    """Return its name: ``"baseline"``, ``"avx2"`` or ``"avx512"``."""
+    name: bytes = library().likewise_instruction_set_name(instruction_set())
+    return name.decode()
+
+
+def address(array: NDArray[Any] | None, *index: int) -> int | None:
+    """Return where an array, or one element of it, lies in memory."""
+    if array is None:
+        return None
+    offset = sum(position * stride for position, stride in zip(index, array.strides, strict=False))
+    return int(array.ctypes.data) + offset
+
+
+def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a new array, not initialised, that starts on a cache line."""
+    n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.empty(n_bytes + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
+    return memory[start : start + n_bytes].view(dtype).reshape(shape)
+
+
+@cache
+def _load() -> ctypes.CDLL | None:
     spec = find_spec("likewise._kernels._native")
-    assert spec is not None
-    assert spec.origin is not None
-    return ctypes.CDLL(spec.origin)
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        return _declared(ctypes.CDLL(spec.origin))
+    except (OSError, AttributeError):  # built for another system, or by another version
+        return None
+
+
+def _declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
+    share = [c_int64, c_int64]
+    loaded.likewise_instruction_sets.argtypes = []
+    loaded.likewise_instruction_set_name.argtypes = [c_int32]
+    loaded.likewise_instruction_set_name.restype = c_char_p
+    loaded.likewise_sweep.argtypes = [c_int32, ctypes.POINTER(Rows), *share, ctypes.POINTER(Panel)]
+    loaded.likewise_walk.argtypes = [
+        c_int32, ctypes.POINTER(Lists), c_int64, *share, c_int32, c_void_p, c_void_p
+    ]  # fmt: skip
+    for function in (loaded.likewise_pack, loaded.likewise_unpack):
+        function.argtypes = [ctypes.POINTER(Packing), *share]
+    for function in (
+        loaded.likewise_sweep,
+        loaded.likewise_walk,
+        loaded.likewise_pack,
+        loaded.likewise_unpack,
+    ):
+        function.restype = None
+    return loaded

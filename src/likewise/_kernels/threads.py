@@ -41,7 +41,7 @@ def equal_shares(cumulative: NDArray[np.int64], n_shares: int) -> list[tuple[int
     cumulative : ndarray of int64, shape (m + 1,)
         Work of all rows before row i, starting with 0: for products the row pointer itself.
     n_shares : int
-        How many ranges to make; empty ones are left out.
+        How many ranges to make; empty ones are left out, but there is always one.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def equal_shares(cumulative: NDArray[np.int64], n_shares: int) -> list[tuple[int
     """
     targets = cumulative[0] + (cumulative[-1] - cumulative[0]) * np.arange(1, n_shares) // n_shares
     inner = np.searchsorted(cumulative, targets).tolist()
-    edges = [0, *inner, cumulative.size - 1]
-    return [(start, stop) for start, stop in pairwise(edges) if start < stop]
+    shares = [(start, stop) for start, stop in pairwise([0, *inner, cumulative.size - 1]) if start < stop]
+    return shares or [(0, 0)]
 
 
 def run_together(task: Callable[[int, int, int], None], shares: Sequence[tuple[int, int]]) -> None:
@@ -67,8 +67,7 @@ def run_together(task: Callable[[int, int, int], None], shares: Sequence[tuple[i
     helpers = [Thread(target=task, args=(k, *share)) for k, share in enumerate(shares) if k]
     for helper in helpers:
         helper.start()
-    if shares:
-        task(0, *shares[0])
+    task(0, *shares[0])
     for helper in helpers:
         helper.join()
 
