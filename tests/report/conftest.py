@@ -1,5 +1,7 @@
 """Reports small enough to check by hand, and with ids that mean harm."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -15,12 +17,13 @@ WITHOUT = np.array([[0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [0.0, 1.0]])
 WITH = np.array([[0.1, 0.0], [0.2, 0.0], [0.3, 0.3], [0.1, 0.5]])
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_report():
     """Return a function that builds an AuditReport without running an audit."""
     return build
 
 
+@cache
 def build(*, valid=True, arms=("without", "with"), duplicate=False, constant=False):
     values = np.array([[1.0, np.nan, 5.0], [1.0, 2.0, np.nan], [4.0, 2.0, 5.0], [np.nan, 3.0, 1.0]])
     if duplicate:

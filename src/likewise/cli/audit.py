@@ -103,13 +103,16 @@ def deliver(report: AuditReport, out: Path | None, json: str | None = None, *, q
 
 
 def print_table(report: AuditReport) -> None:
-    """Print the table, no wider than lines are read with ease."""
+    """Print the table: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
     from rich.console import Console
 
     from likewise.report import as_renderable
 
     console = Console()
-    console.print(as_renderable(report), width=min(console.width, 100))
+    if console.is_terminal:
+        console.print(as_renderable(report), width=min(console.width, 100))
+    else:
+        print(report)
 
 
 def _check_targets(out: Path | None, json: str | None) -> None:

@@ -80,6 +80,15 @@ _OUTPUTS = {
     "mean_output_distance": ("mean output distance D", "Over all pairs."),
     "mean_reference_distance": ("mean reference distance d", "Over all pairs; equal in a valid comparison."),
 }
+_ON_REQUEST = {
+    "violation_": "Violations of D <= L d",
+    "slack_for_": "Slack that leaves a share of pairs in violation",
+    "neighbor_": "Each individual's nearest others",
+    "within_": "Pairs of the same group",
+    "across_": "Pairs of different groups",
+}
+"""Figures that are measured only where they are asked for, by how their names begin."""
+
 _COUNTS = {
     "n_pairs": ("pairs", "With a defined reference distance."),
     "n_zero_distance": ("at distance zero", "Pairs that the reference distance cannot tell apart."),
@@ -112,6 +121,7 @@ def comparison(report: AuditReport) -> tuple[Group, ...]:
         Group(similar, (*_figure_rows(arms, _SIMILAR, comparable), *_similarity_rows(arms))),
         Group("All pairs", (*_figure_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
         Group("Outputs", tuple(_figure_rows(arms, _OUTPUTS, comparable))),
+        *_groups_on_request(arms, comparable),
         Group("Counted pairs", tuple(_count_rows(arms))),
     ]
     return (_error_group(arms), *groups) if any(arm.error for arm in arms) else tuple(groups)
@@ -121,6 +131,18 @@ def _figure_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable:
     every = [arm.fairness.figures() for arm in arms]
     for name, (label, meaning) in names.items():
         yield _row(label, meaning, [figures[name] for figures in every], comparable)
+
+
+def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
+    names = list(arms[0].fairness.figures())
+    for prefix, title in _ON_REQUEST.items():
+        chosen = {name: (_spoken(name.removeprefix(prefix)), "") for name in names if name.startswith(prefix)}
+        if chosen:
+            yield Group(title, tuple(_figure_rows(arms, chosen, comparable)))
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _similarity_rows(arms: list[Arm]) -> Iterable[Row]:

@@ -1,0 +1,99 @@
+"""Figures show what was measured, go where they are told, and have the same bytes every time."""
+
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from likewise.report.figures import (
+    draw,
+    histogram_caption,
+    inline_svg,
+    plot_histogram,
+    plot_spectrum,
+    spectrum_caption,
+)
+
+PLOTS = [plot_histogram, plot_spectrum]
+
+
+def test_the_histogram_holds_the_counts_of_both_arms(make_report):
+    report = make_report()
+    axes = report.plot_histogram()
+    for patch, arm in zip(axes.patches, report.arms.values(), strict=True):
+        heights, edges, _ = patch.get_data()
+        np.testing.assert_allclose(heights * arm.fairness.n_pairs, arm.fairness.histogram.counts)
+        np.testing.assert_array_equal(edges, arm.fairness.histogram.edges)
+    assert axes.get_xlabel() == "output distance / reference distance"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "without pre-processing",
+        "with pre-processing",
+    ]
+
+
+def test_arms_keep_their_colour_whoever_is_shown(make_report):
+    both = make_report().plot_histogram().patches
+    alone = make_report(arms=("with",)).plot_histogram().patches
+    assert both[1].get_facecolor() == alone[0].get_facecolor()
+    assert both[0].get_facecolor() != both[1].get_facecolor()
+
+
+def test_the_spectrum_parts_kept_from_cut_at_the_threshold(make_report):
+    axes = make_report().plot_spectrum()
+    kept, cut, threshold = axes.lines
+    assert kept.get_xydata().tolist() == [[1, 1.5], [2, 1.0]]
+    assert cut.get_xydata().tolist() == [[3, 0.25]]
+    assert set(threshold.get_ydata()) == {0.5}
+
+
+def test_figures_are_drawn_on_the_axes_given(make_report):
+    axes = Figure().subplots()
+    assert make_report().plot_histogram(ax=axes) is axes
+    assert make_report().plot_spectrum(ax=axes) is axes
+
+
+def test_nothing_estimated_is_said(make_report):
+    report = replace(make_report(), estimate=None)
+    assert report.plot_spectrum().texts[0].get_text() == "nothing was estimated"
+    assert spectrum_caption(report) == "Nothing was estimated."
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+@pytest.mark.parametrize("file_format", ["svg", "png"])
+def test_bytes_are_the_same_whatever_the_users_style(make_report, plot, file_format):
+    first = draw(plot, make_report(), file_format)
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "black", "svg.hashsalt": None}):
+        assert draw(plot, make_report(), file_format) == first
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_drawing_leaves_the_users_style_alone(make_report, plot):
+    with mpl.rc_context({"font.size": 31.0}):
+        draw(plot, make_report(), "svg")
+        assert mpl.rcParams["font.size"] == 31.0
+
+
+def test_no_window_system_is_touched(make_report):
+    backend = mpl.get_backend() if "matplotlib.pyplot" in sys.modules else None
+    draw(plot_histogram, make_report(), "png")
+    assert backend is None or mpl.get_backend() == backend
+    assert backend is not None or "matplotlib.pyplot" not in sys.modules
+
+
+def test_inline_drawings_are_xml_with_ids_of_their_own_and_the_ink_of_the_page(make_report):
+    drawings = [inline_svg(plot, make_report()) for plot in PLOTS]
+    trees = [ET.fromstring(drawing) for drawing in drawings]
+    ids = [{element.get("id") for element in tree.iter()} - {None} for tree in trees]
+    assert ids[0].isdisjoint(ids[1])
+    for drawing, known in zip(drawings, ids, strict=True):
+        assert "currentColor" in drawing
+        assert all(part.split(")")[0] in known for part in drawing.split("url(#")[1:])
+
+
+def test_captions_count_what_the_axes_leave_out(make_report):
+    assert "1 of 6 pairs (without), 1 of 6 pairs (with)" in histogram_caption(make_report(duplicate=True))
+    assert "3 above the threshold, those below were not computed" in spectrum_caption(make_report())

@@ -1,0 +1,143 @@
+"""The page holds everything, loads nothing, and shows ids without running them."""
+
+from html.parser import HTMLParser
+
+import pytest
+
+from likewise.report import as_page
+from likewise.report.numbers import figure_text
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Collect elements, text and addresses; fail where elements are not nested."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.source = text
+        self.tags, self.words, self.addresses, self.open = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [
+            value for name, value in attrs if name in ("src", "href", "xlink:href", "data", "action")
+        ]
+        assert not any(name.startswith("on") for name, _ in attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def page(make_report):
+    return Page(as_page(make_report()))
+
+
+@pytest.fixture(scope="module")
+def invalid_page(make_report):
+    return Page(as_page(make_report(valid=False)))
+
+
+def test_the_page_is_the_same_every_time(make_report, page):
+    assert as_page(make_report()) == page.source
+
+
+def test_ids_are_shown_not_run(page):
+    text = page.source
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "script" not in page.tags
+    assert "<script>alert(1)</script>" in page.text
+    assert "\x1b" not in text
+
+
+def test_it_loads_nothing(page):
+    assert [address for address in page.addresses if not address.startswith("#")] == []
+    assert not {"link", "img", "iframe", "object"} & set(page.tags)
+
+
+def test_it_forbids_scripts(page):
+    assert "Content-Security-Policy\" content=\"default-src 'none'" in page.source
+
+
+def test_findings_come_first(make_report, page):
+    report = make_report()
+    places = [page.text.index(finding) for finding in report.findings]
+    assert places == sorted(places)
+    assert places[0] < page.text.index("Both arms, every figure")
+
+
+def test_every_figure_is_there(make_report, page):
+    for arm in make_report().arms.values():
+        for figure in arm.fairness.figures().values():
+            assert figure_text(figure) in page.text
+
+
+def test_both_drawings_are_inside(page):
+    assert page.tags.count("svg") == 2
+    assert page.tags.count("figcaption") == 2
+
+
+def test_every_section_is_there(page):
+    for heading in (
+        "Both arms, every figure",
+        "What is proved",
+        "Who is treated worst",
+        "Data and settings",
+        "How to read this",
+        "What this does not show",
+    ):
+        assert heading in page.text
+
+
+def test_certificates_name_norms_domain_and_assumptions(page):
+    proved = page.text[page.text.index("What is proved") : page.text.index("Who is treated worst")]
+    for words in ("K*", "l1 to l2", "every pair of rows", "strong incoherence", "clipping does not expand"):
+        assert words in proved
+
+
+def test_the_released_codes_convention_is_called_invalid(invalid_page):
+    text = invalid_page.text
+    assert text.index("Not a valid before/after comparison") < text.index("Both arms, every figure")
+    assert "The yardstick changes between the arms." in text
+
+
+def test_only_what_can_be_compared_has_an_arrow(page, invalid_page):
+    assert page.text.count("→") == 4
+    assert invalid_page.text.count("→") == 1  # the error needs no reference distance
+
+
+def test_a_valid_comparison_bears_no_alarm(page):
+    assert "Not a valid" not in page.text
+
+
+def test_outputs_from_elsewhere_without_estimate(make_report):
+    from dataclasses import replace
+
+    report = replace(make_report(arms=("with",)), estimate=None, certificates=None)
+    page = Page(as_page(report))
+    assert page.tags.count("svg") == 1
+    assert "there is no pre-processing step to certify" in page.text
+
+
+def test_a_notebook_shows_it_in_a_frame_of_its_own(make_report):
+    shown = make_report()._repr_html_()
+    assert shown.startswith("<iframe srcdoc=")
+    assert "<script" not in shown

@@ -1,0 +1,106 @@
+"""The table names every figure, keeps proved and measured apart, and stays within 80 plain columns."""
+
+import pytest
+
+from likewise.report import as_text
+from likewise.report.comparison import comparison
+from likewise.report.numbers import figure_text
+
+
+def section(text, title):
+    """Return the lines below a heading that stands at the margin, up to the next one."""
+    lines = text.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith(title))
+    rest = lines[start + 1 :]
+    stop = next((k for k, line in enumerate(rest) if line and not line.startswith(" ")), len(rest))
+    return "\n".join(rest[:stop])
+
+
+def test_it_is_plain_text_of_80_columns(make_report):
+    text = str(make_report())
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isprintable() or set(text) - {"\n"} == {c for c in text if c.isprintable()}
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_it_fits_other_widths(make_report, width):
+    assert max(map(len, as_text(make_report(), width).splitlines())) <= width
+
+
+def test_every_figure_of_both_arms_is_in_it(make_report):
+    report = make_report()
+    measured = section(str(report), "Measured")
+    for arm in report.arms.values():
+        for figure in arm.fairness.figures().values():
+            assert figure_text(figure) in measured
+        for error in (arm.error.rmse, arm.error.mae, arm.error.mse, arm.error.mse_scaled):
+            assert f"{error:.4g}" in measured
+
+
+def test_figures_stand_beside_each_other_with_the_change(make_report):
+    row = next(line for line in str(make_report()).splitlines() if line.strip().startswith("RMSE"))
+    assert row.split() == ["RMSE", "1", "0.8", "-20%"]
+
+
+def test_proved_is_apart_from_measured(make_report):
+    report = make_report()
+    text = str(report)
+    proved, measured = section(text, "Proved"), section(text, "Measured")
+    for certificate in report.certificates:
+        assert certificate.name.split(",")[0] in proved
+        assert "Corollary" not in measured
+    assert "K*" in proved
+    assert "l1 to l2" in proved
+    assert "every pair of rows, seen in the fit or not" in proved
+    assert "strong incoherence" in proved
+
+
+def test_data_and_estimate_are_described(make_report):
+    text = " ".join(str(make_report()).split())
+    assert "4 individuals x 3 features, 9 observed (p_hat = 0.75)" in text
+    assert "tau = 0.5 (given) keeps 3 singular values" in text
+    assert "12.5% of the estimate clipped" in text
+    assert "n = 3 against r m / p_hat = 11" in text
+
+
+def test_a_valid_comparison_is_called_one(make_report):
+    text = " ".join(str(make_report()).split())
+    assert "Both arms are held against this one distance" in text
+    assert "NOT A VALID" not in text
+
+
+def test_an_invalid_comparison_is_called_one_and_shows_no_change(make_report):
+    report = make_report(valid=False)
+    text = str(report)
+    assert "NOT A VALID BEFORE/AFTER COMPARISON" in text
+    assert "change" not in section(text, "Measured")
+    fairness = [row for group in comparison(report)[1:] for row in group.rows]
+    assert {row.change for row in fairness} == {""}
+
+
+def test_infinite_ratios_are_counted_and_named(make_report):
+    text = str(make_report(duplicate=True))
+    row = next(line for line in text.splitlines() if line.strip().startswith("infinite ratios"))
+    assert row.split() == ["infinite", "ratios", "1", "1"]
+    assert "ratio infinite (D 0.5, d 0)" in text
+    assert "their ratio is infinite" in " ".join(section(text, "Notes").split())
+
+
+def test_a_note_of_one_arm_says_which(make_report):
+    notes = " ".join(section(str(make_report(constant=True)), "Notes").split())
+    assert "with pre-processing: outputs are nearly constant" in notes
+    assert "without pre-processing: outputs" not in notes
+
+
+def test_one_arm_alone(make_report):
+    text = str(make_report(arms=("with",)))
+    row = next(line for line in text.splitlines() if line.strip().startswith("RMSE"))
+    assert row.split() == ["RMSE", "0.8"]
+
+
+def test_ids_and_names_are_shown_as_they_are_and_cannot_steer_the_terminal(make_report):
+    text = str(make_report())
+    assert "[b]ratings.csv" in text
+    assert "[red]bob" in text
+    assert "\x1b" not in text
+    assert r"eve\x1b[31m" in text
