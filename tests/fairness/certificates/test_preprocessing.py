@@ -1,5 +1,6 @@
 """Certificates: by hand, against naive formulas, and never exceeded by any pair."""
 
+import json
 import warnings
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.errors import LikewiseWarning, ShapeError
+from likewise.errors import LikewiseWarning, ShapeError, ThresholdError
 from likewise.estimation import svt
 from likewise.fairness.certificates import Certificate, Unavailable, certify
 from likewise.observations import AffineScale, ObservedMatrix
@@ -50,19 +51,57 @@ def test_corollary_by_hand():
     assert certify(estimate, Z, threshold=0.25).corollary.value == pytest.approx(8 * np.sqrt(12))
 
 
-def test_corollary_is_refused_where_cancelling_entries_break_its_derivation():
-    """u1 v1^T and u2 v2^T cancel at their largest entries, so mu_1 is small, but 1/sigma weighs them apart."""
-    h = np.sqrt(0.5)
-    left, right = [[h, h], [h, -h]], [[h, -h], [h, h]]
-    Z = ObservedMatrix(np.asarray(left) @ np.diag([1.0, 0.1]) @ np.asarray(right).T, value_range=(-1, 1))
-    certificates = certify(planted(left, [1.0, 0.1], [1, 1], right), Z)
-    naive_k2 = np.abs(np.asarray(left) @ np.diag([1, 10.0]) @ np.asarray(right).T).max() * np.sqrt(2)
-    naive_k2 *= np.abs(Z.to_dense()).sum(axis=0).max()
-    assert certificates.k2.value == pytest.approx(naive_k2)
-    assert isinstance(certificates.corollary, Certificate)
-    refused = certify(planted(left, [1.0, 0.1], [1, 1], right), Z, threshold=1.0).corollary
-    assert isinstance(refused, Unavailable)
-    assert "exceeds" in refused.reason
+def cancelling(flat=28, large=10.0):
+    """Return exact triplets of a matrix in [-1, 1], all above tau, on which the corollary's derivation fails.
+
+    Q is orthogonal with entries of +-1/2. Its singular vectors are chosen so that u1 v1^T has an entry of 3/4: in ``sum u v^T = Q`` that cancels down to
+    1/2, in ``sum u v^T / sigma`` it does not, because the other three have a large sigma. A flat block fills the columns.
+    """
+    Q = np.kron([[1, 1], [1, -1]], [[1, 1], [1, -1]]) / 2
+    first = np.eye(4)[0] + Q[0]
+    U = np.linalg.qr(np.column_stack([first, np.eye(4)[:, :3]]))[0]
+    sigma = np.array([1.0, large, large, large])
+    top = np.abs((U * sigma) @ U.T @ Q).max()
+    left, right = np.zeros((4 + flat, 5)), np.zeros((4 + flat, 5))
+    left[:4, 1:], right[:4, 1:] = U, Q.T @ U
+    left[4:, 0] = right[4:, 0] = 1 / np.sqrt(flat)
+    order = [0, 2, 3, 4, 1]
+    return left[:, order], np.r_[flat * top, sigma][order] / top, right[:, order]
+
+
+def test_cancelling_entries_break_the_corollarys_derivation():
+    """All that it assumes holds, exactly: psi = x, entries in [-1, 1], tau at most every sigma, mu_1 as measured."""
+    left, sigma, right = cancelling()
+    matrix = (left * sigma) @ right.T
+    assert np.abs(matrix).max() <= 1 + 1e-12
+    Z = ObservedMatrix(matrix, value_range=(-1.1, 1.1))
+    estimate = planted(left, sigma, np.ones(5), right)
+    certificates = certify(estimate, Z)
+
+    m, n, r = 32, 32, 5
+    weighted, plain = (left / sigma) @ right.T, left @ right.T
+    assert np.abs(weighted).max() > np.abs(plain).max() / sigma.min()  # the step that fails
+    bound = np.sqrt(certificates.incoherence * r * m) / sigma.min()
+    assert np.abs(plain).max() == pytest.approx(np.sqrt(certificates.incoherence * r / (m * n)))
+    assert certificates.k2.value > bound
+
+    assert isinstance(certificates.corollary, Unavailable)
+    assert "does not bound K2" in certificates.corollary.reason
+    # What the same assumption does prove lies between K* and the corollary.
+    assert certificates.k_star.value <= certificates.incoherent.value <= bound
+    assert certificates.incoherent.value == pytest.approx(np.sqrt(certificates.incoherence * r / n))
+
+
+def test_tau_must_be_what_the_corollary_takes_it_for():
+    Z = ObservedMatrix(np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 0.5]]), value_range=(-1, 1))
+    estimate = planted([[1, 0], [0, 1]], [1, 0.5], [2, 2], [[0.6, 0], [0.8, 0], [0, 1]])
+    for tau in (0.0, 0.75):
+        refused = certify(estimate, Z, threshold=tau).corollary
+        assert isinstance(refused, Unavailable)
+        assert "smallest kept singular value" in refused.reason
+    for tau in (-1.0, np.nan, np.inf):
+        with pytest.raises(ThresholdError):
+            certify(estimate, Z, threshold=tau)
 
 
 def random_case(seed, m, n, share, tau, shrinker="rescaled"):
@@ -99,8 +138,12 @@ def test_no_pair_exceeds_a_certificate(seed, m, n, share, tau, shrinker):
     D = np.linalg.norm(outputs[:, None] - outputs[None], axis=2)
     l1 = np.abs(rows[:, None] - rows[None]).sum(axis=2)
     l2 = np.linalg.norm(rows[:, None] - rows[None], axis=2)
-    assert (certificates.k_star.value * l1 + 1e-9 >= D).all()
-    assert (certificates.spectral.value * l2 + 1e-9 >= D).all()
+    for certificate in (certificates.k_star, certificates.k2, certificates.incoherent):
+        assert isinstance(certificate, Unavailable) or certificate.holds_for(l1, D, slack=1e-9).holds
+    assert certificates.spectral.holds_for(l2, D, slack=1e-9).holds
+    at_fit = estimate.on_interval().to_dense()
+    D_seen = np.linalg.norm(at_fit[:, None] - at_fit[None], axis=2)
+    assert certificates.seen.holds_for(l1[:m, :m], D_seen, slack=1e-12).holds
 
 
 def test_k_star_is_attained_by_the_unclipped_map():
@@ -149,9 +192,56 @@ def test_observations_of_another_size_are_refused():
         certify(estimate, other)
 
 
+def test_seen_rows_may_depart_from_their_fold_in_by_what_the_solver_left():
+    """Left vectors off by a known amount: the offset is twice the largest departure, and some pair needs it."""
+    left, sigma, right = cancelling()
+    Z = ObservedMatrix((left * sigma) @ right.T, value_range=(-1.1, 1.1))
+    off = left.copy()
+    off[3] += 0.01 * right[0]
+    certificates = certify(planted(off, sigma, np.ones(5), right), Z)
+    departure = np.linalg.norm((off - left) * sigma, axis=1).max()
+    assert certificates.seen.offset == pytest.approx(2 * departure, rel=1e-6)
+    assert certify(planted(left, sigma, np.ones(5), right), Z).seen.offset < 1e-11
+
+
+def test_factors_that_are_no_singular_triplets_have_no_k2():
+    """K* still holds for the fold-in; K2 rests on v = Z^T u / sigma, which a smaller Z does not fulfil."""
+    left, sigma, right = cancelling()
+    small = ObservedMatrix(1e-3 * (left * sigma) @ right.T, value_range=(-1, 1))
+    certificates = certify(planted(left, sigma, np.ones(5), right), small)
+    assert isinstance(certificates.k2, Unavailable)
+    assert "not singular triplets" in certificates.k2.reason
+    assert isinstance(certificates.corollary, Unavailable)
+    assert certificates.k_star.value == pytest.approx(1.0)
+    assert certificates.seen.offset > 1
+
+
+def test_a_basis_that_is_not_quite_orthonormal_is_allowed_for():
+    """Columns of length 1.001: the formula for an orthonormal basis would fall short of the exact largest row norm."""
+    observed, estimate, _ = random_case(5, 20, 12, 0.8, 0.3)
+    off = 1.001 * estimate.right
+    crooked = planted(estimate.left, estimate.singular_values, estimate.gains, off)
+    exact = np.linalg.norm((off * estimate.gains) @ off.T, axis=1).max()
+    naive = np.sqrt((off**2 @ estimate.gains**2).max())
+    value = certify(crooked, observed).k_star.value
+    assert naive < exact <= value <= exact * (1 + 1e-9)
+
+
 def test_prints_every_constant_and_its_norms():
     observed, estimate, _ = random_case(3, 10, 8, 0.7, 0.3)
-    text = str(certify(estimate, observed))
-    assert "K* =" in text
-    assert "l1 to l2" in text
-    assert text.count("\n") == 4
+    certificates = certify(estimate, observed)
+    *for_all, in_sample = str(certificates).splitlines()
+    assert len(for_all) == len(list(certificates)) == 6
+    assert for_all[0].startswith("K* =")
+    assert "l1 to l2" in for_all[0]
+    assert "seen in the fit or not" in for_all[0]
+    assert "in sample: rows of the fit" in in_sample
+    assert "because: clipping does not expand" in certificates.explain()
+
+
+def test_plain_values_have_a_record_for_each_constant():
+    observed, estimate, _ = random_case(3, 10, 8, 0.7, 0.3)
+    records = json.loads(json.dumps(certify(estimate, observed).to_dict()))
+    assert records["k_star"]["kind"] == "proved"
+    assert records["seen"]["domain"].startswith("in sample")
+    assert isinstance(records["incoherence"], float)
