@@ -37,6 +37,11 @@ def test_percent_change_is_right():
     assert "rises: RMSE goes from 1 to 1.1 (+10%)" in second
 
 
+def test_no_change_is_not_called_a_change():
+    _, second, *_ = findings({"without": arm(0.5, rmse=1.059), "with": arm(0.25, rmse=1.057)}, VALID)
+    assert "stays the same: RMSE is 1.06 before and 1.06 after" in second
+
+
 def test_a_mean_ratio_that_falls_with_the_spread_is_no_gain():
     sentences = findings({"without": arm(0.5, 0.2, 2.0), "with": arm(0.5, 0.1, 1.0)}, VALID)
     assert any("also falls when all outputs shrink" in sentence for sentence in sentences)

@@ -102,8 +102,11 @@ class ValueRange:
         factor = (self.high - self.low) / (high - low)
         return AffineScale(np.asarray(self.low - low * factor), np.asarray(factor), (low, high))
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         origin = ", inferred from the data" if self.inferred else ""
         if self.low.ndim:
-            return f"ValueRange({self.low.size} columns, each its own{origin})"
-        return f"ValueRange({self.low:g} to {self.high:g}{origin})"
+            return f"{self.low.size} columns, each its own{origin}"
+        return f"{self.low:g} to {self.high:g}{origin}"
+
+    def __repr__(self) -> str:
+        return f"ValueRange({self})"

@@ -57,23 +57,21 @@ def _fairness_sentence(before: Arm, after: Arm) -> str:
         1: "With pre-processing similar individuals are treated less alike",
     }[_direction(*pair)]
     share = f"{before.fairness.similar.share:.0%}"
-    return f"{verdict}: the scale-free ratio over the {share} most similar pairs goes {_change(*pair)}."
+    return f"{verdict}: the scale-free ratio over the {share} most similar pairs {_change(*pair)}."
 
 
 def _error_sentence(before: Arm, after: Arm) -> str:
     if before.error is None or after.error is None:
         return "Accuracy was not measured, so whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
-    verb = {-1: "falls", 0: "stays", 1: "rises"}[_direction(*pair)]
-    return f"The error on hidden observations {verb}: RMSE goes {_change(*pair)}, in the units of the data."
+    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
+    return f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
 
 
 def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
     ratio = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
     spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
-    text = (
-        f"The mean ratio IF goes {_change(*ratio)}, while the spread of the outputs goes {_change(*spread)}"
-    )
+    text = f"The mean ratio IF {_change(*ratio)}, while the spread of the outputs {_change(*spread)}"
     if _direction(*ratio) < 0 and _direction(*spread) < 0:
         return f"{text}: a mean ratio also falls when all outputs shrink, so it alone shows no gain."
     return f"{text}."
@@ -82,7 +80,7 @@ def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
 def _not_comparable(before: Arm, after: Arm) -> str:
     pair = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
     return (
-        f"The mean ratio goes {_change(*pair)}, but each arm has its own reference distance (the convention of the paper's "
+        f"The mean ratio {_change(*pair)}, but each arm has its own reference distance (the convention of the paper's "
         "released code), so this is not a valid before/after comparison: the change may come from the distance, not from the outputs."
     )
 
@@ -102,7 +100,9 @@ def _direction(before: float, after: float) -> int:
 
 
 def _change(before: float, after: float) -> str:
-    text = f"from {_number(before)} to {_number(after)}"
+    if _direction(before, after) == 0:
+        return f"is {_number(before)} before and {_number(after)} after"
+    text = f"goes from {_number(before)} to {_number(after)}"
     if before and isfinite(before) and isfinite(after):
         text += f" ({after / before - 1:+.0%})"
     return text
