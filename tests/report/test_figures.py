@@ -13,12 +13,13 @@ from likewise.report.figures import (
     draw,
     histogram_caption,
     inline_svg,
+    plot_epsilon_delta,
     plot_histogram,
     plot_spectrum,
     spectrum_caption,
 )
 
-PLOTS = [plot_histogram, plot_spectrum]
+PLOTS = [plot_histogram, plot_epsilon_delta, plot_spectrum]
 
 
 def test_the_histogram_holds_the_counts_of_both_arms(make_report):
@@ -50,9 +51,17 @@ def test_the_spectrum_parts_kept_from_cut_at_the_threshold(make_report):
     assert set(threshold.get_ydata()) == {0.5}
 
 
+def test_the_curve_holds_delta_over_epsilon_of_both_arms(make_report):
+    report = make_report()
+    for line, arm in zip(report.plot_epsilon_delta().lines, report.arms.values(), strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), arm.fairness.epsilon_delta.epsilon)
+        np.testing.assert_array_equal(line.get_ydata(), arm.fairness.epsilon_delta.delta)
+
+
 def test_figures_are_drawn_on_the_axes_given(make_report):
     axes = Figure().subplots()
     assert make_report().plot_histogram(ax=axes) is axes
+    assert make_report().plot_epsilon_delta(ax=axes) is axes
     assert make_report().plot_spectrum(ax=axes) is axes
 
 
@@ -88,7 +97,7 @@ def test_inline_drawings_are_xml_with_ids_of_their_own_and_the_ink_of_the_page(m
     drawings = [inline_svg(plot, make_report()) for plot in PLOTS]
     trees = [ET.fromstring(drawing) for drawing in drawings]
     ids = [{element.get("id") for element in tree.iter()} - {None} for tree in trees]
-    assert ids[0].isdisjoint(ids[1])
+    assert len(set.union(*ids)) == sum(map(len, ids))
     for drawing, known in zip(drawings, ids, strict=True):
         assert "currentColor" in drawing
         assert all(part.split(")")[0] in known for part in drawing.split("url(#")[1:])

@@ -189,6 +189,12 @@ class AuditReport:
 
         return plot_histogram(self, ax)
 
+    def plot_epsilon_delta(self, ax: Axes | None = None) -> Axes:
+        """Draw the largest output distance of pairs within each reference distance, both arms; returns the axes."""
+        from likewise.report import plot_epsilon_delta
+
+        return plot_epsilon_delta(self, ax)
+
     def plot_spectrum(self, ax: Axes | None = None) -> Axes:
         """Draw the singular values with the threshold; returns the axes."""
         from likewise.report import plot_spectrum

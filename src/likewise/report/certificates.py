@@ -9,6 +9,7 @@ from likewise.report.numbers import number
 
 if TYPE_CHECKING:
     from likewise.fairness import Certificate, Unavailable
+    from likewise.fairness.certificates import AffineCertificate
     from likewise.pipeline.result import AuditReport
 
 PROVED_SCOPE = (
@@ -43,7 +44,9 @@ class ProvedRow:
 
 def proved_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
     """Return a row for each constant of a report; none where nothing was estimated."""
-    return tuple(_proved_row(constant) for constant in report.certificates or ())
+    if report.certificates is None:
+        return ()
+    return tuple(map(_proved_row, (*report.certificates, report.certificates.seen)))
 
 
 def proved_domains(report: AuditReport) -> tuple[str, ...]:
@@ -51,16 +54,24 @@ def proved_domains(report: AuditReport) -> tuple[str, ...]:
     rows = [row for row in proved_rows(report) if row.domain]
     domains = dict.fromkeys(row.domain for row in rows)
     return tuple(
-        f"For {domain}: {'; '.join(row.name for row in rows if row.domain == domain)}." for domain in domains
+        f"Domain: {domain}. Constants: {'; '.join(row.name for row in rows if row.domain == domain)}."
+        for domain in domains
     )
 
 
-def _proved_row(constant: Certificate | Unavailable) -> ProvedRow:
+def _proved_row(constant: Certificate | AffineCertificate | Unavailable) -> ProvedRow:
     from likewise.fairness import Unavailable
 
     if isinstance(constant, Unavailable):
         return ProvedRow(constant.name, "none", "", "", constant.reason, ())
     assumed = "; ".join(constant.assumptions) or "nothing"
     norms = f"{constant.from_norm} to {constant.to_norm}"
-    value = number(constant.value)
-    return ProvedRow(constant.name, value, norms, constant.domain, assumed, constant.proof)
+    return ProvedRow(constant.name, _value(constant), norms, str(constant.domain), assumed, constant.proof)
+
+
+def _value(constant: Certificate | AffineCertificate) -> str:
+    from likewise.fairness import Certificate
+
+    if isinstance(constant, Certificate):
+        return number(constant.value)
+    return f"{number(constant.slope)} d + {number(constant.offset)}"

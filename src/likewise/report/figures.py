@@ -1,4 +1,4 @@
-"""The figures of a report: ratios of both arms, as in the paper's Figures 1 and 3, and the spectrum with tau drawn."""
+"""The figures of a report: ratios and epsilon-delta curve of both arms, and the spectrum with tau drawn."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from likewise.fairness.plots import new_axes
 from likewise.report.numbers import number
 
 if TYPE_CHECKING:
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
 
 FileFormat = Literal["svg", "png"]
 Plot = Callable[["AuditReport", "Axes"], Any]
+Caption = Callable[["AuditReport"], str]
 
 _ARM_COLORS = {"without": "#d55e00", "with": "#0072b2"}
 """Vermillion and blue of Okabe and Ito (2008): told apart with any colour vision, and in grey."""
 
+_ARM_LINES = {"without": "--", "with": "-"}
+
 _INK = "#1c1e21"
 """Text and axes; becomes the colour of the surrounding text where a figure stands in a page."""
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
     "font.size": 11,
@@ -55,11 +59,30 @@ def plot_histogram(report: AuditReport, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    ax = _new_axes() if ax is None else ax
-    ax.set_prop_cycle(color=[_ARM_COLORS[name] for name in report.arms])
+    ax = _axes_for_arms(report, ax)
     for name, arm in report.arms.items():
         arm.fairness.plot_histogram(ax, f"{name} pre-processing")
     ax.set_xlim(left=0)
+    return ax
+
+
+def plot_epsilon_delta(report: AuditReport, ax: Axes | None = None) -> Axes:
+    """Draw, for each reference distance, the largest output distance of pairs that are no farther apart.
+
+    Parameters
+    ----------
+    report : AuditReport
+    ax : matplotlib Axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _axes_for_arms(report, ax)
+    for name, arm in report.arms.items():
+        arm.fairness.plot_epsilon_delta(ax, f"{name} pre-processing")
+    ax.set_ylim(bottom=0)
     return ax
 
 
@@ -76,7 +99,7 @@ def plot_spectrum(report: AuditReport, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    ax = _new_axes() if ax is None else ax
+    ax = new_axes() if ax is None else ax
     ax.set_xlabel("rank of the singular value, largest first")
     ax.set_ylabel("singular value")
     if report.estimate is None:
@@ -109,6 +132,14 @@ def histogram_caption(report: AuditReport) -> str:
     return f"Output distance over reference distance of every pair, smaller is fairer; beyond the axis: {beyond}."
 
 
+def epsilon_delta_caption(report: AuditReport) -> str:
+    """Describe the curve in a line."""
+    lowest = " and ".join(
+        f"{number(float(arm.fairness.epsilon_delta.delta[0]))} ({name})" for name, arm in report.arms.items()
+    )
+    return f"Largest output distance of pairs within each reference distance, lower is fairer; among the nearest pairs: {lowest}."
+
+
 def spectrum_caption(report: AuditReport) -> str:
     """Describe the spectrum in a line."""
     if report.estimate is None:
@@ -116,6 +147,14 @@ def spectrum_caption(report: AuditReport) -> str:
     cut = report.estimate.singular_values.size - report.estimate.rank
     extent = f"and {cut:,} below" if cut > 0 else "those below were not computed"
     return f"Singular values of the zero-filled observations: {report.estimate.rank:,} above the threshold, {extent}."
+
+
+FIGURES: dict[str, tuple[Plot, Caption]] = {
+    "ratios": (plot_histogram, histogram_caption),
+    "epsilon_delta": (plot_epsilon_delta, epsilon_delta_caption),
+    "spectrum": (plot_spectrum, spectrum_caption),
+}
+"""The figures of a report by the name of their file, with the captions that go with them."""
 
 
 def draw(plot: Plot, report: AuditReport, file_format: FileFormat) -> bytes:
@@ -160,7 +199,11 @@ def inline_svg(plot: Plot, report: AuditReport) -> str:
     return drawing[drawing.index("<svg") :].replace(_INK, "currentColor").strip()
 
 
-def _new_axes() -> Axes:
-    from matplotlib.figure import Figure
-
-    return Figure(layout="constrained").subplots()
+def _axes_for_arms(report: AuditReport, ax: Axes | None) -> Axes:
+    """Prepare axes on which each arm has its colour and line, whoever else is shown."""
+    ax = new_axes() if ax is None else ax
+    ax.set_prop_cycle(
+        color=[_ARM_COLORS[name] for name in report.arms],
+        linestyle=[_ARM_LINES[name] for name in report.arms],
+    )
+    return ax

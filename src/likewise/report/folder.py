@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from likewise.report.figures import FileFormat, draw, plot_histogram, plot_spectrum
+from likewise.report.figures import FIGURES, FileFormat, draw
 from likewise.report.html import as_page
 from likewise.report.json_document import document, run_document, to_json
 from likewise.writing import Content, PathLike, check_folder, write_folder
@@ -13,12 +13,11 @@ from likewise.writing import Content, PathLike, check_folder, write_folder
 if TYPE_CHECKING:
     from likewise.pipeline.result import AuditReport
 
-_FIGURES = {"ratios": plot_histogram, "spectrum": plot_spectrum}
 
 _FORMATS: tuple[FileFormat, ...] = ("svg", "png")
 
 FILES = (
-    *(f"{name}.{file_format}" for name in _FIGURES for file_format in _FORMATS),
+    *(f"{name}.{file_format}" for name in FIGURES for file_format in _FORMATS),
     "report.json",
     "run.json",
     "report.html",
@@ -47,7 +46,7 @@ def save(report: AuditReport, folder: PathLike) -> Path:
     """
     contents: dict[str, Content] = {
         f"{name}.{file_format}": draw(plot, report, file_format)
-        for name, plot in _FIGURES.items()
+        for name, (plot, _) in FIGURES.items()
         for file_format in _FORMATS
     }
     contents["report.json"] = to_json(document(report))

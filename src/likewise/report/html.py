@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
 from likewise.report.comparison import comparison
 from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines
-from likewise.report.figures import (
-    histogram_caption,
-    inline_svg,
-    plot_histogram,
-    plot_spectrum,
-    spectrum_caption,
-)
+from likewise.report.figures import FIGURES, inline_svg
 from likewise.report.numbers import number, printable
 
 if TYPE_CHECKING:
@@ -77,11 +71,9 @@ def _context(report: AuditReport) -> dict[str, Any]:
 def _figures(report: AuditReport) -> list[dict[str, Any]]:
     from markupsafe import Markup
 
-    drawn = [(plot_histogram, histogram_caption(report))]
-    if report.estimate is not None:
-        drawn.append((plot_spectrum, spectrum_caption(report)))
+    drawn = [figure for name, figure in FIGURES.items() if name != "spectrum" or report.estimate is not None]
     # The drawing is our own and holds no text of the user's, so it may stand in the page unescaped.
-    return [{"svg": Markup(inline_svg(plot, report)), "caption": caption} for plot, caption in drawn]
+    return [{"svg": Markup(inline_svg(plot, report)), "caption": caption(report)} for plot, caption in drawn]
 
 
 def _description(report: AuditReport) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from likewise.fairness import LipschitzCertificates
     from likewise.pipeline.result import Arm, AuditReport
 
 SCHEMA = "likewise.audit"
@@ -39,7 +38,7 @@ def document(report: AuditReport) -> dict[str, Any]:
         "settings": report.settings,
         "reference": asdict(report.reference),
         "estimate": None if report.estimate is None else asdict(report.estimate),
-        "certificates": None if report.certificates is None else _certificates(report.certificates),
+        "certificates": None if report.certificates is None else report.certificates.to_dict(),
         "arms": {name: _arm(arm) for name, arm in report.arms.items()},
     }
     plain: dict[str, Any] = _plain(tree)
@@ -66,17 +65,6 @@ def to_json(tree: Mapping[str, Any]) -> str:
 def _arm(arm: Arm) -> dict[str, Any]:
     error = None if arm.error is None else arm.error.to_dict()
     return {"title": arm.title, "error": error, "fairness": arm.fairness.to_dict()}
-
-
-def _certificates(certificates: LipschitzCertificates) -> dict[str, Any]:
-    """Mark each constant as proved or unavailable, as figures are marked as exact or sampled."""
-    records = certificates.to_dict()
-    return {
-        name: {"kind": "proved" if "value" in record else "unavailable", **record}
-        if isinstance(record, Mapping)
-        else record
-        for name, record in records.items()
-    }
 
 
 def _plain(value: Any) -> Any:

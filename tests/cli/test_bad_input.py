@@ -1,0 +1,184 @@
+"""Whatever is wrong: one line, the right exit code, and nothing written."""
+
+import errno
+
+import numpy as np
+import pytest
+
+from likewise import writing
+
+ROWS = "1,1,5\n1,2,3\n2,1,4\n2,2,1\n3,1,2\n3,2,2\n"
+
+
+def failed(ran, code=1):
+    """Return the message after checking that it is all there is."""
+    assert ran.code == code
+    assert ran.out == ""
+    (line,) = [line for line in ran.err.splitlines() if not line.startswith("warning: ")]
+    assert line.startswith("error: ")
+    assert "Traceback" not in ran.err
+    return line
+
+
+def contents(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+FILES = {
+    "empty": (b"", "is empty"),
+    "header only": (b"user,item,rating\n", "no rows"),
+    "binary": (bytes(range(256)) * 4, "is binary"),
+    "not UTF-8": ("user,item,rating\nZo\xeb,1,3\nann,1,4\n".encode("latin-1"), "is not utf-8"),
+    "no separator": (b"1;2\n3;4\n", "at least"),
+    "too few fields": (b"1,1,5\n1,2\n", "line 2"),
+    "too many fields": (b"1,1,5\n1,2,3,4\n", "line 2"),
+    "not a number": (b"1,1,5\n1,2,good\n", "'good'"),
+    "NaN": (b"1,1,5\n1,2,nan\n", "nan"),
+    "infinite": (b"1,1,5\n1,2,inf\n", "inf"),
+    "all equal": (b"1,1,3\n1,2,3\n2,1,3\n", "3"),
+    "no id": (b"1,1,5\n,2,3\n", "no id"),
+    "twice": (b"1,1,5\n1,1,3\n", "more than once"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_cannot_be_used(likewise, tmp_path, name):
+    content, message = FILES[name]
+    (tmp_path / "file").write_bytes(content)
+    ran = likewise("audit", tmp_path / "file", "--out", tmp_path / "report")
+    assert message in failed(ran)
+    assert contents(tmp_path) == ["file"]
+
+
+def test_a_missing_file_and_a_directory(likewise, tmp_path):
+    assert "no file" in failed(likewise("audit", tmp_path / "missing"))
+    assert "is a directory" in failed(likewise("audit", tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--value-range", "2,4"), "range"),
+        (("--value-range", "5,1"), "low < high"),
+        (("--value-range", "wide"), "wide"),
+        (("--threshold", "-1"), "threshold"),
+        (("--threshold", "nan"), "threshold"),
+        (("--threshold", "unversal"), "did you mean 'universal'"),
+        (("--shrinker", "sft"), "did you mean 'soft'"),
+        (("--model", "kmn"), "did you mean 'knn'"),
+        (("--model", "no_such_package:model"), "no_such_package"),
+        (("--n-neighbors", "3", "--hold-out", "0"), "n_neighbors is 3 with"),
+        (("--n-neighbors", "3", "--model", "identity"), "knn or knn-co-raters"),
+        (("--hold-out", "1.5"), "share of 1.5"),
+        (("--nearest-share", "0", "--n-neighbors", "2", "--hold-out", "0"), "nearest_share"),
+        (("--shape", "1,1"), "id"),
+        (("--user", "name", "--item", "1", "--rating", "2"), "name"),
+        (("--outputs-with", "/no/such/file"), "no file"),
+        (("--outputs-with", __file__, "--reference", "estimate"), ""),
+    ],
+)
+def test_options_that_cannot_be_used(likewise, tmp_path, options, message):
+    (tmp_path / "file").write_text(ROWS)
+    assert message in failed(likewise("audit", tmp_path / "file", *options))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("frobnicate",),
+        ("audit",),
+        ("audit", "file", "--frobnicate"),
+        ("audit", "file", "--n-neighbors", "many"),
+        ("audit", "file", "--hold-out", "much"),
+        ("audit", "file", "--reference", "truth"),
+        ("audit", "file", "--shape", "6040"),
+        ("audit", "file", "--shape", "a,b"),
+        ("audit", "file", "--value-range", "low,high"),
+        ("audit", "file", "--estimator", "magic"),
+        ("audit", "file", "another"),
+        ("estimate", "file"),
+    ],
+)
+def test_wrong_usage(likewise, arguments):
+    failed(likewise(*arguments), code=2)
+
+
+def test_one_user_one_item_are_explained(likewise, tmp_path):
+    (tmp_path / "one user").write_text("1,1,5\n1,2,3\n")
+    failed(likewise("audit", tmp_path / "one user", "--hold-out", "0"))
+    (tmp_path / "one item").write_text("1,1,5\n2,1,3\n3,1,1\n")
+    ran = likewise(
+        "audit", tmp_path / "one item", "--hold-out", "0", "--n-neighbors", "1", "--threshold", "0.1"
+    )
+    assert ran.code in (0, 1)
+    assert "Traceback" not in ran.err
+
+
+def test_objects_in_an_npz_are_refused(likewise, tmp_path):
+    np.savez(tmp_path / "objects.npz", data=np.array([{}], dtype=object), allow_pickle=True)
+    failed(likewise("audit", tmp_path / "objects.npz"))
+
+
+TARGETS = {
+    "a file in the way": lambda folder: folder / "file" / "report",
+    "a file of that name": lambda folder: folder / "file",
+    "a folder that takes no files": lambda _: "/proc/likewise",
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_are_checked_before_the_work(likewise, tmp_path, monkeypatch, name):
+    (tmp_path / "file").write_text(ROWS)
+    monkeypatch.setattr("likewise.observations.read_ratings", lambda *_, **__: pytest.fail("began to work"))
+    assert "cannot write" in failed(likewise("audit", tmp_path / "file", "--out", TARGETS[name](tmp_path)))
+    assert "cannot write" in failed(likewise("demo", "--out", TARGETS[name](tmp_path)))
+
+
+@pytest.mark.parametrize(("option", "target"), [("--json", "missing/report.json"), ("--json", ".")])
+def test_json_targets_are_checked_before_the_work(likewise, tmp_path, monkeypatch, option, target):
+    (tmp_path / "file").write_text(ROWS)
+    monkeypatch.setattr("likewise.observations.read_ratings", lambda *_, **__: pytest.fail("began to work"))
+    assert "cannot write" in failed(likewise("audit", tmp_path / "file", option, tmp_path / target))
+
+
+def test_a_full_disk(likewise, ratings, tmp_path, monkeypatch, quick):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(writing, "_write_through", full)
+    ran = likewise(
+        "audit", ratings, "--n-neighbors", "3", "--out", tmp_path / "report", "--value-range", "1,5"
+    )
+    assert "No space left on device" in failed(ran)
+    assert contents(tmp_path) == []
+
+
+def test_a_full_device(likewise, ratings):
+    ran = likewise("audit", ratings, "--n-neighbors", "3", "--json", "/dev/full", "--value-range", "1,5")
+    assert "No space left on device" in failed(ran)
+
+
+def test_an_interruption_while_writing(likewise, ratings, tmp_path, monkeypatch, quick):
+    def interrupted(path, _):
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "_write_through", interrupted)
+    ran = likewise(
+        "audit", ratings, "--n-neighbors", "3", "--out", tmp_path / "report", "--value-range", "1,5"
+    )
+    assert failed(ran, code=130) == "error: interrupted"
+    assert contents(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("first\nsecond"), MemoryError()])
+def test_an_unexpected_error_says_how_to_see_more(likewise, ratings, monkeypatch, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("likewise.observations.read_ratings", fail)
+    assert "LIKEWISE_DEBUG=1" in failed(likewise("audit", ratings), code=70)
+    monkeypatch.setenv("LIKEWISE_DEBUG", "1")
+    ran = likewise("audit", ratings)
+    assert ran.code == 70
+    assert "Traceback" in ran.err

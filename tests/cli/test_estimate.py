@@ -1,0 +1,68 @@
+"""`likewise estimate`: factors that load, predictions under the ids of the file."""
+
+import polars as pl
+import pytest
+
+import likewise as package
+
+OPTIONS = ("--threshold", "1.0", "--value-range", "1,5")
+
+
+@pytest.fixture
+def expected(ratings):
+    return package.svt(package.read_ratings(ratings, value_range=(1, 5)), threshold=1.0)
+
+
+def test_factors_load_and_hold_the_ids(likewise, ratings, tmp_path, expected):
+    ran = likewise("estimate", ratings, "--out", tmp_path / "estimate.npz", *OPTIONS)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"Factors: {tmp_path / 'estimate.npz'}" in ran.out
+    loaded = package.LowRankEstimate.load(tmp_path / "estimate.npz")
+    assert (loaded.to_dense() == expected.to_dense()).all()
+    assert loaded.row_ids.tolist() == expected.row_ids.tolist()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_predictions_are_named_as_asked(likewise, ratings, tmp_path, expected, kind):
+    (tmp_path / "pairs.csv").write_text("user,item\nuser-3,20\nuser-0,0\nuser-3,20\n")
+    out = tmp_path / f"predictions.{kind}"
+    ran = likewise("estimate", ratings, "--out", out, "--pairs", tmp_path / "pairs.csv", *OPTIONS)
+    assert ran.code == 0, ran.err
+    frame = pl.read_csv(out) if kind == "csv" else pl.read_parquet(out)
+    assert frame.columns == ["row", "column", "estimate"]
+    assert frame["row"].to_list() == ["user-3", "user-0", "user-3"]
+    assert frame["column"].to_list() == [20, 0, 20]
+    wanted = expected.entries_of(["user-3", "user-0", "user-3"], [20, 0, 20])
+    assert frame["estimate"].to_list() == wanted.tolist()
+
+
+def test_unknown_ids_are_named_and_nothing_is_written(likewise, ratings, tmp_path):
+    (tmp_path / "pairs.csv").write_text("user-3,20\nnobody,20\n")
+    out = tmp_path / "predictions.csv"
+    ran = likewise("estimate", ratings, "--out", out, "--pairs", tmp_path / "pairs.csv", *OPTIONS)
+    assert ran.code == 1
+    assert ran.err.startswith("error: 1 unknown row id: 'nobody'")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"), [((), "a file ending in .npz"), (("--pairs", "p"), ".csv or .parquet")]
+)
+def test_the_ending_says_what_is_written(likewise, ratings, tmp_path, options, message):
+    ran = likewise("estimate", ratings, "--out", tmp_path / "file.txt", *options)
+    assert ran.code == 1
+    assert message in ran.err
+
+
+def test_quiet(likewise, ratings, tmp_path):
+    ran = likewise("estimate", ratings, "--out", tmp_path / "estimate.npz", *OPTIONS, "--quiet")
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+def test_rank_zero_is_warned_about_and_written(likewise, ratings, tmp_path):
+    ran = likewise(
+        "estimate", ratings, "--out", tmp_path / "e.npz", "--threshold", "1e6", "--value-range", "1,5"
+    )
+    assert ran.code == 0
+    assert ran.err.startswith("warning: ")
+    assert package.LowRankEstimate.load(tmp_path / "e.npz").rank == 0

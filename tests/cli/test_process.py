@@ -1,0 +1,133 @@
+"""The command as a process of its own: the shell's view of streams, signals and start-up."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LIKEWISE = [sys.executable, "-m", "likewise"]
+
+
+def shell(*arguments, **options):
+    return subprocess.run(
+        [*LIKEWISE, *map(str, arguments)], check=False, capture_output=True, text=True, timeout=120, **options
+    )
+
+
+def test_version_and_help():
+    from likewise import __version__
+
+    assert shell("--version").stdout.strip() == __version__
+    ran = shell("audit", "--help")
+    assert ran.returncode == 0
+    for option in ("--threshold", "--reference", "--out", "--value-range", "--id-columns"):
+        assert option in ran.stdout
+
+
+def test_help_loads_no_heavy_library():
+    code = (
+        "import sys; from likewise.cli.main import run; run(['audit', '--help']);"
+        "print([name for name in ('numpy', 'scipy', 'sklearn', 'polars', 'matplotlib', 'jinja2') if name in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_audit_from_end_to_end(ratings, tmp_path):
+    ran = shell("audit", ratings, "--n-neighbors", "3", "--value-range", "1,5", "--out", tmp_path / "report")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    assert "Findings" in ran.stdout
+    assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
+
+
+def test_bad_input(tmp_path):
+    ran = shell("audit", tmp_path / "missing")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.startswith("error: no file")
+
+
+def test_nobody_reads_on(ratings):
+    """As in `likewise audit ... | head -1`."""
+    process = subprocess.Popen(
+        [*LIKEWISE, "audit", str(ratings), "--n-neighbors", "3", "--value-range", "1,5", "--json", "-"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=60) == 141
+
+
+def test_a_full_standard_output(ratings):
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [*LIKEWISE, "audit", str(ratings), "--n-neighbors", "3", "--value-range", "1,5"],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert ran.returncode == 1
+    assert "No space left" in ran.stderr
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def test_ids_that_the_terminal_cannot_show(tmp_path):
+    (tmp_path / "r.csv").write_text(
+        "Zoë,1,5\nann,1,3\nZoë,2,1\nann,2,2\nbob,1,4\nbob,2,2\n", encoding="utf-8"
+    )
+    ran = shell(
+        "audit", tmp_path / "r.csv", "--n-neighbors", "2", "--hold-out", "0", "--threshold", "0.1",
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "Zo\\xeb" in ran.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_nothing_behind(tmp_path, number):
+    """Stop it while it writes, made slow by a sleep in the test's own process."""
+    script = tmp_path / "slow.py"
+    script.write_text(
+        "import sys, time\n"
+        "from likewise import writing\n"
+        "from likewise.cli.main import run\n"
+        "def slow(path, content):\n"
+        "    path.write_text('half')\n"
+        "    print('writing', flush=True)\n"
+        "    time.sleep(60)\n"
+        "writing._write_through = slow\n"
+        "sys.exit(run(sys.argv[1:]))\n"
+    )
+    (tmp_path / "r.csv").write_text("1,1,5\n2,1,3\n1,2,1\n2,2,2\n3,1,4\n3,2,2\n")
+    (tmp_path / "results").mkdir()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            str(script),
+            "estimate",
+            str(tmp_path / "r.csv"),
+            "--out",
+            str(tmp_path / "results" / "e.npz"),
+            "--threshold",
+            "0.1",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "writing\n"
+    time.sleep(0.1)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors == "error: interrupted\n"
+    assert list((tmp_path / "results").iterdir()) == []
