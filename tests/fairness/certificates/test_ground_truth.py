@@ -24,7 +24,7 @@ K1 = Certificate(name="K1", value=3.0, from_norm="l2", to_norm="l2")
 def test_by_hand():
     """Row errors (3, 4) and (0, 1): the largest is 5; D <= 3 d + 2 x 3 x 5."""
     truth = np.array([[0.0, 0.0], [1.0, 1.0]])
-    bound = certify_on_truth(K1, ErrorBound.measured(truth + [[3, 4], [0, 1]], truth))
+    bound = certify_on_truth(K1, ErrorBound.measured([[3.0, 4.0], [1.0, 2.0]], truth))
     assert bound.slope == 3.0
     assert bound.offset == pytest.approx(30.0)
     assert bound.confidence == 1.0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import ModelError
+from likewise.fairness.certificates.operator_norm import largest_norm
 from likewise.fairness.certificates.rounding import gamma, upward
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,7 @@ class Linear:
     @property
     def frobenius(self) -> float:
         """Upper bound on the Frobenius norm, rounding included."""
-        return upward(float(np.linalg.norm(self.matrix)), self.matrix.size) + self.rounding
+        return largest_norm(self.matrix.reshape(1, -1), 2.0) + self.rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ def _without_mixing(activations: list[Layer], p: float, q: float) -> Bounded:
     if q < p:
         raise NoBoundError(f"from l{p:g} to l{q:g} a bound needs the number of features")
     slopes = [layer for layer in activations if isinstance(layer, Activation)]
-    value = upward(prod(layer.slope for layer in slopes), len(slopes))
+    value = upward(prod(layer.slope for layer in slopes), len(slopes)) if slopes else 1.0
     steps = tuple(f"{layer.name}, largest slope: {layer.slope:.4g}" for layer in slopes)
     return Bounded(value, steps or ("the identity moves nothing",), None, None)
 
