@@ -20,15 +20,19 @@ def checked_csr(matrix: Any, dtype: DTypeLike | None = None) -> sparse.csr_array
     Raises
     ------
     InputError
-        If `matrix` is not a 2-D SciPy sparse matrix, its structure contradicts itself, or `dtype` is not a
-        float32 or float64.
+        If `matrix` is not a 2-D SciPy sparse matrix in CSR, CSC or COO format, its structure contradicts itself, or
+        `dtype` is not float32 or float64.
     """
-    is_sparse = bool(sparse.issparse(matrix))
-    if not is_sparse or matrix.ndim != 2:
-        raise InputError(f"matrix is a {type(matrix).__name__}", "a two-dimensional SciPy sparse array")
+    form = getattr(matrix, "format", type(matrix).__name__)
+    if form not in _FAULTS or len(matrix.shape) != 2:
+        raise InputError(
+            f"matrix is {form}", "a two-dimensional SciPy sparse array, CSR, CSC or COO", "call its tocsr()"
+        )
+    if fault := _FAULTS[form](matrix):
+        raise InputError(
+            fault, f"a sound {form}_array of shape {matrix.shape}", "make it with SciPy's constructors"
+        )
     kind = _float_type(matrix.dtype if dtype is None else np.dtype(dtype))
-    if matrix.format == "csr":
-        _check_structure(matrix)
     rows: sparse.csr_array = sparse.csr_array(matrix).astype(kind, copy=False)
     return rows
 
@@ -41,7 +45,7 @@ def checked_block(block: Any, name: str, n_rows: int) -> Floats:
     return np.ascontiguousarray(array, dtype=_float_type(array.dtype))
 
 
-def checked_out(out: Any, like: Floats, shape: tuple[int, int]) -> Floats:
+def checked_out(out: Any, like: Floats, shape: tuple[int, int]) -> Any:
     """Return `out`, or a new array where it is None, after checking that a kernel may write into it."""
     if out is None:
         return np.empty(shape, dtype=like.dtype)
@@ -69,22 +73,41 @@ def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     raise InputError(f"dtype is {dtype}", "float32 or float64")
 
 
-def _check_structure(matrix: Any) -> None:
-    pointers, indices = matrix.indptr, matrix.indices
-    fault = _pointer_fault(pointers, matrix.shape[0], min(indices.size, matrix.data.size))
-    if not fault and pointers[-1]:
-        used = indices[: pointers[-1]]
-        if used.min() < 0 or used.max() >= matrix.shape[1]:
-            fault = f"column indices reach from {used.min()} to {used.max()}"
-    if fault:
-        raise InputError(fault, f"a sound csr_array of shape {matrix.shape}", "see csr_array.check_format()")
+def _csr_fault(matrix: Any) -> str:
+    return _compressed_fault(matrix, *matrix.shape)
 
 
-def _pointer_fault(pointers: NDArray[Any], n_rows: int, n_entries: int) -> str:
-    if pointers.shape != (n_rows + 1,):
-        return f"indptr has shape {pointers.shape} for {n_rows} rows"
-    if pointers[0] != 0 or pointers[-1] > n_entries:
-        return f"indptr runs from {pointers[0]} to {pointers[-1]} over {n_entries} entries"
+def _csc_fault(matrix: Any) -> str:
+    return _compressed_fault(matrix, *matrix.shape[::-1])
+
+
+def _coo_fault(matrix: Any) -> str:
+    sizes = {array.shape for array in (matrix.data, *matrix.coords)}
+    if len(sizes) != 1:
+        return f"data and coordinates have shapes {sorted(sizes)}"
+    return next(filter(None, map(_index_fault, matrix.coords, matrix.shape)), "")
+
+
+_FAULTS = {"csr": _csr_fault, "csc": _csc_fault, "coo": _coo_fault}
+
+
+def _compressed_fault(matrix: Any, n_lists: int, n_members: int) -> str:
+    """Say what is wrong with a compressed matrix of `n_lists` rows (or columns), or nothing."""
+    pointers, members, values = matrix.indptr, matrix.indices, matrix.data
+    if not (pointers.ndim == members.ndim == values.ndim == 1 and pointers.dtype.kind in "iu"):
+        return "indptr, indices or data is not a flat array of its kind"
+    if pointers.size != n_lists + 1 or pointers[0] != 0:
+        return f"indptr has {pointers.size} entries for {n_lists} rows or columns, the first {pointers[:1]}"
     if np.any(pointers[1:] < pointers[:-1]):
         return "indptr decreases"
+    if pointers[-1] > min(members.size, values.size):
+        return f"indptr ends at {pointers[-1]}, with {members.size} indices and {values.size} values"
+    return _index_fault(members[: pointers[-1]], n_members)
+
+
+def _index_fault(indices: NDArray[Any], size: int) -> str:
+    if indices.dtype.kind not in "iu":
+        return f"indices are {indices.dtype}"
+    if indices.size and not (indices.min() >= 0 and indices.max() < size):
+        return f"indices reach from {indices.min()} to {indices.max()} in a dimension of {size}"
     return ""

@@ -38,8 +38,8 @@ def use_native() -> bool:
 @cache
 def _warn_once() -> None:
     warnings.warn(
-        "likewise was installed without its compiled kernels and runs on SciPy's products, several times "
-        "slower; to have them, install a C compiler and reinstall likewise",
+        "the compiled kernels of likewise are not installed or not of this version, so it runs on SciPy's "
+        "products, several times slower; to have them, install a C compiler and reinstall likewise",
         KernelWarning,
         stacklevel=2,
     )

@@ -79,6 +79,8 @@ class Lists(ctypes.Structure):
         ("row_values", c_void_p),
         ("column_values", c_void_p),
         ("norms", c_void_p),
+        ("member_bytes", c_int32),
+        ("value_bytes", c_int32),
     )
 
 
@@ -128,22 +130,25 @@ def _load() -> ctypes.CDLL | None:
     if spec is None or spec.origin is None:
         return None
     try:
-        return _declared(ctypes.CDLL(spec.origin))
-    except (OSError, AttributeError):  # built for another system, or by another version
+        return declared(ctypes.CDLL(spec.origin))
+    except (OSError, AttributeError):  # built for another system, or from other sources
         return None
 
 
-def _declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
-    share = [c_int64, c_int64]
-    loaded.likewise_instruction_sets.argtypes = []
-    loaded.likewise_instruction_set_name.argtypes = [c_int32]
+def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
+    """Declare the functions of a library, after checking that it was built for these structures."""
+    for structure in (Rows, Panel, Packing, Lists):
+        size = getattr(loaded, f"likewise_size_of_{structure.__name__.lower()}")
+        size.restype = c_int64
+        if size() != ctypes.sizeof(structure):
+            raise AttributeError(f"the library was built for another {structure.__name__}")
+    _declare_results(loaded)
+    return _declare_arguments(loaded)
+
+
+def _declare_results(loaded: ctypes.CDLL) -> None:
+    loaded.likewise_instruction_sets.restype = c_int32
     loaded.likewise_instruction_set_name.restype = c_char_p
-    loaded.likewise_sweep.argtypes = [c_int32, ctypes.POINTER(Rows), *share, ctypes.POINTER(Panel)]
-    loaded.likewise_walk.argtypes = [
-        c_int32, ctypes.POINTER(Lists), c_int64, *share, c_int32, c_void_p, c_void_p
-    ]  # fmt: skip
-    for function in (loaded.likewise_pack, loaded.likewise_unpack):
-        function.argtypes = [ctypes.POINTER(Packing), *share]
     for function in (
         loaded.likewise_sweep,
         loaded.likewise_walk,
@@ -151,4 +156,15 @@ def _declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
         loaded.likewise_unpack,
     ):
         function.restype = None
+
+
+def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
+    share = (c_int64, c_int64)
+    pointer = ctypes.POINTER
+    loaded.likewise_instruction_sets.argtypes = ()
+    loaded.likewise_instruction_set_name.argtypes = (c_int32,)
+    loaded.likewise_sweep.argtypes = (c_int32, pointer(Rows), *share, pointer(Panel))
+    loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, c_void_p, c_void_p)
+    for function in (loaded.likewise_pack, loaded.likewise_unpack):
+        function.argtypes = (pointer(Packing), *share)
     return loaded

@@ -44,4 +44,6 @@ def _as_struct(lists: PairLists, walk: Walk) -> native.Lists:
         row_values=native.address(rows.values),
         column_values=native.address(columns.values),
         norms=native.address(lists.norms.get(walk)),
+        member_bytes=columns.members.itemsize,
+        value_bytes=columns.values.itemsize,
     )

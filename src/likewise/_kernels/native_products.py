@@ -197,7 +197,8 @@ class _Sweep:
 
     def _dense_columns(self) -> NDArray[np.uint32]:
         ahead = np.arange(self.left.shape[1] + native.READ_AHEAD) + self.matrix.shape[1]
-        return np.clip(ahead, 0, max(self.panel_rows - 1, 0)).astype(np.uint32)
+        within: NDArray[np.uint32] = np.minimum(ahead, max(self.panel_rows - 1, 0)).astype(np.uint32)
+        return within
 
     def _room_for_a_row(self) -> Floats:
         longest = 0

@@ -38,12 +38,14 @@ def _compare(lists: PairLists, walk: Walk, i: int) -> Doubles:
         return _sum_over_shared(lists, i, _absolute_difference)
     norms = lists.norms[walk]
     shared = _sum_over_shared(lists, i, _overlap if walk is Walk.ABSOLUTE else np.multiply)
-    return np.maximum((norms[i] - shared) + (norms - shared), 0.0)
+    distances: Doubles = np.maximum((norms[i] - shared) + (norms - shared), 0.0)
+    return distances
 
 
 def _overlap(a: float, b: Doubles) -> Doubles:
     """Return what |a| and |b| have in common: half of |a| + |b| - |a - b|, without its rounding."""
-    return np.maximum(np.minimum(abs(a), np.sign(a) * b), 0.0)
+    shared: Doubles = np.sign(a) * np.clip(b, min(a, 0.0), max(a, 0.0))
+    return shared
 
 
 def _absolute_difference(a: float, b: Doubles) -> Doubles:
@@ -68,4 +70,4 @@ def _lists_of(lists: PairLists, i: int) -> Iterator[tuple[float, NDArray[Any], D
     for position in range(rows.pointers[i], rows.pointers[i + 1]):
         k = rows.members[position]
         span = slice(columns.pointers[k], columns.pointers[k + 1])
-        yield rows.values[position], columns.members[span], columns.values[span]
+        yield rows.values[position], columns.members[span], columns.values[span].astype(np.float64)

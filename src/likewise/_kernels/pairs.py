@@ -122,6 +122,6 @@ def _walked(
 ) -> Doubles:
     m = pairs.shape[0]
     checked_range(rows.start, rows.stop, m)
-    sums = checked_out(out, np.empty(0), (len(rows), m))
+    sums: Doubles = checked_out(out, np.empty(0), (len(rows), m))
     pairs.walk_pairs(pairs.lists, walk, rows, later_only, sums, counts, thread_count(n_threads))
     return sums

@@ -1,5 +1,6 @@
 /* What differs between compilers and processors. */
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,6 +30,10 @@
 #define JOIN(a, b, c) JOIN3(a, b, c)
 #define NAME_OF_(x) #x
 #define NAME_OF(x) NAME_OF_(x)
+
+/* Of the structures that Python fills in: a library built from other sources than the Python code is not used. */
+#define EXPORT_SIZE(structure) \
+    EXPORT int64_t likewise_size_of_##structure(void) { return (int64_t)sizeof(struct structure); }
 
 INLINE void prefetch(const void *data, size_t n_bytes)
 {

@@ -81,6 +81,10 @@ static const struct instruction_set *const instruction_sets[] = {&baseline};
 #undef T
 #undef NAME
 
+EXPORT_SIZE(rows)
+EXPORT_SIZE(panel)
+EXPORT_SIZE(packing)
+
 /* The number of instruction sets, the first ones of the list, that this processor has. */
 EXPORT int32_t likewise_instruction_sets(void)
 {
