@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from collections.abc import Callable
+from math import ceil, inf, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
 
 from likewise.errors import InputError
 from likewise.fairness.intervals.arguments import Side, bounded_values, checked_values, tail_errors
@@ -13,8 +15,11 @@ from likewise.fairness.intervals.interval import Interval
 
 Floats = NDArray[np.float64]
 
-_LARGEST_STAKE = 0.75
+_LARGEST_SHARE = 0.75
 """No bet can lose more than this share of the capital."""
+
+_LEARNING = 0.8
+"""Share of the error that goes to bets which learn from past draws; the rest insures against what the past did not show."""
 
 
 def betting(
@@ -34,6 +39,7 @@ def betting(
     Returns
     -------
     Interval
+        It holds the mean of the draws.
 
     Raises
     ------
@@ -45,7 +51,9 @@ def betting(
     -----
     Against a candidate mean u, capital 1 is multiplied at draw x by ``1 + b (x - u)``, ``0 <= b <= 3 / (4 u)``, b chosen before x is
     seen. It is non-negative and, if the mean is at most u, never expected to grow; so it ever reaches ``1 / a`` with probability at most
-    a (Ville), and each u against which it did is too small. The high end bets on ``bound - x``.
+    a (Ville), and each u against which it did is too small. Two players bet, with 4/5 and 1/5 of the error: one learns b from the
+    past (`learned_stakes`), one spreads its capital over fixed shares ``b u`` (`capital_of_fixed_shares`). The high end bets on
+    ``bound - x``.
 
     References
     ----------
@@ -61,8 +69,9 @@ def betting(
         return _unbounded(checked_values(values), confidence, side)
     draws = bounded_values(values, bound)
     low_error, high_error = tail_errors(confidence, side)
-    low = betting_low(draws, low_error) if low_error else 0.0
-    high = bound - betting_low(bound - draws, high_error) if high_error else bound
+    mean = float(draws.mean())
+    low = min(mean, betting_low(draws, low_error)) if low_error else 0.0
+    high = max(mean, bound - betting_low(bound - draws, high_error)) if high_error else bound
     return Interval(low, high, confidence, "betting")
 
 
@@ -73,34 +82,38 @@ def _unbounded(draws: Floats, confidence: float, side: Side) -> Interval:
     if draws.min() < 0 or not np.isfinite(draws).all():
         raise InputError("negative or infinite values", "finite values >= 0")
     error, _ = tail_errors(confidence, "lower")
-    return Interval(betting_low(draws, error), inf, confidence, "betting, low end only")
+    return Interval(
+        min(float(draws.mean()), betting_low(draws, error)), inf, confidence, "betting, low end only"
+    )
 
 
 def betting_low(draws: Floats, error: float) -> float:
-    """Return the largest candidate mean that the bets disprove; 0 if they disprove none.
+    """Return the largest candidate mean that one of the two players disproves; 0 if there is none."""
+    largest = float(draws.max())
+    if largest == 0:
+        return 0.0
+    unit = draws / largest
+    stakes = learned_stakes(unit, _LEARNING * error)
+    learning = _disproved(lambda u: capital_of_stakes(unit, stakes, u), _LEARNING * error)
+    fixed = _disproved(lambda u: capital_of_fixed_shares(unit, u), (1 - _LEARNING) * error)
+    return largest * max(learning, fixed)
 
-    A candidate's largest capital falls as the candidate grows, so that one root has to be found.
+
+def _disproved(capital: Callable[[float], float], error: float) -> float:
+    """Return the largest candidate in [0, 1] against which a capital, given as its logarithm, reaches the inverse of the error.
+
+    Capitals fall as the candidate grows, and against 1, the largest draw, nothing can be won: one root has to be found.
     """
     from scipy.optimize import brentq
 
-    stakes, goal = bets(draws, error), log(1 / error)
-
-    def excess(candidate: float) -> float:
-        return largest_capital(draws, stakes, candidate) - goal
-
-    if excess(0.0) <= 0:
+    goal, least = log(1 / error), 1e-12
+    if capital(least) <= goal:
         return 0.0
-    return float(brentq(excess, 0.0, float(draws.max()), xtol=1e-12 * float(draws.mean())))
+    return float(brentq(lambda u: capital(u) - goal, least, 1.0, xtol=1e-15))
 
 
-def largest_capital(draws: Floats, stakes: Floats, candidate: float) -> float:
-    """Return the logarithm of the largest capital that betting against one candidate mean ever reached."""
-    allowed = np.minimum(stakes, _LARGEST_STAKE / candidate) if candidate else stakes
-    return float(np.cumsum(np.log1p(allowed * (draws - candidate))).max())
-
-
-def bets(draws: Floats, error: float) -> Floats:
-    """Choose each bet from the draws before it: ``sqrt(2 log(1 / error) / (n V))``, V their variance.
+def learned_stakes(draws: Floats, error: float) -> Floats:
+    """Choose each b from the draws before it: ``sqrt(2 log(1 / error) / (n V))``, V their variance.
 
     V counts one further draw that is off by the mean, so that few draws that happen to agree do not lead to a reckless bet. Nothing
     is bet until a value above 0 was seen.
@@ -110,5 +123,24 @@ def bets(draws: Floats, error: float) -> Floats:
     spreads = (np.cumsum((draws - means) ** 2) + means**2) / counts
     stakes = np.zeros(draws.size)
     known = spreads[:-1] > 0
-    stakes[1:][known] = np.sqrt(2 * log(1 / error) / (draws.size * spreads[:-1][known]))
+    with np.errstate(over="ignore"):  # an infinite stake is cut like any other that is too large
+        stakes[1:][known] = np.sqrt(2 * log(1 / error) / (draws.size * spreads[:-1][known]))
     return stakes
+
+
+def capital_of_stakes(draws: Floats, stakes: Floats, candidate: float) -> float:
+    """Return the logarithm of the largest capital that given stakes ever had against a candidate mean."""
+    allowed = np.minimum(stakes, _LARGEST_SHARE / candidate)
+    return float(np.cumsum(np.log1p(allowed * (draws - candidate))).max())
+
+
+def capital_of_fixed_shares(draws: Floats, candidate: float) -> float:
+    """Return the logarithm of the last capital of a player who spreads it over shares 3/4, 3/32, ... to 3/4n, or below, and keeps to them.
+
+    It needs no idea of how large values are: rare large ones among many tiny ones, which ruin those who learn from the tiny ones, are
+    what it wins by.
+    """
+    steps = ceil(log(draws.size, 8)) if draws.size > 1 else 0
+    gains = draws / candidate - 1
+    capitals = [np.log1p(_LARGEST_SHARE * 8.0**-k * gains).sum() for k in range(steps + 1)]
+    return float(logsumexp(capitals) - log(len(capitals)))

@@ -1,0 +1,287 @@
+"""How often each interval holds the true value, over simulated data sets, beside intervals that take dependent pairs for independent.
+
+Run ``python benchmarks/bench_coverage.py``: some minutes on two cores; ``--simulations 1000`` is quicker. A row is one interval for one
+question, a column one size. Nominal confidence is 95%; shares below 94% are marked with ``<``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import cauchy
+
+from likewise.fairness import intervals
+from likewise.fairness.intervals import Interval
+from likewise.fairness.ratios import order_statistics, share_rank
+from likewise.fairness.sampling import draw_disjoint_pairs, draw_pairs
+
+WANTED = 0.94
+PEOPLE = 60  # of a data set from which pairs are drawn with replacement: 1,770 pairs
+CAP = 5.0  # a ratio has no mean where two features can come arbitrarily close: the mean of min(ratio, CAP) is asked for
+
+Values = np.ndarray
+Bounded = Callable[[Values, int], Interval]
+
+
+@dataclass(frozen=True)
+class World:
+    """Where individuals come from, the ratio D / d of two of them, and the share of pairs with a ratio above a number."""
+
+    draw: Callable[[int, np.random.Generator], Values]
+    ratio: Callable[[Values, Values], Values]
+    exceeds: Callable[[float], float]
+
+
+def noisy_line(noise: float) -> World:
+    """x and noise normal, y = x / 2 + noise: |y - y'| / |x - x'| is |1/2 + noise C|, C Cauchy; without a mean."""
+    return World(
+        lambda m, rng: rng.standard_normal((m, 2)) * [1, noise],
+        lambda a, b: np.abs(0.5 + (a - b)[:, 1] / (a - b)[:, 0]),
+        lambda t: float(cauchy.sf((t - 0.5) / noise) + cauchy.cdf((-t - 0.5) / noise)),
+    )
+
+
+def outliers(rate: float) -> World:
+    """Few people are treated unlike everybody else, and then in every pair: violations come in bundles."""
+    share = 1 - np.sqrt(1 - rate)
+    return World(
+        lambda m, rng: rng.random(m) < share,
+        lambda a, b: (a | b).astype(float),
+        lambda t: rate if 0 <= t < 1 else 0.0,
+    )
+
+
+def groups(n_groups: int, accepted: float) -> World:
+    """Feature: one of some equal groups; output: yes or no. Ratios are 0, 1 or, for equal features, infinite."""
+    differ = 2 * accepted * (1 - accepted)
+    return World(
+        lambda m, rng: np.column_stack([rng.integers(n_groups, size=m), rng.random(m) < accepted]),
+        lambda a, b: np.where(a[:, 1] == b[:, 1], 0.0, np.where(a[:, 0] == b[:, 0], np.inf, np.ones(len(a)))),
+        lambda t: differ if t < 1 else differ / n_groups if t < np.inf else 0.0,
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the ratios: the answer over all pairs of a data set, over the population, and ways to bound it."""
+
+    name: str
+    world: World
+    of_pairs: Callable[[Values, Values], float]  # of every pair, of the drawn ones
+    of_population: Callable[[Values], float]  # of the drawn pairs, where the question is about them
+    independent: dict[str, Bounded]
+    all_pairs: dict[str, Bounded]
+
+
+def rate_question(kind: str, rate: float) -> Question:
+    world = outliers(rate) if kind == "outliers" else noisy_line(0.5)
+    level = 0.5 if kind == "outliers" else brentq(lambda t: world.exceeds(t) - rate, 0, 1e6)
+
+    def count(interval: Callable[..., Interval], **side: str) -> Bounded:
+        return lambda values, _: interval(int(np.count_nonzero(values > level)), values.size, **side)
+
+    one_sided = {
+        "Clopper-Pearson, high end only": count(intervals.clopper_pearson, side="upper"),
+        "Clopper-Pearson, low end only": count(intervals.clopper_pearson, side="lower"),
+    }
+    return Question(
+        f"rate {rate:.1%}, {kind}",
+        world,
+        lambda every, _: float(np.mean(every > level)),
+        lambda _: rate,
+        {"Clopper-Pearson": count(intervals.clopper_pearson)} | (one_sided if kind == "noisy line" else {}),
+        {
+            "U-statistic, Hoeffding": lambda values, m: intervals.u_hoeffding(values > level, m),
+            "U-statistic, jackknife (asymptotic)": lambda values, m: intervals.u_jackknife(values > level, m),
+            "naive: Clopper-Pearson": count(intervals.clopper_pearson),
+        },
+    )
+
+
+def mean_question(kind: str) -> Question:
+    world = {"noisy line": noisy_line(0.5), "outliers": outliers(0.05)}[kind]
+
+    def bounded(interval: Callable[..., Interval]) -> Bounded:
+        return lambda values, _: interval(np.minimum(values, CAP), CAP)
+
+    def u_bounded(interval: Callable[..., Interval]) -> Bounded:
+        return lambda values, m: interval(np.minimum(values, CAP), m, CAP)
+
+    true = quad(world.exceeds, 0, CAP, points=[0.5, 1], limit=200)[0]
+    student = lambda values, _: intervals.student(np.minimum(values, CAP))  # noqa: E731
+    return Question(
+        f"mean of min(ratio, {CAP:g}), {kind}",
+        world,
+        lambda every, _: float(np.minimum(every, CAP).mean()),
+        lambda _: true,
+        {
+            "betting": bounded(intervals.betting),
+            "betting, bound not known": lambda values, _: intervals.betting(np.minimum(values, CAP)),
+            "empirical Bernstein": bounded(intervals.empirical_bernstein),
+            "Hoeffding": bounded(intervals.hoeffding),
+            "Student t (asymptotic)": student,
+        },
+        {
+            "U-statistic, empirical Bernstein": u_bounded(intervals.u_empirical_bernstein),
+            "U-statistic, Hoeffding": u_bounded(intervals.u_hoeffding),
+            "U-statistic, jackknife (asymptotic)": lambda values, m: intervals.u_jackknife(
+                np.minimum(values, CAP), m
+            ),
+            "naive: betting": bounded(intervals.betting),
+            "naive: Student t": student,
+        },
+    )
+
+
+def quantile_question(kind: str, q: float) -> Question:
+    world = {"noisy line": noisy_line(0.5), "groups": groups(4, 0.3)}[kind]
+    if kind == "groups":
+        true = min(t for t in (0.0, 1.0, np.inf) if world.exceeds(t) <= 1 - q)
+    else:
+        true = brentq(lambda t: world.exceeds(t) - (1 - q), 0, 1e6)
+
+    def plain(values: Values, _: int) -> Interval:
+        return intervals.quantile_interval(values, q)
+
+    return Question(
+        f"{q:g} quantile, {kind}",
+        world,
+        lambda every, _: order_statistics(every, [share_rank(q, every.size)])[0],
+        lambda _: true,
+        {"order statistics": plain},
+        {
+            "U-statistic, quantile by Hoeffding": lambda values, m: intervals.u_quantile(values, m, q),
+            "naive: order statistics": plain,
+        },
+    )
+
+
+def beyond_question(kind: str) -> Question:
+    world = {"noisy line": noisy_line(0.5), "groups": groups(4, 0.3)}[kind]
+    return Question(
+        f"share above the largest drawn, {kind}",
+        world,
+        lambda every, drawn: float(np.mean(every > drawn.max())),
+        lambda drawn: world.exceeds(drawn.max()),
+        {"Wilks": lambda values, _: intervals.share_beyond_maximum(values.size)},
+        {"U-statistic, Wilks": lambda _, m: intervals.share_beyond_maximum(m // 2)},
+    )
+
+
+def questions() -> list[Question]:
+    rates = [(kind, rate) for kind in ("noisy line", "outliers") for rate in (0.005, 0.05, 0.3)]
+    quantiles = [
+        ("noisy line", 0.5),
+        ("noisy line", 0.9),
+        ("noisy line", 0.99),
+        ("groups", 0.5),
+        ("groups", 0.9),
+    ]
+    return [
+        *(rate_question(*rate) for rate in rates),
+        *(mean_question(kind) for kind in ("noisy line", "outliers")),
+        *(quantile_question(*quantile) for quantile in quantiles),
+        *(beyond_question(kind) for kind in ("noisy line", "groups")),
+    ]
+
+
+def ratios(question: Question, people: Values, pairs: tuple[Values, Values]) -> Values:
+    return question.world.ratio(people[pairs[0]], people[pairs[1]])
+
+
+def from_data_set(question: Question, size: int, rng: np.random.Generator) -> tuple[Values, float]:
+    people = question.world.draw(PEOPLE, rng)
+    drawn = ratios(question, people, draw_pairs(PEOPLE, size, rng))
+    return drawn, question.of_pairs(ratios(question, people, np.triu_indices(PEOPLE, 1)), drawn)
+
+
+def disjoint(question: Question, size: int, rng: np.random.Generator) -> tuple[Values, float]:
+    drawn = ratios(question, question.world.draw(2 * size, rng), draw_disjoint_pairs(2 * size, size, rng))
+    return drawn, question.of_population(drawn)
+
+
+def every_pair(question: Question, size: int, rng: np.random.Generator) -> tuple[Values, float]:
+    drawn = ratios(question, question.world.draw(size, rng), np.triu_indices(size, 1))
+    return drawn, question.of_population(drawn)
+
+
+DESIGNS = {
+    "this data set: pairs drawn with replacement": (from_data_set, "pairs", (50, 200, 1000)),
+    "the population: disjoint pairs": (disjoint, "pairs", (50, 200, 1000)),
+    "the population: all pairs, which share people": (every_pair, "people", (30, 100, 200)),
+}
+
+
+def simulate(
+    design: str, number: int, size: int, n_simulations: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """Return, for each interval, the share of simulations that it covers and its median width."""
+    question, (draw, unit, _) = questions()[number], DESIGNS[design]
+    methods = question.all_pairs if unit == "people" else question.independent
+    covered, widths = {name: 0 for name in methods}, {name: [] for name in methods}
+    for k in range(n_simulations):
+        values, true = draw(question, size, np.random.default_rng([seed, number, size, k]))
+        for name, bound in methods.items():
+            interval = bound(values, size)
+            covered[name] += interval.covers(true)
+            widths[name].append(interval.high - interval.low if interval.high > interval.low else 0.0)
+    return {name: (covered[name] / n_simulations, float(np.median(widths[name]))) for name in methods}
+
+
+def cell(share: float, width: float) -> str:
+    mark = " <" if share < WANTED else ""
+    return f"{share:.1%}{mark} ({width:.2g})"
+
+
+def print_table(design: str, executor: ProcessPoolExecutor, n_simulations: int, seed: int) -> list[float]:
+    """Print one table; return the shares covered by intervals that promise their confidence."""
+    _, unit, sizes = DESIGNS[design]
+    print(f"\nOf {design}. Share covered (median width).\n")
+    print(f"| question | interval | {' | '.join(f'{size:,} {unit}' for size in sizes)} |")
+    print("|---|---|" + "---|" * len(sizes))
+    asked = questions()
+    jobs = [
+        [executor.submit(simulate, design, k, n, n_simulations, seed) for n in sizes]
+        for k in range(len(asked))
+    ]
+    promised = []
+    for question, row in zip(asked, jobs, strict=True):
+        results = [job.result() for job in row]
+        for name in results[0]:
+            print(f"| {question.name} | {name} | {' | '.join(cell(*result[name]) for result in results)} |")
+            if not name.startswith("naive") and "asymptotic" not in name:
+                promised += [result[name][0] for result in results]
+    return promised
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simulations", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    started = perf_counter()
+    print(f"{arguments.simulations:,} simulated data sets a cell, seed {arguments.seed}, nominal 95%.")
+    error = np.sqrt(0.95 * 0.05 / arguments.simulations)
+    print(f"Standard error of a share near 95%: {error:.2%}. Marked <: below {WANTED:.0%}.")
+    with ProcessPoolExecutor() as executor:
+        ask = partial(
+            print_table, executor=executor, n_simulations=arguments.simulations, seed=arguments.seed
+        )
+        promised = [share for design in DESIGNS for share in ask(design)]
+    below = sum(share < WANTED for share in promised)
+    print(
+        f"\nIntervals that promise 95%: {below} of {len(promised)} cells below 94%, lowest {min(promised):.1%}."
+    )
+    print(f"{perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

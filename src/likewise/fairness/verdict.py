@@ -1,0 +1,232 @@
+"""Is D <= L d? Three answers: holds, violated, inconclusive; with how many pairs may violate, and how sure the answer is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import inf, isnan
+from typing import Any, Literal
+
+from likewise.errors import InputError
+from likewise.fairness.certificates import Certificate, Unavailable
+from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
+
+Status = Literal["holds", "violated", "inconclusive"]
+
+DATA_SET = "all pairs of this data set"
+"""What exact figures and draws with replacement speak of."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether ``D <= limit * d`` for all pairs but a share `tolerance` of them.
+
+    Parameters
+    ----------
+    status : {"holds", "violated", "inconclusive"}
+    limit : float
+        L.
+    tolerance : float
+        Share of the pairs that may violate; 0 for none.
+    confidence : float or None
+        Least probability that such a verdict is right; None where it is certain: every pair was measured, a violating pair was
+        seen, it was proved, or nothing is claimed.
+    population : str
+        Of which pairs it speaks.
+    reason : str
+        The figure or the proof behind it.
+    """
+
+    status: Status
+    limit: float
+    tolerance: float
+    confidence: float | None
+    population: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a plain dictionary."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        but = f" but a share of {self.tolerance:g}" if self.tolerance else ""
+        sure = f"; confidence {self.confidence:.6g}" if self.confidence is not None else ""
+        return f"D <= {self.limit:g} d for {self.population}{but}: {self.status} ({self.reason}{sure})"
+
+
+def judge_rate(rate: Figure, limit: float, *, tolerance: float = 0.0, population: str = DATA_SET) -> Verdict:
+    """Judge by the share of pairs with ``D > limit * d``.
+
+    Parameters
+    ----------
+    rate : ExactFigure or SampledFigure
+        An exact one decides. A sampled one decides where its interval lies on one side of `tolerance`, and by a single
+        violating pair where none is tolerated. Intervals with one end only give the strongest answer.
+    limit : float
+        L > 0.
+    tolerance : float, default 0
+        Share of the pairs that may violate, in [0, 1).
+    population : str
+        Of which pairs an exact rate speaks; a sampled one says so itself.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        A limit that is not above 0, or a tolerance outside [0, 1).
+
+    Examples
+    --------
+    >>> print(judge_rate(ExactFigure(0.002, 4950), 1.5, tolerance=0.01))
+    D <= 1.5 d for all pairs of this data set but a share of 0.01: holds (a share of 0.002 violates)
+    >>> judge_rate(SampledFigure(0.0, 0.0, 0.0099, 0.95, DATA_SET, "Clopper-Pearson", 300), 1.5).status
+    'inconclusive'
+    """
+    check_limit(limit)
+    check_tolerance(tolerance)
+    if isinstance(rate, ExactFigure):
+        status = _exact_status(rate.value, tolerance)
+        return Verdict(status, limit, tolerance, None, population, f"a share of {rate.value:.4g} violates")
+    return _judge_sampled_rate(rate, limit, tolerance)
+
+
+def _judge_sampled_rate(rate: SampledFigure, limit: float, tolerance: float) -> Verdict:
+    def verdict(status: Status, confidence: float | None, reason: str) -> Verdict:
+        return Verdict(status, limit, tolerance, confidence, rate.population, reason)
+
+    if tolerance == 0 and rate.value > 0:
+        return verdict("violated", None, f"{rate.value:.4g} of {rate.n_pairs:,} pairs drawn violate")
+    by = f"by {rate.method} on {rate.n_pairs:,} pairs"
+    if rate.high <= tolerance:
+        return verdict("holds", rate.confidence, f"a share of at most {rate.high:.4g} violates {by}")
+    if rate.low > tolerance:
+        return verdict("violated", rate.confidence, f"a share of at least {rate.low:.4g} violates {by}")
+    return verdict("inconclusive", None, f"a share from {rate.low:.4g} to {rate.high:.4g} violates {by}")
+
+
+def judge_maximum(max_ratio: Figure, limit: float, *, population: str = DATA_SET) -> Verdict:
+    """Judge by the largest ratio D / d; no violating pair is tolerated.
+
+    Parameters
+    ----------
+    max_ratio : ExactFigure or SampledFigure
+        The largest ratio of a sample can only show a violation.
+    limit : float
+        L > 0.
+    population : str
+        Of which pairs an exact maximum speaks.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        A limit that is not above 0.
+
+    Examples
+    --------
+    >>> print(judge_maximum(ExactFigure(1.2, 4950), 1.5))
+    D <= 1.5 d for all pairs of this data set: holds (the largest ratio is 1.2)
+    """
+    check_limit(limit)
+    if isinstance(max_ratio, ExactFigure):
+        status = _exact_status(max_ratio.value, limit)
+        return Verdict(status, limit, 0.0, None, population, f"the largest ratio is {max_ratio.value:.4g}")
+    status = "violated" if max_ratio.value > limit else "inconclusive"
+    seen = f"the largest ratio of {max_ratio.n_pairs:,} pairs drawn is {max_ratio.value:.4g}"
+    return Verdict(status, limit, 0.0, None, max_ratio.population, seen)
+
+
+def judge_certificate(certificate: Certificate | Unavailable, limit: float) -> Verdict:
+    """Judge by a proved constant, which can show that the limit holds and never that it is violated.
+
+    Parameters
+    ----------
+    certificate : Certificate or Unavailable
+        Of D against d in the norms and units in which the limit is meant.
+    limit : float
+        L > 0.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        A limit that is not above 0.
+
+    Examples
+    --------
+    >>> judge_certificate(Unavailable("K1", "trees jump"), 2.0).status
+    'inconclusive'
+    """
+    check_limit(limit)
+    if isinstance(certificate, Unavailable):
+        return Verdict("inconclusive", limit, 0.0, None, DATA_SET, str(certificate))
+    status: Status = "holds" if certificate.value <= limit else "inconclusive"
+    proved = f"proved: {certificate.name} = {certificate.value:.4g}"
+    reason = (
+        proved if not certificate.assumptions else f"{proved}, given {'; '.join(certificate.assumptions)}"
+    )
+    return Verdict(status, limit, 0.0, None, certificate.domain, reason)
+
+
+def strongest(*verdicts: Verdict) -> Verdict:
+    """Return the first verdict that decides, or the first one if none does.
+
+    Parameters
+    ----------
+    *verdicts : Verdict
+        On the same pairs and limit, the most trusted first.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        No verdict, or a violation of what was proved or measured to hold for all pairs.
+
+    Examples
+    --------
+    >>> unsure = judge_certificate(Unavailable("K1", "trees jump"), 2.0)
+    >>> strongest(unsure, judge_maximum(ExactFigure(1.2, 4950), 2.0)).status
+    'holds'
+    """
+    if not verdicts:
+        raise InputError("no verdict", "at least one")
+    certain = {
+        verdict.status: verdict
+        for verdict in verdicts
+        if verdict.confidence is None and not verdict.tolerance
+    }
+    if {"holds", "violated"} <= certain.keys():
+        given = f"{certain['holds'].reason}, yet {certain['violated'].reason}"
+        hint = "compare the norms, units and assumptions of the proof with the distances"
+        raise InputError(given, "verdicts that do not contradict each other", hint)
+    return next((verdict for verdict in verdicts if verdict.status != "inconclusive"), verdicts[0])
+
+
+def _exact_status(value: float, allowed: float) -> Status:
+    """Decide by an exact figure; one that is not defined, for want of pairs, decides nothing."""
+    if isnan(value):
+        return "inconclusive"
+    return "holds" if value <= allowed else "violated"
+
+
+def check_limit(limit: float) -> None:
+    """Raise InputError if L is not a finite number above 0."""
+    if not 0 < limit < inf:
+        raise InputError(f"L={limit!r}", "a finite number > 0", "L = 0 would ask for equal outputs")
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise InputError if a share of pairs that may violate is outside [0, 1)."""
+    if not 0 <= tolerance < 1:
+        raise InputError(f"tolerance={tolerance!r}", "a share of the pairs in [0, 1)")
