@@ -49,9 +49,9 @@ class CentredRows:
 
     @property
     def slices(self) -> list[slice]:
-        """Blocks of rows, of which one, or its products with all rows, takes some 64 MiB."""
+        """Blocks of rows, of which one, or its products with all rows, takes some 32 MiB."""
         m, n = self.matrix.shape
-        step = max(16, (64 << 20) // (8 * max(m, n)))
+        step = max(16, (32 << 20) // (8 * max(m, n)))
         return [slice(start, min(start + step, m)) for start in range(0, m, step)]
 
     def unit_block(self, rows: slice) -> Floats:

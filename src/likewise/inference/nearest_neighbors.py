@@ -83,7 +83,7 @@ def nearest_neighbor_outputs(
     - Among individuals of equal similarity (to 12 decimals) the first row is nearest.
     - An item that nobody observed has the mean of all observed entries as its mean.
 
-    Blocks of rows are compared with all rows, so that memory beside the outputs is a few times 64 MiB.
+    Blocks of rows are compared with all rows, so that memory beside the outputs is a few times 32 MiB.
 
     References
     ----------
@@ -173,5 +173,6 @@ def _allocate(rows: int, columns: int) -> Floats:
 
 
 def _adjusted_cosine(queries: CentredRows, rows: slice, training: CentredRows) -> Floats:
-    products = training.products(queries.unit_block(rows))
-    return np.round(products * training.inverse_lengths, _DECIMALS)
+    similarities = training.products(queries.unit_block(rows))
+    similarities *= training.inverse_lengths
+    return np.round(similarities, _DECIMALS, out=similarities)
