@@ -41,7 +41,7 @@ class World:
 
 
 def noisy_line(noise: float) -> World:
-    """x and noise normal, y = x / 2 + noise: |y - y'| / |x - x'| is |1/2 + noise C|, C Cauchy; without a mean."""
+    """X and noise normal, y = x / 2 + noise: |y - y'| / |x - x'| is |1/2 + noise C|, C Cauchy; without a mean."""
     return World(
         lambda m, rng: rng.standard_normal((m, 2)) * [1, noise],
         lambda a, b: np.abs(0.5 + (a - b)[:, 1] / (a - b)[:, 0]),
@@ -226,7 +226,7 @@ def simulate(
     """Return, for each interval, the share of simulations that it covers and its median width."""
     question, (draw, unit, _) = questions()[number], DESIGNS[design]
     methods = question.all_pairs if unit == "people" else question.independent
-    covered, widths = {name: 0 for name in methods}, {name: [] for name in methods}
+    covered, widths = dict.fromkeys(methods, 0), {name: [] for name in methods}
     for k in range(n_simulations):
         values, true = draw(question, size, np.random.default_rng([seed, number, size, k]))
         for name, bound in methods.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import inf, isinf, nan
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class Claims(ABC):
     confidence: float
     means: str
 
-    known_means = ("",)
+    known_means: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.means not in self.known_means:

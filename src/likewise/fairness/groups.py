@@ -89,7 +89,7 @@ class PairGroups:
         InputError
             Missing values, a single group, or more than 200.
         """
-        names, numbers = _numbered(groups, n_individuals)
+        names, numbers = number_groups(groups, n_individuals)
         labels = np.empty(pair_count(n_individuals), dtype=np.uint16)
         starts = pair_starts(n_individuals)
         for i in range(n_individuals - 1):
@@ -181,7 +181,7 @@ class _LabelSums:
         )
 
 
-def _numbered(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the names of the groups, sorted, and the number of everybody's."""
     values = np.asarray(groups)
     if values.shape != (n_individuals,):

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import DistanceError, InputError, ModelError, ShapeError
+from likewise.errors import DistanceError, InputError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.epsilon_delta import EpsilonBins
 from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.groups import PairGroups
 from likewise.fairness.histogram import EqualBins, histogram_reach
 from likewise.fairness.neighbors import nearest_neighbors
+from likewise.fairness.options import (
+    Progress,
+    check_options,
+    checked_bins,
+    individual_ids,
+    output_distance,
+    progress_counter,
+)
 from likewise.fairness.pairs import all_pairs, pair_count
 from likewise.fairness.ratios import pair_ratios
-from likewise.fairness.row_distance import RowDistance
 from likewise.fairness.similar import ReferencePairs
 from likewise.fairness.summary import Request, summarise
-from likewise.fairness.violations import check_lipschitz
 from likewise.memory import ensure_fits
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total) as the work goes on, in pairs; total is the same in every call."""
 
 
 def measure_fairness(
@@ -90,6 +92,7 @@ def measure_fairness(
     Examples
     --------
     >>> import numpy as np
+    >>> from likewise.fairness import RowDistance
     >>> people = RowDistance(np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]]), "l1")
     >>> figures = measure_fairness(np.array([0.0, 0.5, 1.0]), people)
     >>> figures.max_ratio, figures.mean_ratio.value == 2 * (1 / 2 + 1 / 2 + 1 / 6) / 9
@@ -146,13 +149,13 @@ def measure_arms(
     """
     if not arms:
         raise InputError("no arms", "outputs of at least one algorithm")
-    distances = {name: _as_distance(name, outputs, reference) for name, outputs in arms.items()}
+    distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
     _ensure_memory(reference.n_individuals, len(distances))
-    ids, checked_bins = _ids(row_ids, reference), _checked_bins(bins)
-    _check_options(nearest_share, quantiles, worst, lipschitz, slack)
+    ids, known_bins = individual_ids(row_ids, reference), checked_bins(bins)
+    check_options(nearest_share, quantiles, worst, lipschitz, slack)
     neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
     labels = None if groups is None else PairGroups.of(groups, reference.n_individuals)
-    advance = _advance(progress, (1 + len(distances)) * pair_count(reference.n_individuals))
+    advance = progress_counter(progress, (1 + len(distances)) * pair_count(reference.n_individuals))
     known = ReferencePairs.of(reference, all_pairs(reference, advance), nearest_share)
     if not known.values.size:
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
@@ -160,9 +163,7 @@ def measure_arms(
     request = Request(
         ids=ids,
         quantiles=tuple(map(float, quantiles)),
-        bins=checked_bins
-        if isinstance(checked_bins, np.ndarray)
-        else _common_bins(checked_bins, known, outputs),
+        bins=known_bins if isinstance(known_bins, np.ndarray) else _common_bins(known_bins, known, outputs),
         worst=worst,
         epsilons=EpsilonBins.of(known.values),
         lipschitz=lipschitz,
@@ -171,51 +172,6 @@ def measure_arms(
         groups=labels and labels.at(known.places),
     )
     return {name: summarise(known, output, distances[name], request) for name, output in outputs.items()}
-
-
-def _as_distance(
-    name: str, outputs: ArrayLike | PairwiseDistance, reference: PairwiseDistance
-) -> PairwiseDistance:
-    try:
-        distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance(outputs)
-    except DistanceError as error:
-        raise ModelError(f"outputs of {name!r}: {error.given}", error.expected, error.hint) from error
-    if distance.n_individuals != reference.n_individuals:
-        raise ShapeError(
-            f"{name!r} has {distance.n_individuals} individuals, the reference distance {reference.n_individuals}",
-            "one row of outputs for each individual, in the same order",
-        )
-    return distance
-
-
-def _ids(row_ids: ArrayLike | None, reference: PairwiseDistance) -> NDArray[Any]:
-    """Return the names of the individuals: given, or of the reference, or positions."""
-    m = reference.n_individuals
-    ids = reference.row_ids if row_ids is None else np.asarray(row_ids)
-    if ids is not None and ids.shape != (m,):
-        raise ShapeError(f"row_ids of shape {ids.shape}", f"one id for each of {m} individuals")
-    return np.arange(m) if ids is None else ids
-
-
-def _check_options(
-    nearest_share: float, quantiles: Sequence[float], worst: int, lipschitz: float | None, slack: float
-) -> None:
-    if not 0 < nearest_share <= 1:
-        raise InputError(f"nearest_share={nearest_share!r}", "a share in (0, 1]")
-    if not all(0 <= q <= 1 for q in quantiles):
-        raise InputError(f"quantiles={tuple(quantiles)!r}", "numbers in [0, 1]")
-    if worst < 0:
-        raise InputError(f"worst={worst!r}", "a number of pairs >= 0")
-    check_lipschitz(1.0 if lipschitz is None else lipschitz, slack)
-
-
-def _checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:
-    if isinstance(bins, int | np.integer) and bins >= 1:
-        return int(bins)
-    edges = np.asarray(bins, dtype=np.float64)
-    if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
-        raise InputError(f"bins={bins!r}", "a number of bins >= 1 or increasing edges")
-    return edges
 
 
 def _common_bins(count: int, known: ReferencePairs, outputs: Mapping[str, NDArray[np.float64]]) -> EqualBins:
@@ -230,15 +186,3 @@ def _ensure_memory(n_individuals: int, n_arms: int) -> None:
     n_bytes = pair_count(n_individuals) * (8 * (n_arms + 3) + 1)
     what = f"one number for each of {pair_count(n_individuals):,} pairs and {n_arms} arms"
     ensure_fits(n_bytes, what, "audit a sample of the individuals")
-
-
-def _advance(progress: Progress | None, total: int) -> Callable[[int], None]:
-    """Return a function that adds up finished pairs and reports them."""
-    done = [0]
-
-    def advance(pairs: int) -> None:
-        done[0] += pairs
-        if progress is not None:
-            progress(done[0], total)
-
-    return advance

@@ -39,6 +39,17 @@ def pair_positions(places: Indices, n_individuals: int) -> tuple[Indices, Indice
     return left, places - starts[left] + left + 1
 
 
+def pair_places(left: Indices, right: Indices, n_individuals: int) -> Indices:
+    """Return the places of pairs i < j in the vector of all pairs; the inverse of `pair_positions`.
+
+    Examples
+    --------
+    >>> pair_places(np.array([0, 1, 2]), np.array([3, 2, 3]), 4)
+    array([2, 3, 5])
+    """
+    return pair_starts(n_individuals)[left] + right - left - 1
+
+
 def row_blocks(n_individuals: int, entries: int) -> list[tuple[int, int]]:
     """Cut the rows of the upper triangle into ranges of about `entries` pairs each."""
     blocks, start = [], 0

@@ -150,7 +150,7 @@ def _worst_pairs(
 
 
 def _notes(reference: ReferencePairs, n_infinite: int, spread: float, scale: float | None) -> tuple[str, ...]:
-    """Say what a reader must know, and warn of nearly constant outputs."""
+    """Say what a reader must know."""
     notes = []
     if n_infinite:
         notes.append(
@@ -162,7 +162,13 @@ def _notes(reference: ReferencePairs, n_infinite: int, spread: float, scale: flo
         notes.append(
             f"{reference.n_tied:,} pairs tie with the last of the most similar ones and are counted with them"
         )
-    if spread == 0 or (scale is not None and spread < NEAR_CONSTANT * scale):
-        notes.append("outputs are nearly constant: small ratios then say little")
-        warnings.warn(f"{notes[-1]} (spread {spread:.3g})", ConstantOutputWarning, stacklevel=2)
-    return tuple(notes)
+    return (*notes, *constant_notes(spread, scale))
+
+
+def constant_notes(spread: float, scale: float | None) -> list[str]:
+    """Say, and warn, where outputs are nearly constant beside their size."""
+    if spread > 0 and (scale is None or spread >= NEAR_CONSTANT * scale):
+        return []
+    note = "outputs are nearly constant: small ratios then say little"
+    warnings.warn(f"{note} (spread {spread:.3g})", ConstantOutputWarning, stacklevel=3)
+    return [note]

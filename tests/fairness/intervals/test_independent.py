@@ -80,7 +80,8 @@ class TestQuantiles:
         found = quantile_interval(values, q, confidence)
         assert found.low <= found.high
         one_sided = [quantile_interval(values, q, confidence, side) for side in ("lower", "upper")]
-        assert (one_sided[0].low >= found.low) and (one_sided[1].high <= found.high)
+        assert one_sided[0].low >= found.low
+        assert one_sided[1].high <= found.high
 
     def test_few_draws_say_nothing_of_a_far_quantile(self):
         assert quantile_interval(np.ones(100), 0.99).high == math.inf
