@@ -100,7 +100,7 @@ def _compressed_fault(matrix: Any, n_lists: int, n_members: int) -> str:
         return f"indptr has {pointers.size} entries for {n_lists} rows or columns, the first {pointers[:1]}"
     if np.any(pointers[1:] < pointers[:-1]):
         return "indptr decreases"
-    if pointers[-1] > min(members.size, values.size):
+    if pointers[-1] > members.size or members.size != values.size:
         return f"indptr ends at {pointers[-1]}, with {members.size} indices and {values.size} values"
     return _index_fault(members[: pointers[-1]], n_members)
 

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
+from likewise.errors import InputError
+
+pytestmark = pytest.mark.usefixtures("kernels")
+
+VALUES = st.one_of(
+    st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]),
+    st.floats(-1e6, 1e6, allow_subnormal=False),
+)
+
+
+@st.composite
+def observed(draw):
+    """A matrix with missing entries (NaN) and stored zeros, and some rows twice."""
+    m, n = draw(st.integers(1, 12)), draw(st.integers(1, 9))
+    cells = st.one_of(st.just(np.nan), VALUES)
+    Z = np.array(draw(st.lists(st.lists(cells, min_size=n, max_size=n), min_size=m, max_size=m)))
+    return np.vstack([Z, Z[: draw(st.integers(0, m))]])
+
+
+def as_csr(Z):
+    rows, columns = np.nonzero(~np.isnan(Z))
+    return sparse.csr_array((Z[rows, columns], (rows, columns)), shape=Z.shape)
+
+
+def rounding(Z, power):
+    """The stated error bound: (n_i + n_j + 4) eps (size_i + size_j)."""
+    counts = (~np.isnan(Z)).sum(axis=1)
+    sizes = np.nansum(np.abs(Z) ** power, axis=1)
+    half_eps = np.finfo(float).eps / 2
+    return (np.add.outer(counts, counts) + 4) * half_eps * np.add.outer(sizes, sizes)
+
+
+EXAMPLE = np.array([[1.0, np.nan, -1.0], [0.5, 0.0, 1.0], [np.nan, 2.0, np.nan]])
+
+
+def test_absolute_differences_by_hand():
+    pairs = PairWalk.from_csr(as_csr(EXAMPLE))
+    assert_array_equal(absolute_differences(pairs, 0, 3), [[0, 2.5, 4], [2.5, 0, 3.5], [4, 3.5, 0]])
+
+
+def test_squared_differences_by_hand():
+    pairs = PairWalk.from_csr(as_csr(EXAMPLE))
+    assert_array_equal(squared_differences(pairs, 0, 3), [[0, 4.25, 6], [4.25, 0, 5.25], [6, 5.25, 0]])
+
+
+def test_shared_differences_by_hand_count_a_stored_zero():
+    counts, sums = shared_differences(PairWalk.from_csr(as_csr(EXAMPLE)), 0, 3)
+    assert_array_equal(counts, [[2, 2, 0], [2, 3, 1], [0, 1, 1]])
+    assert_array_equal(sums, [[0, 2.5, 0], [2.5, 0, 2], [0, 2, 0]])
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(Z=observed(), n_threads=st.integers(1, 3))
+def test_distances_are_those_of_the_zero_filled_rows(Z, n_threads):
+    pairs, filled, m = PairWalk.from_csr(as_csr(Z)), np.nan_to_num(Z), len(Z)
+    absolute = absolute_differences(pairs, 0, m, n_threads=n_threads)
+    squared = squared_differences(pairs, 0, m, n_threads=n_threads)
+    assert (np.abs(absolute - cdist(filled, filled, "cityblock")) <= rounding(Z, 1)).all()
+    assert (np.abs(squared - cdist(filled, filled, "sqeuclidean")) <= rounding(Z, 2)).all()
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(Z=observed())
+def test_distances_are_symmetric_not_negative_and_exactly_zero_for_identical_rows(Z):
+    pairs, filled, m = PairWalk.from_csr(as_csr(Z)), np.nan_to_num(Z), len(Z)
+    identical = (filled[:, None] == filled[None]).all(axis=2)
+    for distances in (absolute_differences(pairs, 0, m), squared_differences(pairs, 0, m)):
+        assert_array_equal(distances, distances.T)
+        assert (distances >= 0).all()
+        assert (distances[identical] == 0).all()
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(Z=observed())
+def test_shared_differences_are_those_of_the_double_loop(Z):
+    counts, sums = shared_differences(PairWalk.from_csr(as_csr(Z)), 0, len(Z))
+    for i, j in np.ndindex(counts.shape):
+        shared = np.abs(Z[i] - Z[j])[~np.isnan(Z[i]) & ~np.isnan(Z[j])]
+        assert counts[i, j] == shared.size
+        assert sums[i, j] == sum(shared)  # in the order of the features, so with the same bits
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(Z=observed(), data=st.data())
+def test_a_range_and_later_individuals_alone(Z, data):
+    pairs, m = PairWalk.from_csr(as_csr(Z)), len(Z)
+    start = data.draw(st.integers(0, m))
+    stop = data.draw(st.integers(start, m))
+    for compare in (
+        absolute_differences,
+        squared_differences,
+        lambda *a, **k: shared_differences(*a, **k)[0],
+    ):
+        whole = compare(pairs, 0, m)
+        assert_array_equal(compare(pairs, start, stop), whole[start:stop])
+        assert_array_equal(compare(pairs, start, stop, later_only=True), np.triu(whole, 1)[start:stop])
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(Z=observed(), n_threads=st.integers(1, 3))
+def test_both_paths_give_the_same_bits(Z, n_threads, kernels):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIKEWISE_KERNELS", "scipy")
+        twin = PairWalk.from_csr(as_csr(Z))
+    pairs, m = PairWalk.from_csr(as_csr(Z)), len(Z)
+    for compare in (absolute_differences, squared_differences, shared_differences):
+        assert_array_equal(compare(pairs, 0, m, n_threads=n_threads), compare(twin, 0, m))
+
+
+def test_more_individuals_than_16_bits_hold():
+    m = 70_000
+    Z = sparse.csr_array(([1.0, 3.0, 0.1], ([0, m - 1, 1], [0, 0, 0])), shape=(m, 1))
+    line = absolute_differences(PairWalk.from_csr(Z), 0, 1)[0]
+    assert_array_equal(line[[0, 1, 2, m - 1]], [0.0, 0.9, 1.0, 2.0])
+
+
+def test_duplicates_are_summed_first():
+    Z = sparse.csr_array(([1.0, 1.0, 2.0], [0, 0, 0], [0, 2, 3]), shape=(2, 1))
+    assert_array_equal(absolute_differences(PairWalk.from_csr(Z), 0, 2), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_refuses_values_that_are_not_finite(value):
+    with pytest.raises(InputError, match="NaN or infinity"):
+        PairWalk.from_csr(sparse.csr_array([[value]]))
