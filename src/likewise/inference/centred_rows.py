@@ -47,12 +47,11 @@ class CentredRows:
         )
         return cls(deviations, np.zeros_like(mean), _lengths(matrix) + np.linalg.norm(mean))
 
-    @property
-    def slices(self) -> list[slice]:
-        """Blocks of rows, of which one, or its products with all rows, takes some 32 MiB."""
-        m, n = self.matrix.shape
-        step = max(16, (32 << 20) // (8 * max(m, n)))
-        return [slice(start, min(start + step, m)) for start in range(0, m, step)]
+    def slices(self, width: int) -> list[slice]:
+        """Cut the rows into blocks of which `width` columns take some 32 MiB: they stay in cache."""
+        rows = self.matrix.shape[0]
+        step = max(16, (32 << 20) // (8 * max(width, 1)))
+        return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
     def unit_block(self, rows: slice) -> Floats:
         """Return some rows of C, dense, scaled to length 1; a row that equals the means to rounding is 0."""
@@ -62,7 +61,9 @@ class CentredRows:
     @cached_property
     def inverse_lengths(self) -> Floats:
         """1 / length of each row of C; 0 for one that equals the means to rounding."""
-        return np.concatenate([self._inverse_lengths_of(self._block(rows), rows) for rows in self.slices])
+        return np.concatenate(
+            [self._inverse_lengths_of(self._block(rows), rows) for rows in self.slices(self.mean.size)]
+        )
 
     def products(self, block: Floats) -> Floats:
         """Return ``block C^T``: the scalar product of each row of a (b, n) block with each row of C."""

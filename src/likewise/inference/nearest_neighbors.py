@@ -107,7 +107,7 @@ def nearest_neighbor_outputs(
         training.average if targets is None else WeightedAverage.of(_fitting_targets(targets, matrix))
     )
     outputs = _allocate(queries.matrix.shape[0], outputs_of.mean.size)
-    for rows in queries.slices:
+    for rows in queries.slices(max(matrix.shape)):
         similarities = _adjusted_cosine(queries, rows, training.centred)
         if new_rows is None:
             np.fill_diagonal(similarities[:, rows], -np.inf)
