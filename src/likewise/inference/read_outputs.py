@@ -74,7 +74,7 @@ def _read(source: Source, id_column: str | None) -> tuple[NDArray[Any] | None, N
         return _read_arrays(source)
     if is_parquet(source):
         return _read_table(open_parquet(source), id_column)
-    return _read_table(open_text(source, None, True, "utf-8", None), id_column)
+    return _read_table(open_text(source, separator=None, has_header=True, encoding="utf-8"), id_column)
 
 
 def _read_arrays(source: Source) -> tuple[NDArray[Any] | None, NDArray[Any]]:
