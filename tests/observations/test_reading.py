@@ -39,6 +39,7 @@ TEXTS = {
     "other names": lines(",", ["Reviewer_ID", "ASIN", "Overall"]),
     "tsv": lines("\t", ["user", "item", "stars"]),
     "semicolons": lines(";", ["User-ID", "ISBN", "Book-Rating"]),
+    "names with blanks": lines(",", ["User ID", "Movie ID", "Star Rating"]),
     "bars": lines("|", ["user_id", "business_id", "score"]),
     "no header": lines(","),
     "spaces": lines(" "),
@@ -254,6 +255,12 @@ def test_grids_may_have_gaps_and_any_separator(write):
 def test_a_grid_as_narrow_as_triplets_must_be_named(write):
     file = write("1 2 3\n4 5 0\n")
     np.testing.assert_array_equal(read_ratings(file, format="grid").to_dense(), [[1, 2, 3], [4, 5, 0]])
+
+
+def test_a_grid_has_a_header_only_if_that_is_said(write):
+    assert read_ratings(write("a b\n1 2\n"), format="grid", header=True).column_ids.tolist() == ["a", "b"]
+    with pytest.raises(FileFormatError, match=r"line 1 of ratings, 'a b', has 'a' where a number should be"):
+        read_ratings(write("a b\n1 2\n"), format="grid")
 
 
 WIDE = "school,pupil,sex,written,course\n1,16,M,23.0,\n1,25,F,,71.2\n2,16,F,0,NA\n2,17,F,,\n"

@@ -210,6 +210,12 @@ def test_the_message_is_the_same_inside_gzip(write, case):
         read_ratings(write(gzip.compress(plain), "r.dat.gz"))
 
 
+def test_a_first_line_with_a_wrong_rating_is_not_taken_for_a_header(write):
+    for content in ("1,10,bad,7,8\n1,20,4,7,8\n", "ann,10,bad,7,8\nann,20,4,7,8\n"):
+        with pytest.raises(FileFormatError, match=r"line 1 .* has 'bad' where a number should be"):
+            read_ratings(write(content), user=0, item=1, rating=2)
+
+
 def test_a_missing_file_suggests_its_neighbour(write):
     path = write(GOOD, "ratings.dat")
     with pytest.raises(FileFormatError, match=r"no file .*rating\.dat'.*did you mean .*ratings\.dat\?"):
@@ -244,6 +250,8 @@ def test_impossible_paths(path):
             FileFormatError,
             "column 7 of r.dat; expected a position from 0 to 2",
         ),
+        ({"missing_value": "x"}, FileFormatError, "missing_value='x'; expected a finite number"),
+        ({"missing_value": float("nan")}, FileFormatError, "missing_value=nan"),
         ({"header": True}, FileFormatError, "no column of r.dat looks like the user"),
         ({"separator": ""}, FileFormatError, "separator"),
     ],

@@ -74,6 +74,11 @@ def test_a_missing_id_is_named(missing):
         ObservedMatrix.from_triplets(["a", missing], ["x", "y"], [1, 2])
 
 
+def test_ids_that_cannot_be_compared_for_equality_are_refused():
+    with pytest.raises(ObservationError, match="row ids that cannot be told apart"):
+        ObservedMatrix.from_triplets([[1], [2]], ["x", "y"], [1, 2])
+
+
 def test_missing_ids_in_other_arrays():
     for ids in (np.array([1.0, np.nan]), np.array(["2020-01-01", "NaT"], dtype="datetime64[D]")):
         with pytest.raises(ObservationError, match="the column id of observation 1 is missing"):

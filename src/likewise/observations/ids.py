@@ -123,7 +123,10 @@ def _factorize_integers(ids: NDArray[np.integer]) -> tuple[NDArray[np.integer], 
 
 def _factorize_objects(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
     listed = ids.tolist()
-    distinct = dict.fromkeys(listed)
+    try:
+        distinct = dict.fromkeys(listed)
+    except TypeError as error:
+        raise ObservationError(f"{axis} ids that cannot be told apart ({error})", "hashable ids") from error
     for name in distinct:
         if name is None or name != name:  # noqa: PLR0124  NaN is the one value that differs from itself
             raise missing_id(axis, next(i for i, other in enumerate(listed) if other is name))

@@ -11,7 +11,7 @@ from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations.convert import to_table
 from likewise.observations.range_check import RangeChoice, resolve_range
-from likewise.observations.table import Table, Values, keep_entries, rows_of_entries
+from likewise.observations.table import Table, Values, keep_entries, notes_on_size, rows_of_entries
 from likewise.observations.triplets import DuplicateRule, assemble
 from likewise.observations.value_range import Interval, ValueRange
 
@@ -174,7 +174,7 @@ class ObservedMatrix:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader of a result should know: an inferred range, merged duplicates, empty rows and columns."""
-        return (*self._source_notes, *_notes_on_size(self))
+        return (*self._source_notes, *notes_on_size(self.values))
 
     def positions(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """Return the row and the column of each observation, in the order of ``values.data``."""
@@ -351,17 +351,3 @@ class ObservedMatrix:
 
 def _like(values: Values, data: NDArray[np.floating]) -> Values:
     return type(values)((data, values.indices, values.indptr), shape=values.shape)
-
-
-def _notes_on_size(matrix: ObservedMatrix) -> list[str]:
-    """Say what is allowed but surprising: nobody observed it, or there is one only."""
-    rows, columns = matrix.shape
-    empty_rows = int((np.diff(matrix.values.indptr) == 0).sum())
-    empty_columns = columns - np.count_nonzero(np.bincount(matrix.values.indices, minlength=columns))
-    candidates = {
-        f"{empty_rows:,} of {rows:,} rows have no observation": empty_rows,
-        f"{empty_columns:,} of {columns:,} columns have no observation": empty_columns,
-        "there is one individual only": rows == 1,
-        "there is one feature only": columns == 1,
-    }
-    return [note for note, holds in candidates.items() if holds]

@@ -62,3 +62,17 @@ def without_value(table: Table, missing: float) -> Table:
     kept = table.values.data != table.values.dtype.type(missing)
     remaining = replace(table, values=keep_entries(table.values, kept))
     return remaining.with_note(f"{np.count_nonzero(~kept):,} entries equal to {missing:g} count as missing")
+
+
+def notes_on_size(values: Values) -> list[str]:
+    """Say what is allowed but surprising: rows or columns without observation, or a single one."""
+    rows, columns = values.shape
+    empty_rows = np.count_nonzero(np.diff(values.indptr) == 0)
+    empty_columns = columns - np.count_nonzero(np.bincount(values.indices, minlength=columns))
+    candidates = {
+        f"{empty_rows:,} of {rows:,} rows have no observation": empty_rows > 0,
+        f"{empty_columns:,} of {columns:,} columns have no observation": empty_columns > 0,
+        "there is one individual only": rows == 1,
+        "there is one feature only": columns == 1,
+    }
+    return [note for note, holds in candidates.items() if holds]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Literal, get_args
 
 from likewise.errors import FileFormatError, unknown_name
@@ -41,6 +43,10 @@ class Choices:
     def __post_init__(self) -> None:
         if self.format not in (None, *get_args(Layout)):
             raise FileFormatError(*unknown_name("format", self.format, get_args(Layout)))
+        if self.missing_value is not None and not _is_finite_number(self.missing_value):
+            raise FileFormatError(
+                f"missing_value={self.missing_value!r}", "a finite number; NaN is missing anyway"
+            )
         if self.separator is not None and not self.separator.strip("\r\n"):
             raise FileFormatError(f"separator {self.separator!r}", "one character or more, no line end")
 
@@ -52,9 +58,12 @@ class Choices:
     @property
     def has_header(self) -> bool | None:
         """Whether the first line names columns: as the caller says or implies; None to look."""
+        if self.header is not None:
+            return self.header
         names = (*self.roles.values(), *(self.columns or ()), *self.id_columns)
-        implied = self.format == "wide" or any(isinstance(name, str) for name in names)
-        return True if self.header is None and implied else self.header
+        if self.format == "wide" or any(isinstance(name, str) for name in names):
+            return True
+        return False if self.format == "grid" else None
 
     def layout(self, is_bare: bool) -> Layout:
         """Return the layout named, or the one that the other arguments and the first line suggest."""
@@ -79,3 +88,7 @@ class Choices:
                     f"{field.name}={getattr(self, field.name)!r} for {file}, read as {kinds[0]}",
                     f"only {accepted}",
                 )
+
+
+def _is_finite_number(value: object) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)

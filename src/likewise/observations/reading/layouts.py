@@ -54,10 +54,11 @@ def read_wide(file: Tabular, columns: Sequence[Column] | None, id_columns: Seque
 
 def read_grid(file: Tabular, note_if_full: bool) -> Table:
     """Read one individual from each row of bare numbers."""
-    table = to_table(file.take([], range(file.width), True), None, range(file.width))
-    rows, columns = table.values.shape
-    table = table.with_note(f"read as a grid of {rows:,} x {columns:,} numbers, each row an individual")
-    if not note_if_full or table.values.nnz < rows * columns:
+    columns = range(file.width)
+    table = to_table(file.take([], columns, True), None, [file.label(position) for position in columns])
+    n_rows, n_columns = table.values.shape
+    table = table.with_note(f"read as a grid of {n_rows:,} x {n_columns:,} numbers, each row an individual")
+    if not note_if_full or table.values.nnz < n_rows * n_columns:
         return table
     return table.with_note("every cell counts as observed; if a value stands for missing, give missing_value")
 

@@ -69,7 +69,7 @@ def _open_text(
     """Take the first line for a header only if it names a user and an item, or the caller does: ids may be words too."""
     named = any(isinstance(column, str) for column in wanted.values())
     has_header = named or _names_both(source, separator, encoding)
-    return open_text(source, separator, has_header, encoding, None)
+    return open_text(source, separator, has_header, encoding)
 
 
 def _names_both(source: Source, separator: str | None, encoding: str) -> bool:

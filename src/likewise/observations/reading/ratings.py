@@ -119,8 +119,8 @@ def _read(source: Source, choices: Choices) -> Table:
         return read_npz(source)
     if is_parquet(source):
         return _read_columns(open_parquet(source), choices)
-    rating = choices.rating if isinstance(choices.rating, int) else None
-    text = open_text(source, choices.separator, choices.has_header, choices.encoding, rating)
+    of_triplets = any(column is not None for column in choices.roles.values())
+    text = open_text(source, choices.separator, choices.has_header, choices.encoding, of_triplets)
     return _read_columns(text, choices, "text")
 
 

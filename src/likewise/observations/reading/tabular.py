@@ -57,10 +57,10 @@ def is_parquet(source: Source) -> bool:
 
 
 def open_text(
-    source: Source, separator: str | None, has_header: bool | None, encoding: str, rating: int | None
+    source: Source, separator: str | None, has_header: bool | None, encoding: str, of_triplets: bool = False
 ) -> Tabular:
     """Open delimited text; see `recognise`."""
-    text = recognise(source, separator, has_header, encoding, rating)
+    text = recognise(source, separator, has_header, encoding, of_triplets)
     is_bare = text.header is None and text.width > _TRIPLET_WIDTH and text.separator in (" ", "\t")
     return Tabular(text.name, text.header, text.width, is_bare, partial(parse, text))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from likewise.errors import FileFormatError
 from likewise.observations.reading.unpack import Source
 
-_SEPARATORS = ("::", "\t", ",", ";", "|", " ")
+_SEPARATORS = ("\t", ",", ";", "|")
 _UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
 """Stand-ins for a separator of several bytes, which no fast parser splits at; the first that does not occur is used."""
 MISSING_WORDS = ("NA", "N/A", "na", "null", "NULL", "None", "nan", "NaN", "NAN")
@@ -67,7 +67,7 @@ class DelimitedText:
 
 
 def recognise(
-    source: Source, separator: str | None, has_header: bool | None, encoding: str, rating: int | None = None
+    source: Source, separator: str | None, has_header: bool | None, encoding: str, of_triplets: bool = False
 ) -> DelimitedText:
     """Find out how a text file is laid out.
 
@@ -79,8 +79,8 @@ def recognise(
     has_header : bool or None
         None to look for numbers in the first line.
     encoding : str
-    rating : int or None
-        Position of the rating, if the caller says so.
+    of_triplets : bool
+        Whether the caller says that each line holds a triplet, however many fields it has.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def recognise(
     body, single = _with_one_byte_separator(body, shown)
     quote = None if len(shown) > 1 else _quote(body, single)
     _, fields = next(_records(source.name, [_line(body)], single, quote))
-    if has_header or (has_header is None and _looks_like_header(fields, rating)):
+    if has_header or (has_header is None and _looks_like_header(fields, of_triplets)):
         body = body.partition(b"\n")[2]
         if not body:
             raise FileFormatError(f"{source.name} has a header and no rows", "at least one observation")
@@ -162,9 +162,11 @@ def _extends_ascii(encoding: str) -> bool:
 
 
 def _likeliest_separator(line: str) -> str:
-    if _SEPARATORS[0] in line:
-        return _SEPARATORS[0]
-    return max(_SEPARATORS, key=line.count)
+    """Prefer MovieLens's own; blanks, which names may contain, come last."""
+    if "::" in line:
+        return "::"
+    most = max(_SEPARATORS, key=line.count)
+    return most if most in line else " "
 
 
 def _with_one_byte_separator(body: bytes, shown: str) -> tuple[bytes, str]:
@@ -185,13 +187,10 @@ def _single_spaced(body: bytes) -> bytes:
     return re.sub(rb" ?(\r?\n) ?", rb"\1", body).lstrip(b" ")
 
 
-def _looks_like_header(fields: list[str], rating: int | None) -> bool:
-    """Tell names from data: triplets with text for ids still have a number for their rating, bare numbers nothing else."""
-    numeric = [is_number(field) for field in fields]
-    if rating is not None and rating < len(fields):
-        return not numeric[rating]
-    if len(fields) in (3, 4):
-        return not any(numeric)
+def _looks_like_header(fields: list[str], of_triplets: bool) -> bool:
+    """Tell names from data: a triplet with text for ids still has a number for its rating, bare numbers nothing else."""
+    if of_triplets or len(fields) in (3, 4):
+        return not any(is_number(field) for field in fields)
     return not all(is_number(field) or is_missing(field) for field in fields)
 
 
