@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from likewise.pipeline import AuditReport, audit
+    from likewise.pipeline import AuditReport
+    from likewise.pipeline.audit import audit
     from likewise.estimation import SVT, LowRankEstimate, svt
     from likewise.fairness import certify
     from likewise.inference import KNNRecommender
