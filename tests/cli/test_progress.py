@@ -31,6 +31,11 @@ def test_slow_steps_show_a_bar(monkeypatch):
     assert "compare all pairs" in text
 
 
+def test_a_bar_goes_when_the_next_step_begins(monkeypatch):
+    *_, last = shown(monkeypatch, patience=0.05).split("compare all pairs")[1:]
+    assert "estimate the matrix" not in last
+
+
 def test_quick_steps_show_none(monkeypatch):
     assert "estimate" not in shown(monkeypatch, patience=60)
 

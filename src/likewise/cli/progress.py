@@ -37,7 +37,7 @@ class StepBars:
             *columns, console=console, transient=True, disable=quiet or not console.is_terminal
         )
         self._step = ""
-        self._task = TaskID(0)
+        self._task: TaskID | None = None
         self._reveal = Timer(PATIENCE, lambda: None)
 
     def __enter__(self) -> Self:
@@ -54,16 +54,21 @@ class StepBars:
         """Say how far a step is; a total of 1 means that it does not tell how far."""
         if self._bars.disable:
             return
-        if step != self._step:
-            self._begin(step)
-        self._bars.update(self._task, completed=done, total=total if total > 1 or done else None)
-        if done >= total:
-            self._reveal.cancel()
+        task = self._task if step == self._step and self._task is not None else self._begin(step)
+        self._bars.update(task, completed=done, total=total if total > 1 or done else None)
 
-    def _begin(self, step: str) -> None:
+    def _begin(self, step: str) -> TaskID:
+        """Put the bar of this step in the place of the last one's, to be seen if it takes long."""
         self._reveal.cancel()
+        if self._task is not None:
+            self._bars.remove_task(self._task)
         self._step = step
-        self._task = self._bars.add_task(step, total=None, visible=False)
-        self._reveal = Timer(PATIENCE, self._bars.update, (self._task,), {"visible": True})
+        self._task = task = self._bars.add_task(step, total=None, visible=False)
+        self._reveal = Timer(PATIENCE, self._show, (task,))
         self._reveal.daemon = True
         self._reveal.start()
+        return task
+
+    def _show(self, task: TaskID) -> None:
+        if task == self._task:
+            self._bars.update(task, visible=True)

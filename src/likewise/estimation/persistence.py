@@ -99,7 +99,7 @@ def _checked_header(stored: NDArray[Any] | None, path: PathLike) -> tuple[float,
 
 def _check_shapes(arrays: dict[str, NDArray[Any]], path: PathLike) -> None:
     m, n, rank = arrays["row_ids"].size, arrays["column_ids"].size, arrays["singular_values"].size
-    expected = {
+    expected: dict[str, list[tuple[int, ...]]] = {
         "left": [(m, rank)],
         "right": [(n, rank)],
         "singular_values": [(rank,)],

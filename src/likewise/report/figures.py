@@ -82,6 +82,8 @@ def plot_epsilon_delta(report: AuditReport, ax: Axes | None = None) -> Axes:
     ax = _axes_for_arms(report, ax)
     for name, arm in report.arms.items():
         arm.fairness.plot_epsilon_delta(ax, f"{name} pre-processing")
+    if all(arm.fairness.epsilon_delta.epsilon[0] > 0 for arm in report.arms.values()):
+        ax.set_xscale("log")
     ax.set_ylim(bottom=0)
     return ax
 
@@ -116,8 +118,9 @@ def plot_spectrum(report: AuditReport, ax: Axes | None = None) -> Axes:
         label=f"kept ({kept.sum():,})",
     )
     if not kept.all():
-        ax.plot(ranks[~kept], values[~kept], "x", color=_INK, alpha=0.6, markersize=4, label="cut")
+        ax.plot(ranks[~kept], values[~kept], color=_INK, alpha=0.6, label=f"cut ({(~kept).sum():,})")
     ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
+    ax.set_xscale("log")
     ax.set_ylim(bottom=0)
     ax.legend()
     return ax
@@ -191,11 +194,13 @@ def draw(plot: Plot, report: AuditReport, file_format: FileFormat) -> bytes:
 
 
 def inline_svg(plot: Plot, report: AuditReport) -> str:
-    """Draw a figure to stand in a page: no file header, ids of its own, and ink in the colour of the page's text."""
+    """Draw a figure to stand in a page: no file header, ids of its own, and the colours of the page."""
     drawing = draw(plot, report, "svg").decode()
     prefix = f"{plot.__name__.replace('_', '-')}-"
     for mark in ('id="', "url(#", 'href="#'):
         drawing = drawing.replace(mark, mark + prefix)
+    for name, color in _ARM_COLORS.items():
+        drawing = drawing.replace(color, f"var(--{name}, {color})")
     return drawing[drawing.index("<svg") :].replace(_INK, "currentColor").strip()
 
 
