@@ -9,12 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from likewise.pipeline import AuditReport
-    from likewise.pipeline.audit import audit
     from likewise.estimation import SVT, LowRankEstimate, svt
     from likewise.fairness import certify
     from likewise.inference import KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
+    from likewise.pipeline import AuditReport
+    from likewise.pipeline.audit import audit
     from likewise.spectrum import singular_triplets
 
 __version__ = "0.1.0"
