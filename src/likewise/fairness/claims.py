@@ -36,9 +36,9 @@ from likewise.fairness.ratios import order_statistics, share_rank
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-POPULATION = "all pairs of the population that the individuals were drawn from"
-
 ASYMPTOTIC = "asymptotic"
+
+_NO_PAIR = "no such pair drawn"
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Claims(ABC):
         if self.means not in self.known_means:
             raise InputError(*unknown_name("interval for means", self.means, self.known_means))
 
-    def at(self, confidence: float) -> Self:
-        """Return the same with another confidence."""
-        return replace(self, confidence=confidence)
+    def spending(self, share: float) -> Self:
+        """Return the same with a share of the error only."""
+        return replace(self, confidence=1 - share * (1 - self.confidence))
 
     def mean(self, values: Floats, bound: float | None, within: Mask | None = None) -> SampledFigure:
         """Claim the mean over all pairs, or over those pairs of which `within` marks the drawn ones.
@@ -85,7 +85,7 @@ class Claims(ABC):
         """
         seen = values if within is None else values[within]
         if not seen.size:
-            return self.figure(nan, Interval(0.0, inf, self.confidence, "no such pair drawn"), 0)
+            return self.figure(nan, self._anything(bound, _NO_PAIR), 0)
         value = float(seen.mean())
         return self.figure(value, self._mean(value, values, bound, within), seen.size)
 
@@ -100,10 +100,10 @@ class Claims(ABC):
 
     def maximum(self, values: Floats, bound: float | None) -> SampledFigure:
         """Claim the maximum: at least what was seen, at most the bound."""
-        largest = float(values.max())
-        high = inf if bound is None else bound
-        interval = Interval(largest, high, self.confidence, "largest drawn, a low end only")
-        return self.figure(largest, interval, values.size)
+        anything = self._anything(bound, "largest drawn, a low end only" if values.size else _NO_PAIR)
+        largest = float(values.max()) if values.size else nan
+        low = largest if values.size else 0.0
+        return self.figure(largest, replace(anything, low=low), values.size)
 
     def beyond_maximum(self, values: Floats) -> SampledFigure:
         """Claim the share of the pairs with a value above the largest one drawn."""
@@ -113,6 +113,10 @@ class Claims(ABC):
         """Return an interval as a figure of the population."""
         ends = (interval.low, interval.high, interval.confidence)
         return SampledFigure(value, *ends, self.population, interval.method, n_pairs)
+
+    def _anything(self, bound: float | None, method: str) -> Interval:
+        """Return the interval that holds whatever is true."""
+        return Interval(0.0, inf if bound is None else bound, self.confidence, method)
 
     def _mean(self, value: float, values: Floats, bound: float | None, within: Mask | None) -> Interval:
         """Set apart what needs no statistics: an infinite mean, and values that cannot differ from 0."""
@@ -143,6 +147,8 @@ class IndependentPairs(Claims):
 
     def _mean_interval(self, values: Floats, bound: float | None, within: Mask | None) -> Interval:
         seen = values if within is None else values[within]
+        if seen.size == 1:
+            return self._anything(bound, "none from a single pair")
         if self.means == ASYMPTOTIC:
             return student(seen, self.confidence)
         if bound is None or self.means == "betting":
@@ -182,7 +188,7 @@ class AllPairs(Claims):
 
     def _ratio_interval(self, parts: Floats, bound: float | None, within: Mask) -> Interval:
         """Divide the mean of the values within by the share within, each with half the error."""
-        halved = self.at((1 + self.confidence) / 2)
+        halved = self.spending(0.5)
         part, share = halved._u_interval(parts, bound), halved._rate_interval(within, "both")
         high = inf if not share.low else part.high / share.low
         return Interval(
@@ -193,7 +199,7 @@ class AllPairs(Claims):
         if self.means == ASYMPTOTIC:
             return u_jackknife(values, self.n_individuals, self.confidence)
         if bound is None:
-            return Interval(0.0, inf, self.confidence, "none: no bound on the values is known")
+            return self._anything(None, "none without a bound on the values")
         known = {"empirical bernstein": u_empirical_bernstein, "hoeffding": u_hoeffding}
         return known[self.means](values, self.n_individuals, bound, self.confidence)
 

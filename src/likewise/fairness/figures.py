@@ -139,9 +139,12 @@ class FairnessFigures:
         """Draw the largest output distance of pairs within each reference distance; returns the axes."""
         return self.epsilon_delta.plot(ax, label)
 
+    def headline(self) -> str:
+        """Say which pairs the figures speak of."""
+        return f"Individual fairness over {self.n_pairs:,} pairs of {self.n_individuals:,} individuals"
+
     def __str__(self) -> str:
         width = max(len(name) for name in self.figures())
-        lines = [f"Individual fairness over {self.n_pairs:,} pairs of {self.n_individuals:,} individuals"]
-        lines += [f"  d: {self.reference}", f"  D: {self.output}"]
+        lines = [self.headline(), f"  d: {self.reference}", f"  D: {self.output}"]
         lines += [f"  {name.replace('_', ' '):<{width}}  {figure}" for name, figure in self.figures().items()]
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])

@@ -18,6 +18,12 @@ from likewise.fairness.pairs import pair_count, pair_positions
 Indices = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
+DATA_SET = "all pairs of this data set"
+"""What exact figures and draws with replacement speak of."""
+
+POPULATION = "all pairs of the population that the individuals were drawn from"
+"""What disjoint pairs of independent individuals speak of."""
+
 _PAIRS_AT_ONCE = 1 << 14
 
 

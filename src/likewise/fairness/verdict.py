@@ -9,16 +9,14 @@ from typing import Any, Literal
 from likewise.errors import InputError
 from likewise.fairness.certificates import Certificate, Unavailable
 from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
+from likewise.fairness.sampling import DATA_SET
 
 Status = Literal["holds", "violated", "inconclusive"]
-
-DATA_SET = "all pairs of this data set"
-"""What exact figures and draws with replacement speak of."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether ``D <= limit * d`` for all pairs but a share `tolerance` of them.
+    """Whether ``D <= limit * d + slack`` for all pairs but a share `tolerance` of them.
 
     Parameters
     ----------
@@ -34,6 +32,8 @@ class Verdict:
         Of which pairs it speaks.
     reason : str
         The figure or the proof behind it.
+    slack : float
+        gamma.
     """
 
     status: Status
@@ -42,6 +42,7 @@ class Verdict:
     confidence: float | None
     population: str
     reason: str
+    slack: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a plain dictionary."""
@@ -49,12 +50,15 @@ class Verdict:
 
     def __str__(self) -> str:
         but = f" but a share of {self.tolerance:g}" if self.tolerance else ""
+        slack = f" + {self.slack:g}" if self.slack else ""
         sure = f"; confidence {self.confidence:.6g}" if self.confidence is not None else ""
-        return f"D <= {self.limit:g} d for {self.population}{but}: {self.status} ({self.reason}{sure})"
+        return f"D <= {self.limit:g} d{slack} for {self.population}{but}: {self.status} ({self.reason}{sure})"
 
 
-def judge_rate(rate: Figure, limit: float, *, tolerance: float = 0.0, population: str = DATA_SET) -> Verdict:
-    """Judge by the share of pairs with ``D > limit * d``.
+def judge_rate(
+    rate: Figure, limit: float, *, tolerance: float = 0.0, slack: float = 0.0, population: str = DATA_SET
+) -> Verdict:
+    """Judge by the share of pairs with ``D > limit * d + slack``.
 
     Parameters
     ----------
@@ -65,6 +69,8 @@ def judge_rate(rate: Figure, limit: float, *, tolerance: float = 0.0, population
         L > 0.
     tolerance : float, default 0
         Share of the pairs that may violate, in [0, 1).
+    slack : float, default 0
+        gamma, with which the rate was counted.
     population : str
         Of which pairs an exact rate speaks; a sampled one says so itself.
 
@@ -88,13 +94,14 @@ def judge_rate(rate: Figure, limit: float, *, tolerance: float = 0.0, population
     check_tolerance(tolerance)
     if isinstance(rate, ExactFigure):
         status = _exact_status(rate.value, tolerance)
-        return Verdict(status, limit, tolerance, None, population, f"a share of {rate.value:.4g} violates")
-    return _judge_sampled_rate(rate, limit, tolerance)
+        reason = f"a share of {rate.value:.4g} violates"
+        return Verdict(status, limit, tolerance, None, population, reason, slack)
+    return _judge_sampled_rate(rate, limit, tolerance, slack)
 
 
-def _judge_sampled_rate(rate: SampledFigure, limit: float, tolerance: float) -> Verdict:
+def _judge_sampled_rate(rate: SampledFigure, limit: float, tolerance: float, slack: float) -> Verdict:
     def verdict(status: Status, confidence: float | None, reason: str) -> Verdict:
-        return Verdict(status, limit, tolerance, confidence, rate.population, reason)
+        return Verdict(status, limit, tolerance, confidence, rate.population, reason, slack)
 
     if tolerance == 0 and rate.value > 0:
         return verdict("violated", None, f"{rate.value:.4g} of {rate.n_pairs:,} pairs drawn violate")

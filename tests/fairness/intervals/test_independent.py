@@ -21,7 +21,7 @@ from likewise.fairness.intervals import (
 
 from . import naive
 
-CONFIDENCES = st.sampled_from([0.5, 0.9, 0.95, 0.999])
+CONFIDENCES = st.sampled_from([0.51, 0.89, 0.95, 0.999])  # whose errors no simple binomial sum equals
 SHARES = st.lists(st.floats(0, 1), min_size=2, max_size=60)
 
 
@@ -64,7 +64,7 @@ class TestQuantiles:
         found = quantile_interval([30.0, 10.0, 50.0, 20.0, 40.0], 0.5, 31 / 32)
         assert (found.low, found.high) == (0, math.inf)
 
-    @given(st.integers(1, 60), st.sampled_from([0.0, 0.05, 0.5, 0.9, 0.99, 1.0]), CONFIDENCES)
+    @given(st.integers(1, 60), st.sampled_from([0.0, 0.03, 0.5, 0.9, 0.99, 1.0]), CONFIDENCES)
     @settings(max_examples=60, deadline=None)
     def test_against_trying_every_rank(self, n, q, confidence):
         found = quantile_interval(np.arange(1.0, n + 1), q, confidence)

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 _LARGEST_SHARE = 0.75
 """No bet can lose more than this share of the capital."""
 
+_NOTHING = 1e-12
+"""A candidate this small beside the largest draw is taken for 0."""
+
 _LEARNING = 0.8
 """Share of the error that goes to bets which learn from past draws; the rest insures against what the past did not show."""
 
@@ -94,22 +97,23 @@ def betting_low(draws: Floats, error: float) -> float:
         return 0.0
     unit = draws / largest
     stakes = learned_stakes(unit, _LEARNING * error)
-    learning = _disproved(lambda u: capital_of_stakes(unit, stakes, u), _LEARNING * error)
-    fixed = _disproved(lambda u: capital_of_fixed_shares(unit, u), (1 - _LEARNING) * error)
-    return largest * max(learning, fixed)
+    learning = _disproved(lambda u: capital_of_stakes(unit, stakes, u), _LEARNING * error, _NOTHING)
+    best = _disproved(lambda u: capital_of_fixed_shares(unit, u), (1 - _LEARNING) * error, learning)
+    return largest * best if best > _NOTHING else 0.0
 
 
-def _disproved(capital: Callable[[float], float], error: float) -> float:
-    """Return the largest candidate in [0, 1] against which a capital, given as its logarithm, reaches the inverse of the error.
+def _disproved(capital: Callable[[float], float], error: float, known: float) -> float:
+    """Return the largest candidate in [known, 1] against which a capital, given as its logarithm, exceeds the inverse of the error.
 
-    Capitals fall as the candidate grows, and against 1, the largest draw, nothing can be won: one root has to be found.
+    Capitals fall as the candidate grows, and against 1, the largest draw, nothing can be won: one root has to be found, unless a
+    candidate that is known to be too small is out of reach already.
     """
     from scipy.optimize import brentq
 
-    goal, least = log(1 / error), 1e-12
-    if capital(least) <= goal:
-        return 0.0
-    return float(brentq(lambda u: capital(u) - goal, least, 1.0, xtol=1e-15))
+    goal = log(1 / error)
+    if capital(known) <= goal:
+        return known
+    return float(brentq(lambda u: capital(u) - goal, known, 1.0, xtol=1e-15))
 
 
 def learned_stakes(draws: Floats, error: float) -> Floats:
