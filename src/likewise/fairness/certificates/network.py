@@ -46,8 +46,8 @@ def network_constant(
 ) -> Bounded:
     """Bound ``||f(x) - f(y)||_q`` by ``||x - y||_p`` for layers that follow one another.
 
-    The first layer that mixes features is taken from lp to l2, the last from l2 to lq, those between from l2 to l2; a single
-    one from lp to lq.
+    The first layer that mixes features is taken from lp to l2, the last from l2 to lq, those between from l2 to l2; or all with lp or
+    lq in the place of l2, whichever gives least. A single one is taken from lp to lq.
 
     Parameters
     ----------
@@ -73,15 +73,17 @@ def network_constant(
     if inputs is not None and n_inputs is not None:
         varying = chosen(inputs, n_inputs)
         n_inputs, sequence[mixing[0]] = varying.size, restricted(sequence[mixing[0]], varying)
-    bounds = list(_bounds(sequence, _norms(len(mixing), p, q)))
-    value = upward(prod(factor for factor, _ in bounds), len(bounds))
-    steps = tuple(f"{step}: {factor:.4g}" for factor, step in bounds)
+    value, steps = min(_through(hub, sequence, len(mixing), p, q) for hub in dict.fromkeys((2.0, p, q)))
     return Bounded(value, (*steps, _PRODUCT), n_inputs, n_outputs)
 
 
-def _norms(n_mixing: int, p: float, q: float) -> Iterator[tuple[float, float]]:
-    between = [2.0] * (n_mixing - 1)
-    return zip([p, *between], [*between, q], strict=True)
+def _through(
+    hub: float, sequence: list[Layer], n_mixing: int, p: float, q: float
+) -> tuple[float, tuple[str, ...]]:
+    between = [hub] * (n_mixing - 1)
+    bounds = list(_bounds(sequence, zip([p, *between], [*between, q], strict=True)))
+    value = upward(prod(factor for factor, _ in bounds), len(bounds))
+    return value, tuple(f"{step}: {factor:.4g}" for factor, step in bounds)
 
 
 def _bounds(sequence: list[Layer], norms: Iterator[tuple[float, float]]) -> Iterator[tuple[float, str]]:
