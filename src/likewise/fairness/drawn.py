@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import DistanceError, InputError, unknown_name
 from likewise.fairness.claims import AllPairs, Claims, IndependentPairs
 from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.intervals.arguments import tail_errors
 from likewise.fairness.options import Progress, progress_counter
 from likewise.fairness.pairs import all_pairs, pair_count, pair_places, pair_starts
 from likewise.fairness.ratios import order_statistics, share_rank
@@ -39,6 +40,7 @@ class Plan:
     nearest_radius: float | None
 
     def __post_init__(self) -> None:
+        tail_errors(self.confidence)
         n_pairs, radius = self.n_pairs, self.nearest_radius
         if n_pairs is not None and (not isinstance(n_pairs, int | np.integer) or n_pairs < 1):
             raise InputError(f"n_pairs={n_pairs!r}", "a whole number of pairs >= 1")
@@ -187,6 +189,7 @@ def _all_pairs(
     n_kept = m - int(is_pilot.sum())
     if n_kept < 2:
         raise InputError(f"{m} individuals", "at least four for all pairs of a population and pilots")
+    claims = AllPairs(POPULATION, plan.confidence, plan.means or "hoeffding", n_kept)
     advance = progress_counter(progress, 2 * pair_count(m))
     every = all_pairs(reference, advance)
     kept, pilots = pairs_among(~is_pilot), pairs_among(is_pilot)
@@ -194,7 +197,6 @@ def _all_pairs(
     if n_undefined:
         given = f"{n_undefined:,} pairs without a defined distance under {reference.name}"
         raise DistanceError(given, "a distance that is defined for all pairs", "use pairs='sampled'")
-    claims = AllPairs(POPULATION, plan.confidence, plan.means or "hoeffding", n_kept)
     return DrawnPairs(kept, every[kept], all_pairs(output, advance)[kept], plan.radius(every[pilots]), claims)
 
 

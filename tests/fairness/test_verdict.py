@@ -1,0 +1,111 @@
+"""Three answers: what each kind of evidence can show, and what it cannot."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likewise.errors import InputError
+from likewise.fairness import Certificate, ExactFigure, SampledFigure, Unavailable
+from likewise.fairness.verdict import judge_certificate, judge_maximum, judge_rate, strongest
+
+
+def sampled(value, low, high):
+    return SampledFigure(value, low, high, 0.95, "all pairs of this data set", "Clopper-Pearson", 100)
+
+
+def certificate(value, assumptions=()):
+    return Certificate(name="K*", value=value, from_norm="l1", to_norm="l2", assumptions=assumptions)
+
+
+@pytest.mark.parametrize(
+    ("rate", "tolerance", "status", "confidence"),
+    [
+        (ExactFigure(0.0, 10), 0.0, "holds", None),
+        (ExactFigure(0.1, 10), 0.0, "violated", None),
+        (ExactFigure(0.1, 10), 0.1, "holds", None),
+        (ExactFigure(math.nan, 0), 0.1, "inconclusive", None),
+        (sampled(0.0, 0.0, 0.03), 0.0, "inconclusive", None),
+        (sampled(0.01, 0.001, 0.05), 0.0, "violated", None),
+        (sampled(0.01, 0.0, 1.0), 0.0, "violated", None),
+        (sampled(0.0, 0.0, 0.03), 0.05, "holds", 0.95),
+        (sampled(0.01, 0.001, 0.05), 0.05, "holds", 0.95),
+        (sampled(0.01, 0.001, 0.05), 0.02, "inconclusive", None),
+        (sampled(0.01, 0.001, 0.05), 0.0005, "violated", 0.95),
+        (sampled(0.2, 0.13, 1.0), 0.1, "violated", 0.95),
+        (sampled(math.nan, 0.0, 1.0), 0.1, "inconclusive", None),
+    ],
+)
+def test_what_a_rate_shows(rate, tolerance, status, confidence):
+    verdict = judge_rate(rate, 1.5, tolerance=tolerance)
+    assert (verdict.status, verdict.confidence, verdict.tolerance) == (status, confidence, tolerance)
+
+
+@pytest.mark.parametrize(
+    ("largest", "status"),
+    [
+        (ExactFigure(1.5, 10), "holds"),
+        (ExactFigure(1.6, 10), "violated"),
+        (ExactFigure(math.inf, 10), "violated"),
+        (ExactFigure(math.nan, 0), "inconclusive"),
+        (SampledFigure(1.4, 1.4, math.inf, 0.95, "all", "largest", 10), "inconclusive"),
+        (SampledFigure(1.6, 1.6, math.inf, 0.95, "all", "largest", 10), "violated"),
+    ],
+)
+def test_what_a_maximum_shows(largest, status):
+    assert judge_maximum(largest, 1.5).status == status
+
+
+def test_a_certificate_proves_and_never_refutes():
+    assert judge_certificate(certificate(1.5), 1.5).status == "holds"
+    assert judge_certificate(certificate(1.6), 1.5).status == "inconclusive"
+    assert judge_certificate(Unavailable("K1", "trees jump"), 1.5).status == "inconclusive"
+    verdict = judge_certificate(certificate(1.0, ("the vendor's word",)), 1.5)
+    assert verdict.confidence is None
+    assert "given the vendor's word" in verdict.reason
+    assert verdict.population == str(certificate(1.0).domain)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.99))
+def test_a_sampled_verdict_never_contradicts_its_interval(low, value, high, tolerance):
+    low, value, high = sorted((low, value, high))
+    status = judge_rate(sampled(value, low, high), 1.0, tolerance=tolerance).status
+    assert status != "holds" or high <= tolerance
+    assert status != "violated" or low > tolerance or (tolerance == 0 and value > 0)
+
+
+def test_the_strongest_of_several():
+    unsure, sure = judge_rate(sampled(0.0, 0.0, 0.03), 1.5), judge_certificate(certificate(1.0), 1.5)
+    assert strongest(unsure, sure) is sure
+    assert strongest(unsure, judge_certificate(certificate(9.0), 1.5)) is unsure
+    with pytest.raises(InputError, match=r"K\* = 1, yet 0.01 of 100 pairs drawn violate"):
+        strongest(judge_rate(sampled(0.01, 0.001, 0.05), 1.5), sure)
+    with pytest.raises(InputError, match="no verdict"):
+        strongest()
+
+
+def test_it_reads_as_a_sentence():
+    verdict = judge_rate(sampled(0.01, 0.001, 0.05), 1.5, tolerance=0.05, slack=0.1)
+    assert str(verdict) == (
+        "D <= 1.5 d + 0.1 for all pairs of this data set but a share of 0.05: holds "
+        "(a share of at most 0.05 violates by Clopper-Pearson on 100 pairs; confidence 0.95)"
+    )
+    assert verdict.to_dict()["status"] == "holds"
+
+
+@pytest.mark.parametrize("limit", [0, -1.0, math.inf, math.nan])
+def test_a_limit_that_is_none_is_refused(limit):
+    for judge, evidence in (
+        (judge_rate, ExactFigure(0.0, 1)),
+        (judge_maximum, ExactFigure(0.0, 1)),
+        (judge_certificate, certificate(1.0)),
+    ):
+        with pytest.raises(InputError, match="L="):
+            judge(evidence, limit)
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1.0, math.nan])
+def test_a_tolerance_that_is_none_is_refused(tolerance):
+    with pytest.raises(InputError, match="tolerance="):
+        judge_rate(ExactFigure(0.0, 1), 1.0, tolerance=tolerance)
