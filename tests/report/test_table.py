@@ -1,7 +1,10 @@
 """The table names every figure, keeps proved and measured apart, and stays within 80 plain columns."""
 
+from dataclasses import replace
+
 import pytest
 
+from likewise.fairness import SampledFigure
 from likewise.report import as_text
 from likewise.report.comparison import comparison
 from likewise.report.numbers import figure_text
@@ -104,3 +107,13 @@ def test_ids_and_names_are_shown_as_they_are_and_cannot_steer_the_terminal(make_
     assert "[red]bob" in text
     assert "\x1b" not in text
     assert r"eve\x1b[31m" in text
+
+
+def test_a_sampled_figure_shows_its_interval_and_an_exact_one_none(make_report):
+    report = make_report(arms=("with",))
+    arm = report.arms["with"]
+    sampled = SampledFigure(0.5, 0.4, 0.625, 0.95, "all pairs of this data set", "Hoeffding", 1000)
+    drawn = replace(arm, fairness=replace(arm.fairness, mean_ratio=sampled))
+    rows = [line.split() for line in str(replace(report, arms={"with": drawn})).splitlines()]
+    assert ["mean", "ratio", "IF", "0.5", "[0.4,", "0.625]"] in rows
+    assert ["mean", "ratio", "over", "pairs", figure_text(arm.fairness.pair_mean_ratio)] in rows
