@@ -3,7 +3,17 @@
 from likewise.fairness.accuracy import ErrorFigures, held_out_error
 from likewise.fairness.activity import ActivityCheck, activity_check
 from likewise.fairness.callable_distance import CallableDistance
-from likewise.fairness.certificates import Certificate, LipschitzCertificates, Unavailable, certify
+from likewise.fairness.certificates import (
+    AffineCertificate,
+    Certificate,
+    ErrorBound,
+    LipschitzCertificates,
+    Unavailable,
+    certify,
+    certify_on_truth,
+    compose,
+    model_constant,
+)
 from likewise.fairness.co_observed_distance import CoObservedDistance
 from likewise.fairness.consistency import consistency
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
@@ -31,11 +41,13 @@ from likewise.fairness.worst import WorstPair
 
 __all__ = [
     "ActivityCheck",
+    "AffineCertificate",
     "CallableDistance",
     "Certificate",
     "CoObservedDistance",
     "DistanceDescription",
     "EpsilonDeltaCurve",
+    "ErrorBound",
     "ErrorFigures",
     "ExactFigure",
     "FairnessFigures",
@@ -57,12 +69,15 @@ __all__ = [
     "WorstPair",
     "activity_check",
     "certify",
+    "certify_on_truth",
+    "compose",
     "consistency",
     "feature_distance",
     "held_out_error",
     "mahalanobis_distance",
     "measure_arms",
     "measure_fairness",
+    "model_constant",
     "nearest_neighbors",
     "projected_distance",
     "rank_biased_distance",

@@ -69,16 +69,14 @@ class Softmax:
 Layer = Linear | Scaling | Activation | Softmax
 
 
-def linear(weights: Any, name: str, rounding_share: float = 0.0) -> Linear:
-    """Make a linear layer of the weights of a model, one row for each output.
+def linear(weights: Any, name: str) -> Linear:
+    """Make a linear layer of the weights of a model, dense or sparse, one row for each output.
 
     Parameters
     ----------
     weights : array-like, shape (n_outputs, n_inputs) or (n_inputs,)
     name : str
         Of the model or layer, for the error.
-    rounding_share : float
-        Relative error of each weight, where it was computed.
 
     Raises
     ------
@@ -86,9 +84,7 @@ def linear(weights: Any, name: str, rounding_share: float = 0.0) -> Linear:
         If a weight is not finite.
     """
     dense = weights.toarray() if hasattr(weights, "toarray") else weights
-    matrix = np.atleast_2d(finite(dense, name))
-    exact = Linear(matrix)
-    return replace(exact, rounding=rounding_share * exact.frobenius)
+    return Linear(np.atleast_2d(finite(dense, name)))
 
 
 def finite(weights: Any, name: str) -> Floats:
