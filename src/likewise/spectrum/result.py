@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ class Completeness:
     Parameters
     ----------
     proved : bool
-        True if none is missing, up to `failure_probability`.
+        True if none is missing (of the `at_most` largest, where so many were asked for), up to `failure_probability`.
     reason : str
         How it was proved, or why it is not.
     failure_probability : float
@@ -47,7 +47,7 @@ class SingularTriplets:
     ----------
     left : ndarray, shape (m, k)
         Orthonormal left singular vectors ``u_l`` in columns.
-    values : ndarray, shape (k,)
+    values : ndarray of float64, shape (k,)
         Singular values, decreasing.
     right : ndarray, shape (n, k)
         Orthonormal right singular vectors ``v_l`` in columns.
@@ -60,6 +60,8 @@ class SingularTriplets:
         Name of the solver that ran.
     passes : int
         How often the matrix was read from end to end.
+    solver_reason : str
+        Why that solver ran.
     """
 
     left: Floats
@@ -70,11 +72,16 @@ class SingularTriplets:
     completeness: Completeness
     solver: str
     passes: int
+    solver_reason: str = ""
 
     @property
     def rank(self) -> int:
         """How many triplets there are."""
         return self.values.size
+
+    def transposed(self) -> SingularTriplets:
+        """Return the singular triplets of the transposed matrix."""
+        return replace(self, left=self.right, right=self.left)
 
     def __repr__(self) -> str:
         return (

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg
-from scipy.sparse import csr_array, issparse
+from numpy.typing import ArrayLike, DTypeLike
 
-from likewise.errors import InputError, ObservationError, ShapeError, ThresholdError, unknown_name
-from likewise.spectrum.dense import dense_triplets
-from likewise.spectrum.gram import gram_eigenvectors
-from likewise.spectrum.result import Completeness, Floats, SingularTriplets
+from likewise.errors import CompletenessWarning, InputError, unknown_name
+from likewise.spectrum.arpack import arpack_search
+from likewise.spectrum.choice import Choice, choose
+from likewise.spectrum.direct import decompose_dense, gram_search
+from likewise.spectrum.found import Refined, refine
+from likewise.spectrum.operators import RowOperator, as_operator
+from likewise.spectrum.proof import Proof
+from likewise.spectrum.request import Progress, Request, checked_request
+from likewise.spectrum.result import Floats, SingularTriplets
+from likewise.spectrum.search import GramIsCheaperError, krylov_search
 
-SOLVERS = ("auto", "dense", "gram")
+SOLVERS = ("auto", "dense", "gram", "krylov", "arpack")
 
 
 def singular_triplets(
@@ -22,26 +29,43 @@ def singular_triplets(
     above: float | None = None,
     at_most: int | None = None,
     solver: str = "auto",
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     random_state: int | np.random.Generator | None = None,
-    start: Floats | None = None,
+    start: ArrayLike | None = None,
+    certificate: str = "auto",
+    max_passes: int = 2000,
+    memory_limit: float | None = None,
+    progress: Progress | None = None,
 ) -> SingularTriplets:
     """All singular triplets strictly above a threshold, and whether any was missed.
 
     Parameters
     ----------
-    operand : ObservedMatrix, sparse array or ndarray, shape (m, n)
+    operand : ObservedMatrix, sparse array, ndarray, CompressedRows or RowOperator; shape (m, n)
         Missing entries count as 0.
     above : float, optional
-        Threshold tau >= 0: triplets with sigma > tau are returned.
+        Threshold tau >= 0: triplets with sigma > tau. Values within rounding of tau count as equal to it.
     at_most : int, optional
-        Return only this many of the largest.
-    solver : {"auto", "dense", "gram"}
+        Only so many of the largest.
+    solver : {"auto", "dense", "gram", "krylov", "arpack"}
+        ``"dense"``: LAPACK on the whole matrix. ``"gram"``: eigenvalues of A^T A by value. ``"krylov"``: block Krylov
+        iteration. ``"arpack"``: SciPy's. ``"auto"`` chooses by shape and cost; the result says which, and why.
     dtype : float32 or float64, optional
-        Working precision; by default the operand's.
+        Precision of the iteration and of the singular vectors; by default that of the matrix. Relative residuals
+        are at most 1e-6 in float32 and 1e-10 in float64.
     random_state : int, Generator or None
-    start : ndarray, shape (n, b), optional
-        Basis of right singular vectors to start from.
+        For starting blocks and randomised proofs.
+    start : array-like, shape (n, b), optional
+        Right singular vectors of a similar matrix, to start from.
+    certificate : {"auto", "inertia", "random"}
+        How an iteration proves that nothing is missing: by whatever is cheapest, by counting eigenvalues
+        (deterministic, n^3 / 3 operations), or by a Chebyshev test on random vectors (failure probability <= 1e-6).
+    max_passes : int
+        How often an iteration may read the matrix before it returns what it has, without a proof.
+    memory_limit : float, optional
+        Bytes that may be used beside the matrix; by default most of what is free.
+    progress : callable, optional
+        ``progress(message, fraction)`` is called now and then; fraction is None where the end is not known.
 
     Returns
     -------
@@ -51,86 +75,108 @@ def singular_triplets(
     ------
     ThresholdError
         If the threshold is negative or not finite, or neither `above` nor `at_most` is given.
-    ObservationError
-        If the data contain NaN or infinite values.
+    ShapeError, ObservationError, InputError
+        If the operand is no matrix, is empty, holds NaN or infinite values; or another argument is unusable.
+    MemoryLimitError
+        If more lies above the threshold than fits; the message says how many there are at least.
+    SpectrumError
+        If the solver cannot do it.
+
+    Warns
+    -----
+    CompletenessWarning
+        If it could not be proved that nothing is missing.
 
     Examples
     --------
     >>> import numpy as np
     >>> from likewise.spectrum import singular_triplets
-    >>> singular_triplets(np.diag([3.0, 2.0, 1.0]), above=1.0).values
+    >>> triplets = singular_triplets(np.diag([3.0, 2.0, 1.0]), above=1.0)
+    >>> triplets.values
     array([3., 2.])
+    >>> print(triplets.completeness)
+    proved (full decomposition; 1 within rounding of the threshold)
     """
-    matrix = _as_matrix(operand, dtype)
-    threshold = _checked_threshold(above, at_most)
     if solver not in SOLVERS:
         raise InputError(*unknown_name("solver", solver, SOLVERS))
-    if solver == "auto":
-        solver = "dense" if min(matrix.shape) <= 600 else "gram"
-    if solver == "dense":
-        left, values, right = dense_triplets(matrix)
-    else:
-        left, values, right = _through_gram(matrix, threshold)
-    return _selected(
-        matrix, left, values, right, above=above, threshold=threshold, at_most=at_most, solver=solver
+    operator, transposed = as_operator(operand, dtype)
+    request = checked_request(
+        above=above,
+        at_most=at_most,
+        dtype=operator.dtype if dtype is None else np.dtype(dtype),
+        random_state=random_state,
+        start=start,
+        n=operator.shape[int(not transposed)],
+        memory_limit=memory_limit,
+        max_passes=max_passes,
+        certificate=certificate,
+        progress=progress,
     )
+    if transposed and request.start is not None:
+        request = replace(request, start=operator.adjoint(request.start))
+    choice = choose(operator, request) if solver == "auto" else Choice(solver, "asked for")
+    refined, proof, choice = _solve(operator, request, choice)
+    result = _selected(refined, proof, choice, operator, request)
+    return result.transposed() if transposed else result
 
 
-def _as_matrix(operand: Any, dtype: Any) -> csr_array | Floats:
-    source = getattr(operand, "values", operand)
-    wanted = dtype or (np.float32 if getattr(source, "dtype", None) == np.float32 else np.float64)
-    matrix = csr_array(source, dtype=wanted) if issparse(source) else np.asarray(source, dtype=wanted)
-    if matrix.ndim != 2:
-        raise ShapeError(f"operand has {matrix.ndim} dimensions", "a matrix, m x n")
-    stored = matrix.data if issparse(matrix) else matrix
-    if not np.isfinite(stored).all():
-        raise ObservationError(
-            "the matrix contains NaN or infinite values",
-            "finite values",
-            "missing entries are simply not stored",
-        )
-    return matrix
-
-
-def _checked_threshold(above: float | None, at_most: int | None) -> float:
-    if above is None and at_most is None:
-        raise ThresholdError("neither above nor at_most is given", "a threshold >= 0 or a number of triplets")
-    if at_most is not None and at_most < 1:
-        raise InputError(f"at_most is {at_most}", "a whole number >= 1")
-    if above is not None and not 0 <= above < np.inf:
-        raise ThresholdError(f"threshold is {above}", "a finite number >= 0")
-    return 0.0 if above is None else float(above)
-
-
-def _through_gram(matrix: csr_array | Floats, threshold: float) -> tuple[Floats, Floats, Floats]:
-    if matrix.shape[0] < matrix.shape[1]:
-        right, values, left = _through_gram(matrix.T, threshold)
-        return left, values, right
-    _, vectors = gram_eigenvectors(matrix, threshold * (1 - 1e-6))
-    images, triangle = linalg.qr(matrix @ vectors, mode="economic", check_finite=False)
-    turn, values, back = linalg.svd(triangle, check_finite=False)
-    return images @ turn, values, vectors @ back.T
+def _solve(operator: RowOperator, request: Request, choice: Choice) -> tuple[Refined, Proof, Choice]:
+    if choice.solver == "dense":
+        return *decompose_dense(operator, request), choice
+    if choice.solver == "krylov":
+        try:
+            found = krylov_search(operator, request, choice.columns_before_gram)
+        except GramIsCheaperError:
+            choice = Choice("gram", "so much lies above the threshold that an iteration would cost more")
+    if choice.solver == "gram":
+        found = gram_search(operator, request)
+    elif choice.solver == "arpack":
+        found = arpack_search(operator, request)
+    return refine(operator, found.right, request), found.proof, choice
 
 
 def _selected(
-    matrix: csr_array | Floats,
-    left: Floats,
-    values: Floats,
-    right: Floats,
-    *,
-    above: float | None,
-    threshold: float,
-    at_most: int | None,
-    solver: str,
+    refined: Refined, proof: Proof, choice: Choice, operator: RowOperator, request: Request
 ) -> SingularTriplets:
-    largest = float(values[0]) if values.size else 0.0
-    rounding = max(matrix.shape) * float(np.finfo(matrix.dtype).eps) * largest
-    kept = np.flatnonzero(values > threshold + rounding)[:at_most]
-    left, values, right = left[:, kept], values[kept], right[:, kept]
-    residuals = np.linalg.norm(matrix.T @ left - right * values, axis=0) / values
-    completeness = Completeness(
-        proved=True,
-        reason="full decomposition" if solver == "dense" else "eigenvalues of the Gram matrix by value",
-        at_threshold=int(np.count_nonzero(np.abs(values - threshold) <= rounding)),
+    """Keep what is strictly above the threshold; what equals it within rounding is counted, not kept."""
+    window = _window(refined, proof, operator, request)
+    count = int(np.count_nonzero(refined.values > request.threshold + window))
+    kept = slice(min(count, request.at_most or count))
+    at_threshold = int(np.count_nonzero(np.abs(refined.values - request.threshold) <= window))
+    completeness = replace(proof.completeness, at_threshold=at_threshold if request.threshold else 0)
+    if not completeness.proved:
+        warnings.warn(
+            f"singular values above {request.threshold:g} may be missing: {completeness.reason}",
+            CompletenessWarning,
+            stacklevel=3,
+        )
+    left, right = refined.left[:, kept], refined.right[:, kept]
+    signs = _signs(right)
+    left *= signs
+    right *= signs
+    return SingularTriplets(
+        left=left.astype(request.dtype, order="C", copy=False),
+        values=refined.values[kept],
+        right=right.astype(request.dtype, order="C", copy=False),
+        residuals=refined.residuals[kept],
+        threshold=request.threshold,
+        completeness=completeness,
+        solver=choice.solver,
+        passes=operator.passes,
+        solver_reason=choice.reason,
     )
-    return SingularTriplets(left, values, right, residuals, above, completeness, solver, 2)
+
+
+def _window(refined: Refined, proof: Proof, operator: RowOperator, request: Request) -> float:
+    """How close to the threshold a singular value cannot be told from it."""
+    largest = float(refined.values.max(initial=0.0))
+    window = 10 * max(operator.shape) ** 0.5 * float(np.finfo(np.float64).eps) * largest
+    if request.threshold:
+        window += proof.blur / (2 * request.threshold)
+    return float(window + 4 * np.finfo(request.dtype).eps * request.threshold)
+
+
+def _signs(vectors: Floats) -> Floats:
+    """Make the largest entry of each column positive: a convention, so that equal runs give equal vectors."""
+    largest = np.argmax(np.abs(vectors), axis=0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)

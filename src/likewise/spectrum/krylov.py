@@ -1,0 +1,118 @@
+"""A growing block Krylov space of A^T A with its Rayleigh-Ritz projection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from likewise.spectrum.operators import RowOperator
+from likewise.spectrum.orthonormal import Basis, rank_revealing_qr
+from likewise.spectrum.result import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RitzPairs:
+    """Approximate eigenpairs of ``A^T A``, largest first.
+
+    Parameters
+    ----------
+    squares : ndarray, shape (p,)
+        Ritz values; the i-th is never above the i-th eigenvalue.
+    weights : ndarray, shape (p, p)
+        Ritz vectors are ``basis @ weights``.
+    errors : ndarray, shape (p,)
+        Norms of their residuals, in exact arithmetic.
+    """
+
+    squares: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    errors: NDArray[np.float64]
+
+
+class BlockKrylov:
+    """Orthonormal basis Q of a block Krylov space and ``T = Q^T A^T A Q``.
+
+    The last block, the frontier, has not been multiplied yet: ``A^T A Q = Q T + frontier @ coupling``, the coupling
+    reaching only from the columns that were multiplied last (all of them just after a restart).
+
+    Parameters
+    ----------
+    operator : RowOperator
+    start : ndarray, shape (n, b)
+        Its columns span the first block.
+    """
+
+    def __init__(self, operator: RowOperator, start: Floats) -> None:
+        self.operator = operator
+        self.basis = Basis(operator.shape[1], start.dtype)
+        self._projected = np.zeros((64, 64))
+        self.frontier, _ = rank_revealing_qr(start, np.linalg.norm(start, axis=0))
+        self._coupling, self._coupled_from = np.zeros((0, 0), start.dtype), 0
+
+    @property
+    def size(self) -> int:
+        """How many columns were multiplied."""
+        return self.basis.size
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the space is invariant: there is nothing left to multiply."""
+        return not self.frontier.size
+
+    def step(self) -> None:
+        """Multiply the frontier and make what is new in the product the next one."""
+        image = self.operator.gram(self.frontier)
+        self._coupled_from = self.size
+        self.basis.append(self.frontier)
+        scale = np.linalg.norm(image, axis=0)
+        self._extend_projection(self.basis.project_out(image))
+        fresh, coupling = rank_revealing_qr(image, scale)
+        room = self.basis.n - self.size
+        self.frontier, self._coupling = fresh[:, :room], coupling[:room]
+
+    def ritz(self) -> RitzPairs:
+        """Eigenpairs of the projection."""
+        squares, weights = linalg.eigh(
+            self._projected[: self.size, : self.size], driver="evd", check_finite=False
+        )
+        squares, weights = squares[::-1], weights[:, ::-1]
+        errors = np.linalg.norm(self._coupling @ weights[self._coupled_from :], axis=0)
+        return RitzPairs(squares, weights, errors)
+
+    def vectors(self, pairs: RitzPairs, count: int) -> Floats:
+        """The first `count` Ritz vectors, shape (n, count)."""
+        return self.basis.combine(pairs.weights[:, :count])
+
+    def restart(self, pairs: RitzPairs, count: int) -> None:
+        """Keep the first `count` Ritz vectors and the frontier, and forget the rest (thick restart)."""
+        kept = self.vectors(pairs, count)
+        self._coupling = self._coupling @ pairs.weights[self._coupled_from :, :count].astype(kept.dtype)
+        self._coupled_from = 0
+        self.basis = Basis(self.basis.n, self.basis.dtype)
+        self.basis.append(kept)
+        self._projected[:count, :count] = np.diag(pairs.squares[:count])
+
+    def inject(self, block: Floats) -> None:
+        """Widen the frontier by directions that are not in the space yet."""
+        block = block.astype(self.basis.dtype)
+        scale = np.linalg.norm(block, axis=0)
+        self.basis.project_out(block)
+        for _ in range(2):
+            block -= self.frontier @ (self.frontier.T @ block)
+        fresh, _ = rank_revealing_qr(block, scale)
+        fresh = fresh[:, : self.basis.n - self.size - self.frontier.shape[1]]
+        self.frontier = np.hstack([self.frontier, fresh])
+        silent = np.zeros((fresh.shape[1], self._coupling.shape[1]), self._coupling.dtype)
+        self._coupling = np.vstack([self._coupling, silent])
+
+    def _extend_projection(self, coefficients: NDArray[np.float64]) -> None:
+        new, old = self.size, self._coupled_from
+        if new > self._projected.shape[0]:
+            self._projected = np.pad(self._projected, (0, new))
+        self._projected[:new, old:new] = coefficients
+        self._projected[old:new, :new] = coefficients.T
+        corner = coefficients[old:]
+        self._projected[old:new, old:new] = (corner + corner.T) / 2

@@ -1,0 +1,181 @@
+"""Grow a block Krylov space until everything above the threshold has converged and nothing is missing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from likewise.errors import MemoryLimitError, SpectrumError
+from likewise.memory import format_bytes
+from likewise.spectrum.found import Found
+from likewise.spectrum.goal import Goal, Pace, columns_that_fit
+from likewise.spectrum.krylov import BlockKrylov, RitzPairs
+from likewise.spectrum.operators import RowOperator
+from likewise.spectrum.proof import Proof, deflation_for_proof, energy_proves, passes_needed, prove
+from likewise.spectrum.request import Request
+from likewise.spectrum.result import Floats
+from likewise.spectrum.subspace import measured
+
+_WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
+_HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
+_LOOSE = 30.0  # times the tolerance: still good enough to be deflated in the proof
+_CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
+
+
+class GramIsCheaperError(Exception):
+    """So much lies above the threshold that the whole Gram matrix costs less than going on."""
+
+
+class _TooFineError(Exception):
+    """The threshold squared drowns in the rounding of the working precision."""
+
+
+def krylov_search(operator: RowOperator, request: Request, columns_before_gram: float = math.inf) -> Found:
+    """Find every eigenvector of A^T A above the threshold by block Krylov iteration, with a proof.
+
+    Parameters
+    ----------
+    operator : RowOperator
+    request : Request
+    columns_before_gram : float
+        Raise `GramIsCheaperError` once the space is larger than that.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    MemoryLimitError
+        If more lies above the threshold than the memory limit lets us hold.
+    SpectrumError
+        If the threshold is too small to be resolved through A^T A.
+    """
+    if request.dtype == np.float32:
+        try:
+            return _Search(operator, request, np.dtype(np.float32), columns_before_gram).run()
+        except _TooFineError:
+            request.report("the threshold needs double precision: starting again", None)
+    try:
+        return _Search(operator, request, np.dtype(np.float64), columns_before_gram).run()
+    except _TooFineError:
+        raise SpectrumError(
+            f"the threshold {request.threshold:g} is lost in the rounding of A^T A; use solver='dense'"
+        ) from None
+
+
+class _Search:
+    """State of one search in one precision."""
+
+    def __init__(
+        self, operator: RowOperator, request: Request, dtype: np.dtype[Any], columns_before_gram: float
+    ) -> None:
+        self.operator, self.request, self.dtype = operator, request, dtype
+        self.columns_before_gram = columns_before_gram
+        self.limit = columns_that_fit(operator.shape[1], dtype, request.memory_limit)
+        if self.limit < min(4 * _WIDTH, operator.shape[1]):
+            raise self._does_not_fit(0)
+        self.space = BlockKrylov(operator, self._starting_block())
+        self.pace = Pace(8 * _WIDTH)
+
+    def run(self) -> Found:
+        while True:
+            self._grow()
+            pairs = self.space.ritz()
+            goal = Goal.of(pairs.squares, self.request, self.dtype)
+            self._check(goal)
+            found = self._attempt(pairs, goal)
+            if found is not None:
+                return found
+            self._make_room(pairs, goal)
+
+    def _starting_block(self) -> Floats:
+        gaussian = self._gaussian(_WIDTH)
+        start = self.request.start
+        if start is None:
+            return gaussian
+        return np.hstack([start.astype(self.dtype), gaussian])[:, : self.limit // 3]
+
+    def _gaussian(self, width: int) -> Floats:
+        n = self.operator.shape[1]
+        return self.request.rng.standard_normal((n, min(width, n))).astype(self.dtype)
+
+    def _grow(self) -> None:
+        """Multiply blocks until it is time to look at the Ritz pairs."""
+        while True:
+            if self.space.exhausted and self.space.size:
+                self.space.inject(self._gaussian(max(_WIDTH, self.space.size)))
+            self.space.step()
+            self.request.report(f"Krylov space of {self.space.size} columns", None)
+            if self.space.size >= self.pace.next_size or self._cannot_grow:
+                return
+
+    @property
+    def _cannot_grow(self) -> bool:
+        return self.space.exhausted or self._full or self._out_of_passes
+
+    @property
+    def _full(self) -> bool:
+        return bool(self.space.size + self.space.frontier.shape[1] > self.limit)
+
+    @property
+    def _out_of_passes(self) -> bool:
+        return self.operator.passes >= self.request.max_passes
+
+    def _check(self, goal: Goal) -> None:
+        """Leave early where this search is the wrong way to the goal."""
+        if 0 < self.request.square < goal.floor:
+            raise _TooFineError
+        held = goal.wanted * 8 * sum(self.operator.shape)
+        no_room = self.limit < self.operator.shape[1] and goal.wanted + 3 * _WIDTH > self.limit
+        if no_room or held > self.request.memory_limit:
+            raise self._does_not_fit(goal.wanted)
+        if self.space.size > self.columns_before_gram:
+            raise GramIsCheaperError
+
+    def _does_not_fit(self, count: int) -> MemoryLimitError:
+        return MemoryLimitError(
+            f"at least {count} singular values exceed the threshold {self.request.threshold:g}, too many for the "
+            f"{format_bytes(self.request.memory_limit)} that may be used; raise the threshold, ask for fewer with "
+            "at_most=, or allow more with memory_limit="
+        )
+
+    def _attempt(self, pairs: RitzPairs, goal: Goal) -> Found | None:
+        """Finish if all that is wanted has converged and the proof succeeds."""
+        tolerance = _HEADROOM * self.request.tolerance
+        relative = pairs.errors / np.maximum(pairs.squares, goal.level or 1.0)
+        worst = float(relative[: goal.wanted].max(initial=0.0))
+        self.pace.plan(self.space.size, goal.wanted, worst / tolerance)
+        if worst <= tolerance:
+            proof = self._try_proof(
+                pairs, goal, int(np.argmin(np.append(relative <= _LOOSE * tolerance, False)))
+            )
+            if proof is not None:
+                return proof
+        if self._out_of_passes:
+            subspace = measured(self.operator, self.space.vectors(pairs, goal.wanted))
+            return Found.of(subspace, goal, Proof.failed(f"stopped after {self.operator.passes} passes"))
+        return None
+
+    def _try_proof(self, pairs: RitzPairs, goal: Goal, converged: int) -> Found | None:
+        kept = deflation_for_proof(self.operator, pairs.squares, goal, converged)
+        outside = float(np.append(pairs.squares, 0.0)[kept])
+        affordable = max(_CHEAP_PROOF, self.operator.passes)
+        in_reach = energy_proves(self.operator, pairs.squares[:kept], goal.level, self.dtype)
+        if not in_reach and passes_needed(self.operator, goal.level, outside) > affordable:
+            return None
+        subspace = measured(self.operator, self.space.vectors(pairs, kept))
+        proof = prove(self.operator, subspace, goal, outside, self.request)
+        if proof.complete:
+            return Found.of(subspace, goal, proof if goal.resolved else Proof.failed(goal.unresolved_reason))
+        if proof.escaped is not None:
+            self.space.inject(proof.escaped)
+        return None
+
+    def _make_room(self, pairs: RitzPairs, goal: Goal) -> None:
+        """Restart from the best Ritz vectors where the memory limit is reached."""
+        if self._full:
+            spare = self.limit - self.space.frontier.shape[1] - goal.wanted
+            self.space.restart(pairs, goal.wanted + max(spare // 2, 0))
