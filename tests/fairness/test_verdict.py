@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from likewise.errors import InputError
 from likewise.fairness import Certificate, ExactFigure, SampledFigure, Unavailable
-from likewise.fairness.verdict import judge_certificate, judge_maximum, judge_rate, strongest
+from likewise.fairness.verdict import judge_certificate, judge_maximum, judge_rate, strongest_verdict
 
 
 def sampled(value, low, high):
@@ -77,12 +77,12 @@ def test_a_sampled_verdict_never_contradicts_its_interval(low, value, high, tole
 
 def test_the_strongest_of_several():
     unsure, sure = judge_rate(sampled(0.0, 0.0, 0.03), 1.5), judge_certificate(certificate(1.0), 1.5)
-    assert strongest(unsure, sure) is sure
-    assert strongest(unsure, judge_certificate(certificate(9.0), 1.5)) is unsure
+    assert strongest_verdict(unsure, sure) is sure
+    assert strongest_verdict(unsure, judge_certificate(certificate(9.0), 1.5)) is unsure
     with pytest.raises(InputError, match=r"K\* = 1, yet 0.01 of 100 pairs drawn violate"):
-        strongest(judge_rate(sampled(0.01, 0.001, 0.05), 1.5), sure)
+        strongest_verdict(judge_rate(sampled(0.01, 0.001, 0.05), 1.5), sure)
     with pytest.raises(InputError, match="no verdict"):
-        strongest()
+        strongest_verdict()
 
 
 def test_it_reads_as_a_sentence():

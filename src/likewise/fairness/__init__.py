@@ -35,7 +35,9 @@ from likewise.fairness.output_distances import (
 )
 from likewise.fairness.precomputed_distance import PrecomputedDistance
 from likewise.fairness.row_distance import RowDistance
+from likewise.fairness.sampled import SampledFairness, measure_sampled
 from likewise.fairness.similar import SimilarPairs
+from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
 from likewise.fairness.violations import Violations
 from likewise.fairness.worst import WorstPair
 
@@ -62,9 +64,11 @@ __all__ = [
     "PrecomputedDistance",
     "RatioHistogram",
     "RowDistance",
+    "SampledFairness",
     "SampledFigure",
     "SimilarPairs",
     "Unavailable",
+    "Verdict",
     "Violations",
     "WorstPair",
     "activity_check",
@@ -74,13 +78,18 @@ __all__ = [
     "consistency",
     "feature_distance",
     "held_out_error",
+    "judge_certificate",
+    "judge_maximum",
+    "judge_rate",
     "mahalanobis_distance",
     "measure_arms",
     "measure_fairness",
+    "measure_sampled",
     "model_constant",
     "nearest_neighbors",
     "projected_distance",
     "rank_biased_distance",
+    "strongest_verdict",
     "top_items",
     "top_n_distance",
     "total_variation_distance",

@@ -23,7 +23,7 @@ from likewise.fairness.ratios import order_statistics
 from likewise.fairness.sampled_figures import PairSample
 from likewise.fairness.sampling import POPULATION
 from likewise.fairness.summary import constant_notes
-from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest
+from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest_verdict
 from likewise.fairness.worst import WorstPair, largest_places, name_pairs
 
 
@@ -209,7 +209,7 @@ def _at_limit(sample: PairSample, lipschitz: float, slack: float, tolerance: flo
     def judge(rate: Figure) -> Verdict:
         return judge_rate(rate, lipschitz, tolerance=tolerance, slack=slack)
 
-    verdict = strongest(
+    verdict = strongest_verdict(
         judge(sample.claims.rate(events, "upper")), judge(sample.claims.rate(events, "lower"))
     )
     return {

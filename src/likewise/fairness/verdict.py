@@ -183,7 +183,7 @@ def judge_certificate(certificate: Certificate | Unavailable, limit: float) -> V
     return Verdict(status, limit, 0.0, None, certificate.domain, reason)
 
 
-def strongest(*verdicts: Verdict) -> Verdict:
+def strongest_verdict(*verdicts: Verdict) -> Verdict:
     """Return the first verdict that decides, or the first one if none does.
 
     Parameters
@@ -203,7 +203,7 @@ def strongest(*verdicts: Verdict) -> Verdict:
     Examples
     --------
     >>> unsure = judge_certificate(Unavailable("K1", "trees jump"), 2.0)
-    >>> strongest(unsure, judge_maximum(ExactFigure(1.2, 4950), 2.0)).status
+    >>> strongest_verdict(unsure, judge_maximum(ExactFigure(1.2, 4950), 2.0)).status
     'holds'
     """
     if not verdicts:
