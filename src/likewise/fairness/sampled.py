@@ -154,31 +154,56 @@ def measure_sampled(
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
     check_tolerance(tolerance)
     distance = output_distance("outputs", outputs, reference)
-    ids, known_bins = individual_ids(row_ids, reference), checked_bins(bins)
+    request = _Request(
+        individual_ids(row_ids, reference),
+        checked_bins(bins),
+        worst,
+        tuple(map(float, quantiles)),
+        None if groups is None else number_groups(groups, reference.n_individuals),
+        None if lipschitz is None else (lipschitz, slack, tolerance),
+    )
     plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
-    numbered = None if groups is None else number_groups(groups, reference.n_individuals)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
     drawn = draw(distance, reference, plan, np.random.default_rng(random_state), progress)
     if population == "data set":
         bounds = _bounded(bounds, distance, reference)
     sample = PairSample.of(drawn, bounds, distance.n_individuals)
-    overall = sample.overall()
     return SampledFairness(
-        **_counts(sample),
         reference=reference.description,
         output=distance.description,
-        **overall,
-        quantiles={float(q): sample.claims.quantile(sample.ratios, q) for q in quantiles},
         similar=sample.similar(nearest_share, drawn.radius),
-        **_as_drawn(sample, known_bins, worst, ids),
-        groups=None if numbered is None else _split(sample, *numbered),
-        **({} if lipschitz is None else _at_limit(sample, lipschitz, slack, tolerance)),
-        notes=_notes(sample, overall["output_spread"].value, distance.scale),
-        population=sample.claims.population,
-        confidence=confidence,
-        share_above_max=sample.claims.beyond_maximum(sample.ratios),
-        similar_share=sample.claims.rate(sample.near),
+        **_summary(sample, request, distance.scale),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What to report: ids, bins, how many worst pairs, quantiles, numbered groups, and L, slack and tolerance of a condition."""
+
+    ids: NDArray[Any]
+    bins: int | NDArray[np.float64]
+    worst: int
+    quantiles: tuple[float, ...]
+    groups: tuple[NDArray[Any], NDArray[np.intp]] | None
+    condition: tuple[float, float, float] | None
+
+
+def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict[str, Any]:
+    """Compute every figure over the drawn pairs."""
+    overall, claims = sample.overall(), sample.claims
+    return {
+        **_counts(sample),
+        **overall,
+        "quantiles": {q: claims.quantile(sample.ratios, q) for q in request.quantiles},
+        **_as_drawn(sample, request),
+        "groups": request.groups and _split(sample, *request.groups),
+        **(_at_limit(sample, *request.condition) if request.condition else {}),
+        "notes": _notes(sample, overall["output_spread"].value, scale),
+        "population": claims.population,
+        "confidence": claims.confidence,
+        "share_above_max": claims.beyond_maximum(sample.ratios),
+        "similar_share": claims.rate(sample.near),
+    }
 
 
 def _bounded(bounds: Bounds, output: PairwiseDistance, reference: PairwiseDistance) -> Bounds:
@@ -219,14 +244,13 @@ def _at_limit(sample: PairSample, lipschitz: float, slack: float, tolerance: flo
     }
 
 
-def _as_drawn(
-    sample: PairSample, bins: int | NDArray[np.float64], worst: int, ids: NDArray[Any]
-) -> dict[str, Any]:
+def _as_drawn(sample: PairSample, request: _Request) -> dict[str, Any]:
     """Return what shows the pairs drawn and no others."""
+    bins = request.bins
     edges = EqualBins(bins, histogram_reach(sample.ratios)) if isinstance(bins, int) else bins
     return {
         "histogram": ratio_histogram(sample.ratios, edges),
-        "worst": _worst_pairs(sample, worst, ids),
+        "worst": _worst_pairs(sample, request.worst, request.ids),
         "epsilon_delta": EpsilonBins.of(sample.reference).curve(sample.output),
     }
 
