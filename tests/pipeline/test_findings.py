@@ -61,6 +61,11 @@ def test_infinite_figures_are_said_not_divided():
     assert "more alike" in first
 
 
+def test_equal_people_with_different_outputs_allow_no_verdict():
+    first, *_ = findings({"without": arm(float("inf")), "with": arm(float("inf"))}, VALID)
+    assert first.startswith("Whether similar individuals are treated more alike is not shown")
+
+
 def test_one_arm_is_described():
     (sentence, scope) = findings({"with": arm(0.4, rmse=None)}, VALID)
     assert "0.4 times" in sentence

@@ -102,7 +102,8 @@ def audit(
     steps = Steps(progress)
     if outputs is None:
         algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
-        run = run_model(observed, estimator or SVT(), algorithm, hold_out, random_state, steps)
+        preprocessing = SVT(random_state=random_state) if estimator is None else estimator
+        run = run_model(observed, preprocessing, algorithm, hold_out, random_state, steps)
     else:
         run = take_outputs(observed, outputs, estimator, steps)
     distances = reference_distances(reference, run.training, run.estimate, norm, run.interval)

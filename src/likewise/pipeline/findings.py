@@ -51,12 +51,18 @@ def _one_arm(arm: Arm) -> str:
 
 def _fairness_sentence(before: Arm, after: Arm) -> str:
     pair = (before.fairness.similar.scale_free_ratio.value, after.fairness.similar.scale_free_ratio.value)
+    share = f"{before.fairness.similar.share:.0%}"
+    if not all(map(isfinite, pair)):
+        return (
+            f"Whether similar individuals are treated more alike is not shown: over the {share} most similar pairs the "
+            f"scale-free ratio is {_number(pair[0])} before and {_number(pair[1])} after, because some individuals whose data are "
+            "equal get different outputs."
+        )
     verdict = {
         -1: "With pre-processing similar individuals are treated more alike",
         0: "Pre-processing leaves the treatment of similar individuals as it was",
         1: "With pre-processing similar individuals are treated less alike",
     }[_direction(*pair)]
-    share = f"{before.fairness.similar.share:.0%}"
     return f"{verdict}: the scale-free ratio over the {share} most similar pairs {_change(*pair)}."
 
 
