@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
-from likewise.fairness import Certificate, ExactFigure, SampledFigure, Unavailable
+from likewise.fairness import AffineCertificate, Certificate, ExactFigure, SampledFigure, Unavailable
 from likewise.fairness.verdict import judge_certificate, judge_maximum, judge_rate, strongest_verdict
 
 
@@ -75,12 +75,32 @@ def test_a_sampled_verdict_never_contradicts_its_interval(low, value, high, tole
     assert status != "violated" or low > tolerance or (tolerance == 0 and value > 0)
 
 
+@pytest.mark.parametrize(
+    ("slope", "offset", "confidence", "slack", "status"),
+    [
+        (1.0, 0.1, 1.0, 0.1, "holds"),
+        (1.0, 0.1, 0.9, 0.2, "holds"),
+        (1.0, 0.1, 1.0, 0.0, "inconclusive"),
+        (2.0, 0.1, 1.0, 0.1, "inconclusive"),
+    ],
+)
+def test_a_proved_line_needs_slack(slope, offset, confidence, slack, status):
+    line = AffineCertificate(
+        name="A", slope=slope, offset=offset, confidence=confidence, from_norm="l2", to_norm="l2"
+    )
+    verdict = judge_certificate(line, 1.5, slack=slack)
+    assert (verdict.status, verdict.slack) == (status, slack)
+    assert verdict.confidence == (0.9 if confidence == 0.9 else None)
+
+
 def test_the_strongest_of_several():
     unsure, sure = judge_rate(sampled(0.0, 0.0, 0.03), 1.5), judge_certificate(certificate(1.0), 1.5)
     assert strongest_verdict(unsure, sure) is sure
     assert strongest_verdict(unsure, judge_certificate(certificate(9.0), 1.5)) is unsure
-    with pytest.raises(InputError, match=r"K\* = 1, yet 0.01 of 100 pairs drawn violate"):
+    with pytest.raises(InputError, match=r"K\* = 1 .*, yet 0.01 of 100 pairs drawn violate"):
         strongest_verdict(judge_rate(sampled(0.01, 0.001, 0.05), 1.5), sure)
+    with pytest.raises(InputError, match="different limits"):
+        strongest_verdict(unsure, judge_rate(sampled(0.0, 0.0, 0.03), 1.6))
     with pytest.raises(InputError, match="no verdict"):
         strongest_verdict()
 

@@ -7,7 +7,7 @@ from math import inf, isnan
 from typing import Any, Literal
 
 from likewise.errors import InputError
-from likewise.fairness.certificates import Certificate, Unavailable
+from likewise.fairness.certificates import AffineCertificate, Certificate, Unavailable
 from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
 from likewise.fairness.sampling import DATA_SET
 
@@ -148,15 +148,19 @@ def judge_maximum(max_ratio: Figure, limit: float, *, population: str = DATA_SET
     return Verdict(status, limit, 0.0, None, max_ratio.population, seen)
 
 
-def judge_certificate(certificate: Certificate | Unavailable, limit: float) -> Verdict:
-    """Judge by a proved constant, which can show that the limit holds and never that it is violated.
+def judge_certificate(
+    certificate: Certificate | AffineCertificate | Unavailable, limit: float, *, slack: float = 0.0
+) -> Verdict:
+    """Judge by a proved bound, which can show that ``D <= limit * d + slack`` holds and never that it is violated.
 
     Parameters
     ----------
-    certificate : Certificate or Unavailable
-        Of D against d in the norms and units in which the limit is meant.
+    certificate : Certificate, AffineCertificate or Unavailable
+        Of D against d, in the norms and units in which the limit is meant.
     limit : float
         L > 0.
+    slack : float, default 0
+        gamma >= 0.
 
     Returns
     -------
@@ -174,13 +178,26 @@ def judge_certificate(certificate: Certificate | Unavailable, limit: float) -> V
     """
     check_limit(limit)
     if isinstance(certificate, Unavailable):
-        return Verdict("inconclusive", limit, 0.0, None, DATA_SET, str(certificate))
-    status: Status = "holds" if certificate.value <= limit else "inconclusive"
-    proved = f"proved: {certificate.name} = {certificate.value:.4g}"
-    reason = (
-        proved if not certificate.assumptions else f"{proved}, given {'; '.join(certificate.assumptions)}"
+        return Verdict("inconclusive", limit, 0.0, None, DATA_SET, str(certificate), slack)
+    slope, offset, confidence = _proved_line(certificate)
+    holds = slope <= limit and offset <= slack
+    condition = f", given {'; '.join(certificate.assumptions)}" if certificate.assumptions else ""
+    return Verdict(
+        "holds" if holds else "inconclusive",
+        limit,
+        0.0,
+        confidence if holds and confidence < 1 else None,
+        str(certificate.domain),
+        f"proved: {certificate}{condition}",
+        slack,
     )
-    return Verdict(status, limit, 0.0, None, certificate.domain, reason)
+
+
+def _proved_line(certificate: Certificate | AffineCertificate) -> tuple[float, float, float]:
+    """Return slope, offset and confidence of a proved bound."""
+    if isinstance(certificate, Certificate):
+        return certificate.value, 0.0, 1.0
+    return certificate.slope, certificate.offset, certificate.confidence
 
 
 def strongest_verdict(*verdicts: Verdict) -> Verdict:
@@ -198,7 +215,7 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
     Raises
     ------
     InputError
-        No verdict, or a violation of what was proved or measured to hold for all pairs.
+        No verdict, verdicts on different conditions, or a violation of what was proved or measured to hold for all pairs.
 
     Examples
     --------
@@ -208,6 +225,8 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
     """
     if not verdicts:
         raise InputError("no verdict", "at least one")
+    if len({(verdict.limit, verdict.slack) for verdict in verdicts}) > 1:
+        raise InputError("verdicts on different limits or slacks", "verdicts on one condition")
     certain = {
         verdict.status: verdict
         for verdict in verdicts
