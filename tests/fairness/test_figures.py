@@ -20,6 +20,7 @@ from likewise.fairness import (
     nearest_neighbors,
 )
 from likewise.fairness.epsilon_delta import EpsilonBins
+from likewise.fairness.ratios import order_statistics
 from likewise.fairness.violations import find_violations
 from likewise.observations import ObservedMatrix
 
@@ -272,7 +273,9 @@ def test_groups_add_up(seed, n_groups):
             assert kind.mean_ratio.value == pytest.approx(
                 np.mean([naive.ratio(D[pair], d[pair]) for pair in chosen])
             )
-            assert kind.max_ratio.value == max(naive.ratio(D[pair], d[pair]) for pair in chosen)
+            assert kind.max_ratio.value == pytest.approx(
+                max(naive.ratio(D[pair], d[pair]) for pair in chosen)
+            )
             assert kind.output_gap.value == pytest.approx(np.mean([D[pair] for pair in chosen]))
     assert (
         split.within.n_pairs + split.across.n_pairs == sum(kind.n_pairs for kind in split.by_groups) == len(d)
@@ -318,3 +321,39 @@ def test_every_asked_figure_is_named_exported_and_printed():
 
 def test_pairs_are_those_of_combinations():
     assert list(naive.pair_table(OUTPUTS, 2)) == list(combinations(range(4), 2))
+
+
+def test_infinite_pairs_leave_finite_means_beside():
+    people = RowDistance([[0.0], [0.0], [1.0], [3.0]], "l1")
+    figures = measure_fairness(
+        [0.0, 1.0, 2.0, 3.0], people, nearest_share=0.5, n_neighbors=1, groups=["a", "a", "b", "b"]
+    )
+    # Ratios: 01 infinite, 02: 2, 03: 1, 12: 1, 13: 2/3, 23: 1/2. Most similar: 01, 02, 12.
+    assert figures.similar.mean_ratio.value == math.inf
+    assert figures.similar.finite_mean_ratio.value == 1.5
+    # Neighbours: 0 and 1 each other, 2 -> 0, 3 -> 2.
+    assert figures.neighbors.mean_ratio.value == math.inf
+    assert figures.neighbors.finite_mean_ratio.value == (2 + 0.5) / 2
+    within, across = figures.groups.within, figures.groups.across
+    assert (within.n_infinite, within.mean_ratio.value, within.max_ratio.value) == (1, math.inf, math.inf)
+    assert within.finite_mean_ratio.value == 0.5
+    assert within.similar_mean_ratio.value == math.inf
+    assert across.mean_ratio.value == across.finite_mean_ratio.value == pytest.approx((2 + 1 + 1 + 2 / 3) / 4)
+
+
+# Order statistics
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=40))
+def test_order_statistics_of_any_numbers(values):
+    ranks = list(range(len(values)))
+    assert order_statistics(np.array(values), ranks) == sorted(values)
+
+
+def test_order_statistics_across_chunks(monkeypatch):
+    monkeypatch.setattr("likewise.fairness.ratios._CHUNK", 64)
+    values = np.random.default_rng(0).gamma(1, 1, 1000)
+    values[::7], values[::11] = 0.5, np.inf
+    ranks = [0, 999, 500, 500, 3]
+    assert order_statistics(values, ranks) == np.sort(values)[ranks].tolist()
+    assert order_statistics(values, []) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,10 @@ class GroupFigures:
         Means of D and of d.
     similar_mean_ratio, similar_output_gap : Figure
         Means of D / d and of D over the `n_similar` pairs.
+    n_infinite : int
+        Pairs of infinite ratio.
+    finite_mean_ratio : Figure or None
+        Mean over the pairs of finite ratio; None where it was not estimated.
     """
 
     name: str
@@ -45,6 +50,8 @@ class GroupFigures:
     mean_reference_distance: Figure
     similar_mean_ratio: Figure
     similar_output_gap: Figure
+    n_infinite: int = 0
+    finite_mean_ratio: Figure | None = None
 
 
 @dataclass(frozen=True)
@@ -121,10 +128,8 @@ class PairGroups:
 
 @dataclass(frozen=True, eq=False)
 class _LabelSums:
-    """Counts, sums and maxima by label."""
+    """Sums of several columns, and the largest ratio, by label."""
 
-    counts: Floats
-    similar_counts: Floats
     sums: dict[str, Floats]
     max_ratio: Floats
 
@@ -139,46 +144,56 @@ class _LabelSums:
         near: NDArray[np.bool_],
     ) -> _LabelSums:
         """Add up, some pairs at a time: counting needs wider integers than labels."""
-        columns = ("counts", "similar_counts", "ratio", "gap", "distance", "similar_ratio", "similar_gap")
-        sums = {column: np.zeros(n_labels) for column in columns}
+        sums: dict[str, Floats] = defaultdict(lambda: np.zeros(n_labels))
         largest = np.full(n_labels, -np.inf)
         for k in range(0, labels.size, _PAIRS_AT_ONCE):
             part = slice(k, k + _PAIRS_AT_ONCE)
-            label, similar = labels[part].astype(np.intp), near[part]
-            every = (
-                None,
-                None,
-                ratios[part],
-                output[part],
-                reference[part],
-                ratios[part][similar],
-                output[part][similar],
-            )
-            for column, weights in zip(columns, every, strict=True):
-                chosen = label[similar] if column.startswith("similar") else label
-                sums[column] += np.bincount(chosen, weights, n_labels)
+            label = labels[part].astype(np.intp)
+            for column, weights in _columns(output[part], reference[part], ratios[part], near[part]).items():
+                sums[column] += np.bincount(label, weights, n_labels)
             np.maximum.at(largest, label, ratios[part])
-        return cls(sums.pop("counts"), sums.pop("similar_counts"), sums, largest)
+        return cls(sums, largest)
 
     def figures(self, name: str, chosen: Any) -> GroupFigures:
         """Combine the chosen labels."""
-        n_pairs, n_similar = int(self.counts[chosen].sum()), int(self.similar_counts[chosen].sum())
+        total = {column: float(sums[chosen].sum()) for column, sums in self.sums.items()}
+        pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
 
-        def mean(column: str, count: int) -> ExactFigure:
-            return ExactFigure(float(self.sums[column][chosen].sum() / count) if count else np.nan, count)
+        def mean(column: str, count: int, n_infinite: float = 0) -> ExactFigure:
+            return ExactFigure((np.inf if n_infinite else total[column] / count) if count else np.nan, count)
 
-        largest = float(self.max_ratio[chosen].max()) if n_pairs else np.nan
         return GroupFigures(
-            name,
-            n_pairs,
-            n_similar,
-            mean("ratio", n_pairs),
-            ExactFigure(largest, n_pairs),
-            mean("gap", n_pairs),
-            mean("distance", n_pairs),
-            mean("similar_ratio", n_similar),
-            mean("similar_gap", n_similar),
+            name=name,
+            n_pairs=pairs,
+            n_similar=similar,
+            mean_ratio=mean("ratio", pairs, infinite),
+            max_ratio=ExactFigure(float(self.max_ratio[chosen].max()) if pairs else np.nan, pairs),
+            output_gap=mean("gap", pairs),
+            mean_reference_distance=mean("distance", pairs),
+            similar_mean_ratio=mean("similar_ratio", similar, total["similar_infinite"]),
+            similar_output_gap=mean("similar_gap", similar),
+            n_infinite=infinite,
+            finite_mean_ratio=mean("ratio", pairs - infinite),
         )
+
+
+def _columns(
+    output: Floats, reference: Floats, ratios: Floats, near: NDArray[np.bool_]
+) -> dict[str, NDArray[Any]]:
+    """Return what is summed for each pair; infinite ratios are counted, not summed."""
+    infinite = np.isinf(ratios)
+    finite = np.where(infinite, 0.0, ratios)
+    return {
+        "pairs": np.ones(output.size),
+        "infinite": infinite,
+        "similar": near,
+        "ratio": finite,
+        "gap": output,
+        "distance": reference,
+        "similar_infinite": infinite & near,
+        "similar_ratio": finite * near,
+        "similar_gap": output * near,
+    }
 
 
 def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

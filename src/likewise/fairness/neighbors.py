@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from likewise.errors import DistanceError, InputError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figure import ExactFigure, Figure
-from likewise.fairness.ratios import pair_ratios
+from likewise.fairness.ratios import finite_mean, pair_ratios
 
 _BLOCK_ENTRIES = 1 << 21
 
@@ -25,6 +25,8 @@ class NeighborFigures:
         k.
     mean_ratio, max_ratio : Figure
         Of D / d, over the m k ordered pairs of an individual and a neighbour.
+    finite_mean_ratio : Figure
+        Mean over those of finite ratio.
     output_gap, max_output_gap : Figure
         Mean and maximum of D over them.
     """
@@ -32,6 +34,7 @@ class NeighborFigures:
     n_neighbors: int
     mean_ratio: Figure
     max_ratio: Figure
+    finite_mean_ratio: Figure
     output_gap: Figure
     max_output_gap: Figure
 
@@ -108,5 +111,5 @@ def neighbor_figures(
     left, right = np.repeat(np.arange(m), k), neighbors.ravel()
     gaps = output.between(left, right)
     ratios = pair_ratios(gaps, reference.between(left, right))
-    values = (ratios.mean(), ratios.max(), gaps.mean(), gaps.max())
+    values = (ratios.mean(), ratios.max(), finite_mean(ratios), gaps.mean(), gaps.max())
     return NeighborFigures(k, *(ExactFigure(float(value), m * k) for value in values))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figure import ExactFigure, Figure
-from likewise.fairness.ratios import order_statistics, share_rank
+from likewise.fairness.ratios import finite_mean, order_statistics, share_rank
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +31,8 @@ class SimilarPairs:
         Mean of D.
     scale_free_ratio : Figure
         Mean of (D over its mean) / (d over its mean), both means over *all* pairs.
+    finite_mean_ratio : Figure or None
+        Mean over the pairs of finite ratio; None where it was not estimated.
     """
 
     share: float
@@ -40,6 +42,7 @@ class SimilarPairs:
     max_ratio: Figure
     output_gap: Figure
     scale_free_ratio: Figure
+    finite_mean_ratio: Figure | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,6 @@ def similar_figures(
     """Compute figures over the most similar pairs; `rescale` is mean d over mean D."""
     near, gap = ratios[reference.near], output[reference.near]
     mean = float(near.mean())
-    values = (mean, float(near.max()), float(gap.mean()), mean * rescale)
+    values = (mean, float(near.max()), float(gap.mean()), mean * rescale, finite_mean(near))
     figures = (ExactFigure(value, near.size) for value in values)
     return SimilarPairs(reference.share, reference.radius, near.size, *figures)
