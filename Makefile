@@ -1,29 +1,51 @@
 # Two commands need nothing but Python >= 3.11: `make demo` and `make test`. Both set up .venv themselves.
-PYTHON ?= python3
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard src/likewise/_kernels/*.c src/likewise/_kernels/*.h)
+USABLE := $(VENV)/.usable
+TESTABLE := $(VENV)/.testable
 
-.PHONY: demo test lint types docs bench clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types docs bench asan clean
 
-$(STAMP): pyproject.toml CMakeLists.txt $(wildcard src/likewise/_kernels/*.c src/likewise/_kernels/*.h)
-	$(PYTHON) -c "import sys; sys.exit('likewise needs Python 3.11 or newer, this is ' + sys.version) if sys.version_info < (3, 11) else None"
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@
+help:  ## what there is to make
+	@sed -n 's/^\([a-z]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-6s  %s\n' "$$name" "$$what"; done
 
-demo: $(STAMP)  ## run the main job on generated data and leave a report to open
+$(USABLE): $(BUILT_FROM) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(TESTABLE): $(BUILT_FROM) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(USABLE) $@
+
+$(BIN)/python:
+	$(if $(PYTHON),,$(error likewise needs Python 3.11 or newer; name one with PYTHON=/path/to/python))
+	$(PYTHON) -m venv $(VENV)
+
+demo: $(USABLE)  ## run the main job on generated data and leave a report to open
 	$(BIN)/likewise demo --out demo-report
 
-test: $(STAMP)  ## every test, docstring and documentation example
-	$(BIN)/python -m pytest --numprocesses auto
+test: $(TESTABLE)  ## run every test and every example in the documentation
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
-lint: $(STAMP)
+lint: $(TESTABLE)  ## check style and form
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)
+types: $(TESTABLE)  ## check types
 	$(BIN)/mypy
 
-clean:
-	rm -rf $(VENV) build demo-report .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/_generated
+docs: $(TESTABLE)  ## build the documentation into docs/_build/html; warnings are errors
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+
+bench: $(TESTABLE)  ## run the benchmarks one after another; those on real data need LIKEWISE_DATA
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+asan: $(TESTABLE)  ## feed malformed matrices to the kernels under AddressSanitizer
+	sh tests/_kernels/fuzz_asan.sh 20 $(BIN)/python
+
+clean:  ## remove what was made
+	rm -rf $(VENV) build demo-report .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks docs/_build docs/_generated

@@ -45,7 +45,7 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         ``tau``.
     rank_ : int
         How many singular values exceed it.
-    singular_values_ : ndarray, shape (rank_,)
+    singular_values_ : ndarray, shape (r,)
         Those singular values, decreasing.
     estimate_ : LowRankEstimate
         ``A_hat`` for the individuals of the fit.

@@ -1,0 +1,39 @@
+"""Sphinx configuration: `make docs`."""
+
+from importlib.metadata import version as installed_version
+
+project = "likewise"
+author = "The likewise developers"
+copyright = "2026, The likewise developers"
+version = release = installed_version("likewise")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "myst_parser",
+]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.xref_missing"]  # README links to files that are pages here under another name
+
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+autodoc_typehints = "none"  # numpydoc says more: shapes, units, ranges
+numpydoc_show_class_members = False
+default_role = "py:obj"
+
+html_theme = "pydata_sphinx_theme"
+html_title = "likewise"
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_end": [],
+}
+html_show_sourcelink = False

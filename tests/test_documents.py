@@ -1,0 +1,107 @@
+"""Every example of README and docs runs: Python as a doctest, commands as a user would type them."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from likewise.cli.main import run
+from likewise.observations import clustered
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+APPLICANTS = "name,test,grade\nann,160,3.1\nbea,,3.9\ncy,151,2.4\ndan,171,3.0\n"
+
+
+def blocks(document: Path, language: str) -> list[tuple[int, str]]:
+    """Return (line number, content) of the fenced blocks in a language."""
+    text = document.read_text(encoding="utf-8")
+    found = [match for match in FENCE.finditer(text) if match[1] == language]
+    return [(text.count("\n", 0, match.start(2)), match[2]) for match in found]
+
+
+def commands(document: Path) -> list[str]:
+    """Return what stands after a prompt."""
+    lines = [line for _, block in blocks(document, "console") for line in block.splitlines()]
+    return [line.removeprefix("$ ").partition("    #")[0].strip() for line in lines if line.startswith("$ ")]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Go to a folder that holds the files which the examples name."""
+    observed = clustered(
+        n_individuals=60, n_features=80, n_clusters=3, observed_fraction=0.5, random_state=1
+    ).observed
+    rows, columns = observed.positions()
+    lines = zip(rows + 1, columns + 1, np.round(2 * observed.values.data + 3, 2), strict=True)
+    ratings = "\n".join(f"{user},{item},{rating}" for user, item, rating in lines)
+    (tmp_path / "ratings.csv").write_text(f"userId,movieId,rating\n{ratings}\n")
+    (tmp_path / "applicants.csv").write_text(APPLICANTS)
+    (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def exit_code(arguments: list[str]) -> int:
+    try:
+        return run(arguments)
+    except SystemExit as end:  # after --help
+        return int(end.code or 0)
+
+
+def with_any(found):
+    return [pytest.param(document, id=document.name) for document in DOCUMENTS if found(document)]
+
+
+@pytest.mark.parametrize("document", with_any(lambda document: blocks(document, "python")))
+@pytest.mark.usefixtures("folder")
+def test_python_examples_run(document):
+    examples = [
+        doctest.Example(each.source, each.want, each.exc_msg, line + each.lineno, each.indent, each.options)
+        for line, block in blocks(document, "python")
+        for each in doctest.DocTestParser().get_examples(block)
+    ]
+    test = doctest.DocTest(examples, {}, document.name, str(document), 0, None)
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append)
+    assert not report, "".join(report)
+
+
+@pytest.mark.parametrize("document", with_any(commands))
+@pytest.mark.usefixtures("folder")
+def test_commands_run(document, capsys):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for command in commands(document):
+        words = [word for word in shlex.split(command) if "=" not in word or word.startswith("-")]
+        if words[0] == "make":
+            assert set(words[1:]) <= targets, command
+        elif words[0] == "likewise":
+            assert exit_code(words[1:]) == 0, f"{command}\n{capsys.readouterr().err}"
+        else:
+            assert command == "pip install .", f"nothing runs {command!r}"
+
+
+@pytest.mark.parametrize("document", with_any(lambda _: True))
+def test_links_lead_somewhere(document):
+    links = re.findall(r"\]\(([^)#\s]+)\)", document.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (document.parent / link).exists()]
+    assert not missing
+
+
+def test_readme_opens_with_the_two_commands():
+    assert commands(ROOT / "README.md")[:2] == ["make demo", "make test"]
+
+
+def test_no_example_is_in_a_fence_that_nothing_runs():
+    shown = {"", "console", "eval", "include", "json", "python", "text", "toctree"}
+    for document in DOCUMENTS:
+        names = re.findall(r"^```\{?(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(names) <= shown, document.name
