@@ -123,7 +123,7 @@ def simulate(design: str, n_simulations: int, seed: int) -> tuple[Counter[str], 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=5000)
+    parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     started, n = perf_counter(), arguments.simulations

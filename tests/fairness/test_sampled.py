@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.errors import ConstantOutputWarning, DistanceError, InputError, ShapeError
+from likewise.errors import ConstantOutputWarning, DistanceError, InputError, MemoryLimitError, ShapeError
 from likewise.fairness import PrecomputedDistance, RowDistance, SampledFigure, measure_fairness
 from likewise.fairness.bounds import Bounds, distance_bound
 from likewise.fairness.claims import AllPairs, IndependentPairs
@@ -434,6 +434,14 @@ class TestBounds:
 def test_bad_options_are_named(options, message):
     with pytest.raises(InputError, match=message):
         random_audit(0, **options)
+
+
+def test_pairs_that_would_not_fit_are_refused_before_they_are_drawn(monkeypatch):
+    monkeypatch.setattr("likewise.memory.available_memory", lambda: 10_000.0)
+    for options in ({"n_pairs": 700}, {"population": "population", "pairs": "all"}):
+        with pytest.raises(MemoryLimitError, match="pairs would need"):
+            random_audit(0, **options)
+    assert random_audit(0, n_pairs=70).n_pairs == 70
 
 
 def test_individuals_that_do_not_fit():

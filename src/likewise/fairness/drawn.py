@@ -23,6 +23,9 @@ Indices = NDArray[np.intp]
 
 DEFAULT_PAIRS = 100_000
 
+_BYTES_A_PAIR = 120
+"""Both individuals, both distances, the ratio, and working copies of them for an interval."""
+
 _PILOT = 10
 """With ten pairs, or individuals where all pairs are measured, goes one that only tells what counts as similar."""
 
@@ -126,6 +129,8 @@ def _sampled(
 ) -> DrawnPairs:
     """Measure independent pairs, and the reference distance of pilots."""
     m = reference.n_individuals
+    if plan.n_pairs is not None:
+        ensure_fits(_BYTES_A_PAIR * plan.n_pairs, f"{plan.n_pairs:,} drawn pairs", "draw fewer pairs")
     if plan.population == "data set":
         (left, right), pilots = _with_replacement(m, plan, generator)
     else:
@@ -183,7 +188,9 @@ def _all_pairs(
     m = reference.n_individuals
     if plan.n_pairs is not None:
         raise InputError(f"n_pairs={plan.n_pairs!r} with pairs='all'", "n_pairs left out")
-    ensure_fits(pair_count(m) * 50, f"both distances of {pair_count(m):,} pairs", "use pairs='sampled'")
+    ensure_fits(
+        _BYTES_A_PAIR * pair_count(m), f"both distances of {pair_count(m):,} pairs", "use pairs='sampled'"
+    )
     is_pilot = np.zeros(m, dtype=bool)
     is_pilot[generator.permutation(m)[: max(2, plan.pilot(m)) if plan.pilot(m) else 0]] = True
     n_kept = m - int(is_pilot.sum())
