@@ -1,0 +1,214 @@
+"""The house as docs/architecture.md draws it: which way imports point, what no file does, what every public name says."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "likewise"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+ROOMS = ["observations", "spectrum", "estimation", "inference", "fairness", "pipeline", "report", "cli"]
+EVERYBODYS = {"_kernels", "errors", "memory", "writing"}
+"""What every room may import; these import one another, but no room."""
+NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
+"""An audit of anybody's model needs the individuals and the outputs, and nothing of these."""
+RENDERS_ITSELF = PACKAGE / "pipeline" / "result.py"
+"""A result prints, plots and saves itself: its methods reach forward to `report` when they are called."""
+
+LONGEST_FILE, LONGEST_FUNCTION = 400, 45
+HEAVY = {"sklearn", "polars", "matplotlib", "pandas", "scipy", "torch", "dask", "rich", "cyclopts", "jinja2"}
+FORBIDDEN_MODULES = {
+    "pickle",
+    "shelve",
+    "marshal",
+    "dill",
+    "cloudpickle",
+    "urllib.request",
+    "requests",
+    "httpx",
+    "socket",
+}
+FORBIDDEN_CALLS = {"eval", "exec", "input", "eliminate_zeros", "joblib.load", "os.system", "pd.read_pickle"}
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk without what stands under ``if TYPE_CHECKING``, which never runs."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from executed(child)
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules that a file imports, anywhere in it."""
+    modules: set[str] = set()
+    for node in executed(tree_of(path)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path} imports relatively"
+            modules |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
+    return modules
+
+
+def rooms_imported(path: Path) -> set[str]:
+    parts = [module.split(".") for module in imports(path)]
+    return {part[1] for part in parts if part[0] == "likewise" and len(part) > 1} & {*ROOMS, *EVERYBODYS}
+
+
+def allowed(path: Path) -> set[str]:
+    room = room_of(path)
+    if room in EVERYBODYS:
+        return EVERYBODYS
+    if room not in ROOMS:  # the top of the package
+        return {*ROOMS, *EVERYBODYS}
+    earlier = set(ROOMS[: ROOMS.index(room) + 1]) | EVERYBODYS
+    if path == RENDERS_ITSELF:
+        earlier.add("report")
+    return earlier - NOT_FOR_FAIRNESS if room == "fairness" else earlier
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Yield the name and the number of lines of each function, its docstring not counted."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            start = (
+                node.body[1].lineno if ast.get_docstring(node) and len(node.body) > 1 else node.body[0].lineno
+            )
+            signature = node.body[0].lineno - node.lineno
+            yield node.name, signature + (node.end_lineno or start) - start + 1
+
+
+def calls(path: Path) -> set[str]:
+    """Return the names of what is called: ``f`` of ``f()`` and of ``x.f()``, and ``x.f``."""
+    functions_called = [node.func for node in executed(tree_of(path)) if isinstance(node, ast.Call)]
+    attributes = [function for function in functions_called if isinstance(function, ast.Attribute)]
+    names = {function.id for function in functions_called if isinstance(function, ast.Name)}
+    return (
+        names
+        | {ast.unparse(function) for function in attributes}
+        | {function.attr for function in attributes if function.attr == "eliminate_zeros"}
+    )
+
+
+each_source = pytest.mark.parametrize("path", SOURCES, ids=name_of)
+
+
+def test_every_room_is_on_the_plan():
+    plan = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", plan, re.MULTILINE) == [*ROOMS, "_kernels"]
+    present = {room_of(path) for path in SOURCES} - {"__init__", "__main__"}
+    assert present == {*ROOMS, *EVERYBODYS}
+
+
+@each_source
+def test_imports_point_one_way(path):
+    assert rooms_imported(path) <= allowed(path)
+
+
+@each_source
+def test_only_the_kernels_call_c(path):
+    assert room_of(path) == "_kernels" or not {"ctypes", "cffi", "numba"} & imports(path)
+
+
+@each_source
+def test_size(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+    assert {name: lines for name, lines in functions(path) if lines > LONGEST_FUNCTION} == {}
+
+
+@each_source
+def test_nothing_runs_what_a_file_says_or_asks_or_fetches(path):
+    assert not FORBIDDEN_MODULES & imports(path)
+    assert not FORBIDDEN_CALLS & calls(path)
+    for node in executed(tree_of(path)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.load", "numpy.load"):
+            assert any(ast.unparse(keyword) == "allow_pickle=False" for keyword in node.keywords)
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    """So that ``import likewise`` and ``likewise --help`` stay fast."""
+    code = "import sys, likewise; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert not HEAVY & set(loaded.split())
+
+
+def test_fairness_loads_no_estimation():
+    code = "import sys, likewise.fairness; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert not {f"likewise.{room}" for room in NOT_FOR_FAIRNESS} & set(loaded.split())
+
+
+def public_names() -> list[str]:
+    rooms = ["", *(f".{room}" for room in ROOMS if room != "cli"), ".errors"]
+    modules = [importlib.import_module(f"likewise{room}") for room in rooms]
+    return [
+        f"{module.__name__}.{name}"
+        for module in modules
+        for name in getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
+        if inspect.isclass(value := getattr(module, name)) or inspect.isfunction(value)
+        if value.__module__.startswith("likewise")
+    ]
+
+
+def documented_parameters(docstring: str) -> dict[str, str]:
+    """Return the names in the numpydoc section Parameters, with what is said of their type."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-+$|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    entries = re.findall(r"^(\*{0,2}\w[\w, *]*?)(?: : (.*))?$", section[1] if section else "", re.MULTILINE)
+    return {name.strip().lstrip("*"): kind for names, kind in entries for name in names.split(",")}
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_public_names_are_documented(name):
+    module, _, attribute = name.rpartition(".")
+    value = getattr(importlib.import_module(module), attribute)
+    docstring = inspect.getdoc(value) or ""
+    assert docstring
+    if inspect.isclass(value) and (issubclass(value, Exception) or getattr(value, "_is_protocol", False)):
+        return
+    parameters = inspect.signature(value).parameters
+    documented = documented_parameters(docstring)
+    if documented and inspect.isclass(value):
+        for base in value.__mro__[1:]:  # a data class has the fields of its bases, described there
+            described = documented_parameters(inspect.getdoc(base) or "").items() if is_ours(base) else ()
+            documented |= {field: kind for field, kind in described if field in parameters}
+    if documented:
+        assert set(documented) == set(parameters)
+    for parameter, kind in documented.items():
+        if (said := re.search(r"default (.+)$", kind)) is not None:
+            assert literal(said[1].strip("`")) == parameters[parameter].default, parameter
+
+
+def is_ours(kind: type) -> bool:
+    return kind.__module__.startswith("likewise")
+
+
+def literal(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
