@@ -161,6 +161,13 @@ def test_linear_layers_without_activation_between_are_multiplied_first():
     )
 
 
+def test_the_norm_between_layers_is_the_one_that_gives_least():
+    """Two layers that copy: from linf to linf the constant is 1; through l2 it would be sqrt 3."""
+    model = net(MLPRegressor, [np.eye(3), np.eye(3)], "relu", X)
+    assert model_constant(model, from_norm="linf", to_norm="linf").value == pytest.approx(1.0, rel=1e-12)
+    assert model_constant(model, from_norm="l1", to_norm="l1").value == pytest.approx(1.0, rel=1e-12)
+
+
 def test_a_net_for_two_classes_is_a_softmax_over_nothing_and_its_score():
     weights = [np.array([[3.0, 0], [4.0, 0], [0, 5.0]]), np.array([[2.0], [0.0]])]
     model = net(MLPClassifier, weights, "relu", TWO)
@@ -350,7 +357,7 @@ def test_trees_have_none(model):
     ids=lambda model: type(model).__name__,
 )
 def test_neighbors_and_trees_do_jump(model):
-    """Half-way between two of four people an output changes by more than 0.1 within 2e-6, and so within any step."""
+    """Half-way between two of four people an output changes by more than 0.1 within 2e-6."""
     places, outputs = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0.0, 1.0, 5.0, 9.0])
     model = model.fit(places, outputs)
     middles = (places + places.T).ravel() / 2
