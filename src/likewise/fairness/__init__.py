@@ -15,12 +15,14 @@ from likewise.fairness.certificates import (
     model_constant,
 )
 from likewise.fairness.co_observed_distance import CoObservedDistance
+from likewise.fairness.comparison import Comparison, MeasuredArm, compare
 from likewise.fairness.consistency import consistency
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.epsilon_delta import EpsilonDeltaCurve
 from likewise.fairness.feature_distances import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
 from likewise.fairness.figures import FairnessFigures
+from likewise.fairness.findings import findings
 from likewise.fairness.gower_distance import GowerDistance
 from likewise.fairness.groups import GroupFigures, GroupSplit
 from likewise.fairness.histogram import RatioHistogram
@@ -33,6 +35,7 @@ from likewise.fairness.output_distances import (
     top_n_distance,
     total_variation_distance,
 )
+from likewise.fairness.paired import PairedDifferences, PairedFigures, paired_differences
 from likewise.fairness.precomputed_distance import PrecomputedDistance
 from likewise.fairness.row_distance import RowDistance
 from likewise.fairness.sampled import SampledFairness, measure_sampled
@@ -47,6 +50,7 @@ __all__ = [
     "CallableDistance",
     "Certificate",
     "CoObservedDistance",
+    "Comparison",
     "DistanceDescription",
     "EpsilonDeltaCurve",
     "ErrorBound",
@@ -58,8 +62,11 @@ __all__ = [
     "GroupFigures",
     "GroupSplit",
     "LipschitzCertificates",
+    "MeasuredArm",
     "NeighborFigures",
     "ObservedDistance",
+    "PairedDifferences",
+    "PairedFigures",
     "PairwiseDistance",
     "PrecomputedDistance",
     "RatioHistogram",
@@ -74,9 +81,11 @@ __all__ = [
     "activity_check",
     "certify",
     "certify_on_truth",
+    "compare",
     "compose",
     "consistency",
     "feature_distance",
+    "findings",
     "held_out_error",
     "judge_certificate",
     "judge_maximum",
@@ -87,6 +96,7 @@ __all__ = [
     "measure_sampled",
     "model_constant",
     "nearest_neighbors",
+    "paired_differences",
     "projected_distance",
     "rank_biased_distance",
     "strongest_verdict",

@@ -25,7 +25,7 @@ class ExactFigure:
     n_pairs: int
 
     def __float__(self) -> float:
-        return self.value
+        return float(self.value)
 
     def __str__(self) -> str:
         return f"{self.value:.4g}"
@@ -60,7 +60,7 @@ class SampledFigure:
     n_pairs: int
 
     def __float__(self) -> float:
-        return self.value
+        return float(self.value)
 
     def __str__(self) -> str:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"

@@ -9,11 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise.estimation import SVT
-from likewise.fairness import FairnessFigures, LipschitzCertificates, PairwiseDistance, certify, measure_arms
+from likewise.fairness import (
+    FairnessFigures,
+    LipschitzCertificates,
+    PairwiseDistance,
+    certify,
+    findings,
+    measure_arms,
+)
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.findings import findings
 from likewise.pipeline.references import (
     ReferenceKind,
     reference_caveats,
@@ -126,7 +132,7 @@ def audit(
             reference=reference_summary,
             certificates=_certify(run),
             arms=arms,
-            findings=findings(arms, reference_summary),
+            findings=findings(arms, valid=reference_summary.valid_comparison, change="With pre-processing"),
             settings=settings,
             seconds=steps.seconds,
         )

@@ -4,44 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from likewise.pipeline.result import Arm, ReferenceSummary
+from likewise.fairness.accuracy import ErrorFigures
+from likewise.fairness.figures import FairnessFigures
+from likewise.fairness.paired import PairedDifferences
 
 _SAME = 0.005
 """Relative changes below half a percent are called no change: they would print as equal figures."""
 
 
-def findings(arms: Mapping[str, Arm], reference: ReferenceSummary) -> tuple[str, ...]:
-    """Put an audit's result into words.
+class Measured(Protocol):
+    """Outputs whose fairness was measured, with their error beside."""
+
+    @property
+    def fairness(self) -> FairnessFigures:
+        """Figures over pairs."""
+
+    @property
+    def error(self) -> ErrorFigures | None:
+        """Error, or None if accuracy was not measured."""
+
+
+def findings(
+    arms: Mapping[str, Measured],
+    *,
+    valid: bool = True,
+    paired: PairedDifferences | None = None,
+    change: str | None = None,
+) -> tuple[str, ...]:
+    """Put what was measured into words.
 
     Parameters
     ----------
-    arms : mapping of str to Arm
-        ``"without"`` and ``"with"`` pre-processing, or any one of them.
-    reference : ReferenceSummary
+    arms : mapping of str to Measured
+        One, or two: before and after, in this order.
+    valid : bool, default True
+        Whether both have the same reference distance.
+    paired : PairedDifferences, optional
+    change : str, optional
+        What made the difference, to begin a sentence with, for example ``"With pre-processing"``; by default the names of the arms.
 
     Returns
     -------
     tuple of str
         One sentence each; the first is the most important.
     """
-    if len(arms) < 2:
-        (arm,) = arms.values()
-        return (_one_arm(arm), _scope(arm))
-    before, after = arms["without"], arms["with"]
-    if not reference.valid_comparison:
+    before, *rest = arms.values()
+    if not rest:
+        return (_one_arm(before), _scope(before))
+    (after,) = rest
+    change = change or "From {!r} to {!r}".format(*arms)
+    if not valid:
         return (_not_comparable(before, after), _scope(before))
-    return (
-        _fairness_sentence(before, after),
+    sentences = (
+        _fairness_sentence(change, before, after),
         _error_sentence(before, after),
         _mean_ratio_sentence(before, after),
         _scope(before),
     )
+    return sentences if paired is None else (*sentences, _paired_sentence(paired))
 
 
-def _one_arm(arm: Arm) -> str:
+def _one_arm(arm: Measured) -> str:
     similar = arm.fairness.similar
     return (
         f"Over the {similar.share:.0%} most similar pairs outputs differ {_number(similar.scale_free_ratio.value)} times as much, "
@@ -49,7 +74,7 @@ def _one_arm(arm: Arm) -> str:
     )
 
 
-def _fairness_sentence(before: Arm, after: Arm) -> str:
+def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
     pair = (before.fairness.similar.scale_free_ratio.value, after.fairness.similar.scale_free_ratio.value)
     share = f"{before.fairness.similar.share:.0%}"
     if not all(map(isfinite, pair)):
@@ -58,15 +83,13 @@ def _fairness_sentence(before: Arm, after: Arm) -> str:
             f"scale-free ratio is {_number(pair[0])} before and {_number(pair[1])} after, because some individuals whose data are "
             "equal get different outputs."
         )
-    verdict = {
-        -1: "With pre-processing similar individuals are treated more alike",
-        0: "Pre-processing leaves the treatment of similar individuals as it was",
-        1: "With pre-processing similar individuals are treated less alike",
-    }[_direction(*pair)]
-    return f"{verdict}: the scale-free ratio over the {share} most similar pairs {_change(*pair)}."
+    treated = {-1: "treated more alike", 0: "treated as they were", 1: "treated less alike"}[
+        _direction(*pair)
+    ]
+    return f"{change} similar individuals are {treated}: the scale-free ratio over the {share} most similar pairs {_change(*pair)}."
 
 
-def _error_sentence(before: Arm, after: Arm) -> str:
+def _error_sentence(before: Measured, after: Measured) -> str:
     if before.error is None or after.error is None:
         return "Accuracy was not measured, so whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
@@ -74,7 +97,7 @@ def _error_sentence(before: Arm, after: Arm) -> str:
     return f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
 
 
-def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
+def _mean_ratio_sentence(before: Measured, after: Measured) -> str:
     ratio = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
     spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
     text = f"The mean ratio IF {_change(*ratio)}, while the spread of the outputs {_change(*spread)}"
@@ -83,15 +106,24 @@ def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
     return f"{text}."
 
 
-def _not_comparable(before: Arm, after: Arm) -> str:
+def _not_comparable(before: Measured, after: Measured) -> str:
     pair = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
     return (
-        f"The mean ratio {_change(*pair)}, but each arm has its own reference distance (the convention of the paper's "
-        "released code), so this is not a valid before/after comparison: the change may come from the distance, not from the outputs."
+        f"The mean ratio {_change(*pair)}, but each arm has its own reference distance (as in the paper's released code), "
+        "so this is not a valid before/after comparison: the change may come from the distance, not from the outputs."
     )
 
 
-def _scope(arm: Arm) -> str:
+def _paired_sentence(paired: PairedDifferences) -> str:
+    closer, farther = paired.similar.share_lower, paired.similar.share_higher
+    return (
+        f"For {paired.population}: of the most similar pairs {closer.low:.0%} to {closer.high:.0%} get outputs closer together than "
+        f"before, {farther.low:.0%} to {farther.high:.0%} farther apart (each with confidence {closer.confidence:g}; a population is "
+        "spoken of only if neither the outputs' rule nor d was made from these individuals)."
+    )
+
+
+def _scope(arm: Measured) -> str:
     return (
         f"These are exact figures over the {arm.fairness.n_pairs:,} pairs of the {arm.fairness.n_individuals:,} individuals in these data; "
         "about other individuals they say nothing."
