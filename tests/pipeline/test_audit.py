@@ -5,6 +5,7 @@ import pytest
 
 from likewise import SVT, ObservedMatrix, audit
 from likewise.errors import InputError, ShapeError
+from likewise.fairness import RowDistance, SampledFairness
 from likewise.observations import hold_out
 
 
@@ -112,6 +113,42 @@ def test_the_estimator_that_was_passed_is_left_alone(observed):
     assert not hasattr(estimator, "estimate_")
 
 
+def test_a_distance_between_individuals_and_outputs_are_enough():
+    """Ratios 1, 1.5 and 2/3 by hand; L = 1.2 is broken by one pair of three."""
+    people = RowDistance([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]], "l1")
+    report = audit(people, outputs=[0.0, 1.0, 3.0], lipschitz=1.2, groups=["a", "a", "b"])
+    arm = report.arms["outputs"]
+    assert arm.fairness.mean_ratio.value == pytest.approx(2 * (1 + 1.5 + 2 / 3) / 9)
+    assert arm.verdict.status == "violated"
+    assert arm.fairness.violations.rate.value == pytest.approx(1 / 3)
+    assert arm.fairness.groups is not None
+    assert report.reference.kind == "given"
+    assert (
+        audit(people, outputs=[0.0, 1.0, 3.0], lipschitz=1.2, tolerance=0.4).arms["outputs"].verdict.status
+        == "holds"
+    )
+
+
+def test_drawn_pairs_have_intervals_that_hold_the_exact_figure(observed):
+    scores = np.random.default_rng(1).standard_normal(20)
+    exact = audit(observed, outputs=scores).arms["outputs"].fairness
+    drawn = audit(observed, outputs=scores, pairs=150).arms["outputs"].fairness
+    assert isinstance(drawn, SampledFairness)
+    assert drawn.mean_ratio.low <= exact.mean_ratio.value <= drawn.mean_ratio.high
+
+
+def test_a_distance_of_ones_own_serves_both_arms(observed):
+    own = RowDistance(np.arange(20.0))
+    report = audit(observed, reference=own)
+    assert report.reference.valid_comparison
+    assert report.arms["with"].fairness.reference is own.description
+
+
+def test_a_distance_without_outputs_is_refused():
+    with pytest.raises(InputError, match="outputs to hold against it"):
+        audit(RowDistance([[0.0], [1.0]]))
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -120,6 +157,12 @@ def test_the_estimator_that_was_passed_is_left_alone(observed):
         ({"outputs": {}}, InputError),
         ({"outputs": {"with": np.zeros(19)}}, ShapeError),
         ({"outputs": {"with": np.zeros(20)}, "reference": "estimate"}, InputError),
+        ({"nearest_share": 0.0}, InputError),
+        ({"lipschitz": -1.0}, InputError),
+        ({"tolerance": 1.0}, InputError),
+        ({"confidence": 1.0}, InputError),
+        ({"pairs": 0}, InputError),
+        ({"groups": ["a"] * 19}, InputError),
         ({"hold_out": 1.0}, InputError),
         ({"hold_out": -0.1}, InputError),
     ],

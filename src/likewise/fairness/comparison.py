@@ -188,12 +188,19 @@ def compare(
             nearest_share=nearest_share,
             random_state=random_state,
         )
+    return _put_together(measured, valid, paired)
+
+
+def _put_together(
+    measured: Mapping[str, MeasuredArm], valid: bool, paired: PairedDifferences | None
+) -> Comparison:
+    (before, earlier), (after, later) = measured.items()
     return Comparison(
         before=before,
         after=after,
         arms=measured,
         valid=valid,
-        differences=_differences(figures[before], figures[after]),
+        differences=_differences(earlier.fairness, later.fairness),
         paired=paired,
         findings=findings(measured, valid=valid, paired=paired),
     )

@@ -8,75 +8,86 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from likewise.errors import InputError
 from likewise.estimation import SVT
-from likewise.fairness import (
-    FairnessFigures,
-    LipschitzCertificates,
-    PairwiseDistance,
-    certify,
-    findings,
-    measure_arms,
-)
+from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, findings
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
 from likewise.observations import ObservedMatrix
+from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.references import (
-    ReferenceKind,
+    ReferenceChoice,
+    check_reference,
     reference_caveats,
     reference_distances,
     summarise_reference,
 )
-from likewise.pipeline.result import Arm, AuditReport
+from likewise.pipeline.result import Arm, AuditReport, DataSummary
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.steps import Progress, Steps
 from likewise.pipeline.summaries import summarise_data, summarise_estimate
 
 
 def audit(
-    observations: ObservedMatrix | Any,
+    individuals: ObservedMatrix | PairwiseDistance | Any,
     *,
+    outputs: ArrayLike | PairwiseDistance | Mapping[str, Any] | None = None,
     estimator: SVT | None = None,
     model: str | Model | Any = "knn",
     target: ArrayLike | None = None,
-    outputs: Mapping[str, ArrayLike] | None = None,
     hold_out: float = 0.1,
-    reference: ReferenceKind = "observed",
+    reference: ReferenceChoice = "observed",
     norm: Norm = "l1",
     nearest_share: float = 0.1,
+    lipschitz: float | None = None,
+    tolerance: float = 0.0,
+    groups: ArrayLike | None = None,
+    pairs: PairChoice = "all",
+    confidence: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
     progress: Progress | None = None,
 ) -> AuditReport:
-    """Compare an algorithm with and without pre-processing: individual fairness, accuracy, certificates.
+    """Audit individual fairness: of an algorithm with and without pre-processing, or of outputs that are given.
 
-    A share of the observations is hidden. The algorithm runs on the others twice: on the zero-filled observations (h) and on
-    their estimate (f). Both sets of outputs are measured over all pairs against one reference distance d, fixed before any
-    processing, and against the hidden observations.
+    Without `outputs`, a share of the observations is hidden, and the algorithm runs on the others twice: on the zero-filled
+    observations (h) and on their estimate (f). Both sets of outputs are measured against one reference distance d, fixed before
+    any processing, and against the hidden observations. With `outputs`, these are measured, whatever made them.
 
     Parameters
     ----------
-    observations : ObservedMatrix, or what its constructor takes; shape (m, n)
-        Rows are individuals.
+    individuals : ObservedMatrix, what its constructor takes, or PairwiseDistance
+        Observations, of shape (m, n), rows are individuals; or, with `outputs`, the distance d between them.
+    outputs : array-like, PairwiseDistance, or mapping of str to them, optional
+        Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with ``"without"``,
+        ``"with"``, or both. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
     estimator : SVT, optional
         Pre-processing; ``SVT()`` by default. It is cloned, not fitted in place.
     model : str, callable or scikit-learn estimator, default "knn"
         The algorithm h; see `likewise.inference.as_model`.
     target : array-like, shape (m,) or (m, t), optional
         What a classifier or regressor learns for each individual.
-    outputs : mapping of str to array-like, optional
-        Outputs computed elsewhere for ``"without"``, ``"with"``, or both; shape (m,) or (m, k). Then nothing is hidden, no model
-        runs, and an estimator is fitted only if given.
     hold_out : float, default 0.1
         Share of the observations to hide, in [0, 1); 0 measures no error.
-    reference : {"observed", "estimate"}, default "observed"
-        Where d is taken from. ``"estimate"`` is the released code's convention: not a valid before/after comparison, and the
-        report says so.
+    reference : {"observed", "estimate"} or PairwiseDistance, default "observed"
+        d, or where it is taken from. ``"estimate"`` is the released code's convention: not a valid before/after comparison, and
+        the report says so.
     norm : {"l1", "l2"} or float, default "l1"
-        Norm of d.
+        Norm of d where it is taken from the data.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.
+    lipschitz : float, optional
+        L > 0: count the pairs with D > L d, and judge.
+    tolerance : float, default 0
+        Share of the pairs that may violate, in [0, 1).
+    groups : array-like, shape (m,), optional
+        A group for each individual: figures are split by pairs within and across groups.
+    pairs : "all" or int, default "all"
+        Measure all pairs exactly, or that many drawn ones: each figure then has an interval for all pairs of these data.
+    confidence : float, default 0.95
+        Of each interval, in (0, 1).
     random_state : int, Generator or None, default 0
-        For the choice of hidden observations.
+        For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
     source : str
         Where the data came from, for the report.
     progress : callable, optional
@@ -103,57 +114,92 @@ def audit(
     >>> report = audit(data.observed)
     >>> report.arms["with"].error.rmse < report.arms["without"].error.rmse
     True
+
+    Somebody else's scores, held against a distance between applicants:
+
+    >>> from likewise.fairness import RowDistance
+    >>> applicants = np.array([[3.1, 150.0], [3.2, 151.0], [2.0, 140.0]])
+    >>> report = audit(RowDistance(applicants / applicants.std(axis=0)), outputs=[0.9, 0.2, 0.1], lipschitz=1.0)
+    >>> report.arms["outputs"].verdict.status
+    'violated'
     """
-    observed = observations if isinstance(observations, ObservedMatrix) else ObservedMatrix(observations)
+    measurement = Measurement(nearest_share, lipschitz, tolerance, groups, pairs, confidence, random_state)
+    if isinstance(individuals, PairwiseDistance):
+        reference = individuals
+    elif not isinstance(individuals, ObservedMatrix):
+        individuals = ObservedMatrix(individuals)
+    check_reference(reference)
     steps = Steps(progress)
     if outputs is None:
-        algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
-        preprocessing = SVT(random_state=random_state) if estimator is None else estimator
-        run = run_model(observed, preprocessing, algorithm, hold_out, random_state, steps)
+        run = _run_model(individuals, estimator, model, target, hold_out, random_state, steps)
     else:
-        run = take_outputs(observed, outputs, estimator, steps)
-    distances = reference_distances(reference, run.training, run.estimate, norm, run.interval)
-    figures = _measure(run, distances, nearest_share, steps)
-    arms = {name: Arm(name, run.titles[name], figures[name], run.error(name)) for name in run.outputs}
-    caveats = reference_caveats(run.training, distances["without"], random_state)
-    reference_summary = summarise_reference(reference, distances, caveats)
+        run = take_outputs(_observations(individuals), outputs, estimator, steps)
     settings = {
-        "model": model if isinstance(model, str) else type(model).__name__,
-        "hold_out": hold_out,
-        "reference": reference,
+        "model": None if outputs is not None else model if isinstance(model, str) else type(model).__name__,
+        "hold_out": hold_out if outputs is None else 0,
         "norm": norm,
-        "nearest_share": nearest_share,
-        "random_state": random_state if isinstance(random_state, int) else None,
+        **measurement.settings(),
+    }
+    data = summarise_data(individuals, run.interval, source)
+    return _report(
+        data, run, reference_distances(reference, run, norm), reference, measurement, settings, steps
+    )
+
+
+def _report(
+    data: DataSummary,
+    run: Run,
+    distances: Mapping[str, PairwiseDistance],
+    reference: ReferenceChoice,
+    measurement: Measurement,
+    settings: dict[str, Any],
+    steps: Steps,
+) -> AuditReport:
+    """Measure, certify, and put everything together."""
+    figures = measurement.measure(run.outputs, distances, steps)
+    arms = {
+        name: Arm(name, run.titles[name], measured, run.error(name), measurement.verdict(measured))
+        for name, measured in figures.items()
     }
     with steps.step("certify"):
-        return AuditReport(
-            data=summarise_data(observed, run.interval, source),
-            estimate=None if run.fitted is None else summarise_estimate(run.fitted),
-            reference=reference_summary,
-            certificates=_certify(run),
-            arms=arms,
-            findings=findings(arms, valid=reference_summary.valid_comparison, change="With pre-processing"),
-            settings=settings,
-            seconds=steps.seconds,
-        )
+        certificates = _certify(run)
+        estimate = None if run.fitted is None else summarise_estimate(run.fitted)
+        caveats = reference_caveats(run.training, next(iter(distances.values())), measurement.random_state)
+    summary = summarise_reference(reference, distances, caveats)
+    return AuditReport(
+        data=data,
+        estimate=estimate,
+        reference=summary,
+        certificates=certificates,
+        arms=arms,
+        findings=findings(arms, valid=summary.valid_comparison, change="With pre-processing"),
+        settings={**settings, "reference": summary.kind},
+        seconds=steps.seconds,
+    )
 
 
-def _measure(
-    run: Run, distances: Mapping[str, PairwiseDistance], nearest_share: float, steps: Steps
-) -> dict[str, FairnessFigures]:
-    """Measure the arms together where they share a reference, else one by one."""
-    if distances["without"] is distances["with"]:
-        with steps.step("compare all pairs") as report:
-            return measure_arms(run.outputs, distances["with"], nearest_share=nearest_share, progress=report)
-    figures: dict[str, FairnessFigures] = {}
-    for name, values in run.outputs.items():
-        with steps.step(f"compare all pairs, {name} pre-processing") as report:
-            arm = {name: values}
-            figures |= measure_arms(arm, distances[name], nearest_share=nearest_share, progress=report)
-    return figures
+def _observations(individuals: ObservedMatrix | PairwiseDistance) -> ObservedMatrix | None:
+    return individuals if isinstance(individuals, ObservedMatrix) else None
+
+
+def _run_model(
+    individuals: ObservedMatrix | PairwiseDistance,
+    estimator: SVT | None,
+    model: str | Model | Any,
+    target: ArrayLike | None,
+    hold_out: float,
+    random_state: int | np.random.Generator | None,
+    steps: Steps,
+) -> Run:
+    """Run the model where there are observations to run it on."""
+    if isinstance(individuals, PairwiseDistance):
+        raise InputError("a distance between individuals and no outputs", "outputs to hold against it")
+    algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
+    preprocessing = SVT(random_state=random_state) if estimator is None else estimator
+    return run_model(individuals, preprocessing, algorithm, hold_out, random_state, steps)
 
 
 def _certify(run: Run) -> LipschitzCertificates | None:
-    if run.fitted is None:
+    if run.fitted is None or run.training is None:
         return None
     return certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, get_args
 
 import numpy as np
 
 from likewise.errors import ActivityWarning, InputError, unknown_name
-from likewise.estimation import LowRankEstimate
 from likewise.fairness import ObservedDistance, PairwiseDistance, RowDistance, activity_check
 from likewise.fairness.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.observations.value_range import Interval
 from likewise.pipeline.result import ReferenceSummary
+from likewise.pipeline.run import Run
 
 ReferenceKind = Literal["observed", "estimate"]
+ReferenceChoice = ReferenceKind | PairwiseDistance
 
 _TWO_REFERENCES = (
     "d is taken from the observed data in the arm without pre-processing, and from the estimate in the arm with it. This is the "
@@ -23,62 +24,70 @@ _TWO_REFERENCES = (
 )
 
 
-def reference_distances(
-    kind: ReferenceKind,
-    training: ObservedMatrix,
-    estimate: LowRankEstimate | None,
-    norm: Norm,
-    interval: Interval,
-) -> dict[str, PairwiseDistance]:
-    """Return the reference distance of each arm; the same object for both where the comparison is valid.
+def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dict[str, PairwiseDistance]:
+    """Return the reference distance of each arm; the same object for all where the comparison is valid.
 
     Parameters
     ----------
-    kind : {"observed", "estimate"}
-    training : ObservedMatrix
-        The observations that the algorithm saw.
-    estimate : LowRankEstimate or None
+    reference : {"observed", "estimate"} or PairwiseDistance
+    run : Run
     norm : {"l1", "l2"} or float
-    interval : {"symmetric", "unit"}
+        Of a distance that is made here.
 
     Returns
     -------
     dict of str to PairwiseDistance
-        For ``"without"`` and ``"with"``.
 
     Raises
     ------
     InputError
-        An unknown kind, or ``"estimate"`` where nothing was estimated.
+        ``"estimate"`` where nothing was estimated, or a name where there are no observations.
     """
-    if kind not in ("observed", "estimate"):
-        raise InputError(*unknown_name("reference", kind, ("observed", "estimate")))
-    observed = ObservedDistance(training, norm, interval=interval)
-    if kind == "observed":
-        return {"without": observed, "with": observed}
-    if estimate is None:
-        raise InputError("reference 'estimate' without an estimate", "an estimator, or reference 'observed'")
-    complete = estimate.on_interval().to_dense()
-    return {"without": observed, "with": RowDistance(complete, norm, row_ids=training.row_ids)}
+    if isinstance(reference, PairwiseDistance):
+        return dict.fromkeys(run.outputs, reference)
+    if run.training is None:
+        raise InputError(
+            f"reference {reference!r} without observations", "a distance between the individuals"
+        )
+    references: dict[str, PairwiseDistance] = dict.fromkeys(
+        run.outputs, ObservedDistance(run.training, norm, interval=run.interval)
+    )
+    if reference == "estimate":
+        if run.estimate is None:
+            raise InputError(
+                "reference 'estimate' without an estimate", "an estimator, or reference 'observed'"
+            )
+        complete = run.estimate.on_interval().to_dense()
+        references["with"] = RowDistance(complete, norm, row_ids=run.training.row_ids)
+    return references
+
+
+def check_reference(reference: ReferenceChoice) -> None:
+    """Raise InputError if a reference is neither a distance nor a known name."""
+    if not isinstance(reference, PairwiseDistance) and reference not in get_args(ReferenceKind):
+        raise InputError(*unknown_name("reference", reference, get_args(ReferenceKind)))
 
 
 def summarise_reference(
-    kind: ReferenceKind, distances: dict[str, PairwiseDistance], caveats: tuple[str, ...]
+    reference: ReferenceChoice, distances: Mapping[str, PairwiseDistance], caveats: tuple[str, ...]
 ) -> ReferenceSummary:
     """Describe the reference in words, with whether it lets the arms be compared."""
-    one_for_both = distances["without"] is distances["with"]
-    if one_for_both:
-        return ReferenceSummary(kind, str(distances["with"].description), True, caveats)
-    description = (
-        f"without: {distances['without'].description}; with: {distances['with'].description}, of the estimate"
-    )
+    kind = reference if isinstance(reference, str) else "given"
+    described = {arm: str(distance.description) for arm, distance in distances.items()}
+    if len({id(distance) for distance in distances.values()}) == 1:
+        return ReferenceSummary(kind, next(iter(described.values())), True, caveats)
+    description = f"without: {described['without']}; with: {described['with']}, of the estimate"
     return ReferenceSummary(kind, description, False, (_TWO_REFERENCES, *caveats))
 
 
 def reference_caveats(
-    training: ObservedMatrix, reference: PairwiseDistance, random_state: int | np.random.Generator | None
+    training: ObservedMatrix | None,
+    reference: PairwiseDistance,
+    random_state: int | np.random.Generator | None,
 ) -> tuple[str, ...]:
     """Say so where the reference distance mostly measures how much was observed of a person."""
+    if training is None:
+        return ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ActivityWarning)
         check = activity_check(training, reference, random_state=random_state)

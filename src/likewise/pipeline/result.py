@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from likewise.fairness import ErrorFigures, FairnessFigures, LipschitzCertificates
+    from likewise.fairness import ErrorFigures, FairnessFigures, LipschitzCertificates, Verdict
     from likewise.writing import PathLike
 
 
@@ -27,13 +27,16 @@ class DataSummary:
     ----------
     source : str
         File name or ``"in memory"``.
-    n_individuals, n_features, n_observed : int
-        m, n and how many entries were observed before any was hidden.
-    observed_fraction : float
+    n_individuals : int
+        m.
+    n_features, n_observed : int or None
+        n and how many entries were observed before any was hidden; None, as what follows, where the audit was given only a distance
+        between the individuals.
+    observed_fraction : float or None
         ``p_hat`` of all observations.
-    value_range : str
+    value_range : str or None
         The range in words, with whether it was inferred.
-    interval : str
+    interval : str or None
         ``"symmetric"`` or ``"unit"``: the interval that the method worked on.
     notes : tuple of str
         What the reader should know: empty rows, merged duplicates, an inferred range.
@@ -41,11 +44,11 @@ class DataSummary:
 
     source: str
     n_individuals: int
-    n_features: int
-    n_observed: int
-    observed_fraction: float
-    value_range: str
-    interval: str
+    n_features: int | None = None
+    n_observed: int | None = None
+    observed_fraction: float | None = None
+    value_range: str | None = None
+    interval: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -89,9 +92,9 @@ class ReferenceSummary:
 
     Parameters
     ----------
-    kind : {"observed", "estimate"}
-        Taken from the data before pre-processing, or (the released code's convention) from the pre-processed data in the arm
-        with pre-processing.
+    kind : {"observed", "estimate", "given"}
+        Taken from the data before pre-processing; or (the released code's convention) from the pre-processed data in the arm
+        with pre-processing; or given by the caller.
     description : str
         Norm, scaling and missing-data rule in words.
     valid_comparison : bool
@@ -112,20 +115,23 @@ class Arm:
 
     Parameters
     ----------
-    name : {"without", "with"}
-        Without pre-processing is the paper's h, with pre-processing its f.
+    name : {"without", "with", "outputs"}
+        Without pre-processing is the paper's h, with pre-processing its f; ``"outputs"`` are the only ones there are.
     title : str
         Model and input in words.
     fairness : FairnessFigures
-        Over all pairs.
+        Over all pairs, or of the kind `SampledFairness` where pairs were drawn.
     error : ErrorFigures or None
         On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
+    verdict : Verdict or None
+        Whether D <= L d, where L was given.
     """
 
     name: str
     title: str
     fairness: FairnessFigures
     error: ErrorFigures | None
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +12,18 @@ from sklearn.base import clone
 
 from likewise.errors import InputError
 from likewise.estimation import SVT, LowRankEstimate
-from likewise.fairness import ErrorFigures, held_out_error
+from likewise.fairness import ErrorFigures, PairwiseDistance, held_out_error
 from likewise.inference import Model
 from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
 from likewise.pipeline.steps import Steps
 
 ARMS = ("without", "with")
 """The paper's h and f: without and with pre-processing."""
+
+ONLY_ARM = "outputs"
+"""The arm of outputs that are compared with no others."""
+
+_TITLES = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in ARMS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,22 +32,22 @@ class Run:
 
     Parameters
     ----------
-    training : ObservedMatrix
-        The observations that the algorithm saw, in the user's units.
+    training : ObservedMatrix or None
+        The observations that the algorithm saw, in the user's units; None if only a distance between the individuals is known.
     hidden : HoldOut or None
         Those that it did not see.
     fitted : SVT or None
         Fitted on `training`; None if outputs from elsewhere came without an estimator.
-    outputs : mapping of str to array-like
-        For ``"without"``, ``"with"``, or both.
+    outputs : mapping of str to array-like or PairwiseDistance
+        For ``"without"``, ``"with"``, both, or ``"outputs"`` if there are no others.
     titles : mapping of str to str
         What each arm is, in words.
     """
 
-    training: ObservedMatrix
+    training: ObservedMatrix | None
     hidden: HoldOut | None
     fitted: SVT | None
-    outputs: Mapping[str, ArrayLike]
+    outputs: Mapping[str, Any]
     titles: Mapping[str, str]
 
     @property
@@ -57,7 +63,7 @@ class Run:
     def error(self, arm: str) -> ErrorFigures | None:
         """Return an arm's error on the hidden observations; None if nothing is hidden or outputs are no predictions of entries."""
         predictions = np.asarray(self.outputs[arm])
-        if self.hidden is None or predictions.shape != self.training.shape:
+        if self.hidden is None or self.training is None or predictions.shape != self.training.shape:
             return None
         scale = self.training.value_range.scale_to(self.interval)
         rows, columns = self.hidden.rows, self.hidden.columns
@@ -106,20 +112,26 @@ def run_model(
 
 
 def take_outputs(
-    observed: ObservedMatrix, outputs: Mapping[str, ArrayLike], estimator: SVT | None, steps: Steps
+    observed: ObservedMatrix | None,
+    outputs: ArrayLike | PairwiseDistance | Mapping[str, Any],
+    estimator: SVT | None,
+    steps: Steps,
 ) -> Run:
     """Take outputs that were computed elsewhere; an estimator, if given, is fitted for its certificates.
 
     Raises
     ------
     InputError
-        If the arms are not named ``"without"`` and ``"with"``, or there is none.
+        If arms are named other than ``"without"`` and ``"with"``, or there is none.
     """
-    if not outputs or not set(outputs) <= set(ARMS):
-        raise InputError(f"outputs for {sorted(outputs)}", "outputs for 'without', 'with', or both")
+    named: Mapping[str, Any] = outputs if isinstance(outputs, Mapping) else {ONLY_ARM: outputs}
+    if set(named) != {ONLY_ARM} and (not named or not set(named) <= set(ARMS)):
+        raise InputError(
+            f"outputs for {sorted(named)}", "outputs for 'without', 'with', or both; or outputs alone"
+        )
     fitted = None
-    if estimator is not None:
+    if estimator is not None and observed is not None:
         with steps.step("estimate the matrix"):
             fitted = clone(estimator).fit(observed)
-    titles = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in outputs}
-    return Run(observed, None, fitted, {arm: outputs[arm] for arm in ARMS if arm in outputs}, titles)
+    titles = {arm: _TITLES.get(arm, "outputs computed elsewhere") for arm in named}
+    return Run(observed, None, fitted, {arm: named[arm] for arm in (*ARMS, ONLY_ARM) if arm in named}, titles)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.estimation import SVT, threshold_name
+from likewise.fairness import PairwiseDistance
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.result import DataSummary, EstimateSummary
 
@@ -13,8 +14,11 @@ _CHEAP_SPECTRUM = 2e9
 """Floating-point operations up to which the singular values below the threshold are computed too, only to be drawn."""
 
 
-def summarise_data(observed: ObservedMatrix, interval: str, source: str) -> DataSummary:
-    """Describe the observations of an audit."""
+def summarise_data(individuals: ObservedMatrix | PairwiseDistance, interval: str, source: str) -> DataSummary:
+    """Describe the individuals of an audit: their observations, or how many there are if only a distance is known."""
+    if isinstance(individuals, PairwiseDistance):
+        return DataSummary(source, individuals.n_individuals)
+    observed = individuals
     m, n = observed.shape
     return DataSummary(
         source=source,
