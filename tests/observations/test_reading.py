@@ -200,13 +200,14 @@ FIELDS = st.sampled_from(
 @given(
     records=st.lists(
         st.lists(FIELDS, min_size=2, max_size=4) | st.tuples(FIELDS, FIELDS, st.just("4")), min_size=1
-    )
+    ),
+    end=st.sampled_from(["", "\n", "\r\n", "\n\n"]),
 )
-def test_any_table_reads_as_plain_python_reads_it_or_is_refused_alike(tmp_path_factory, records):
-    body = "\n".join(",".join(record) for record in records)
+def test_any_table_reads_as_plain_python_reads_it_or_is_refused_alike(tmp_path_factory, records, end):
+    body = "\n".join(",".join(record) for record in records) + end
     path = tmp_path_factory.getbasetemp() / "table.csv"
     path.write_text("user,item,rating\n" + body)
-    expected = naive_triplets(body)
+    expected = naive_triplets(body.rstrip("\r\n"))
     try:
         Z = read_ratings(path, value_range=(0, 12), duplicates="last")
     except InputError:

@@ -63,6 +63,7 @@ TEXTS = {
         FileFormatError,
         "line 3 of r.dat, '2::1::3::9', has 4 fields; expected 3",
     ),
+    "separator at the end": (GOOD + "2::1::3::\n", FileFormatError, "line 3 .* has 4 fields; expected 3"),
     "time missing": (
         "1::2::3::9\n1::3::3\n",
         FileFormatError,

@@ -43,9 +43,10 @@ def parse(
     if text.quote and text.body.count(text.quote.encode()) % 2:
         raise _explanation(text, ids, numbers, gaps, "a quote that is never closed")
     frame = _read(text, ids, numbers, gaps)
-    is_short = frame[:, -1].null_count() > 0  # the parser fills up lines that end too early with nulls
+    # The parser fills up lines that end too early with nulls, and overlooks a separator at the very end.
+    is_odd = frame[:, -1].null_count() > 0 or text.body.endswith(text.separator.encode())
     is_incomplete = _lacks_something(frame, ids, [] if gaps else numbers)
-    if (is_short or is_incomplete) and (fault := first_fault(text, ids, numbers, gaps)):
+    if (is_odd or is_incomplete) and (fault := first_fault(text, ids, numbers, gaps)):
         raise fault
     if is_incomplete:
         raise FileFormatError(f"{text.name} with a field that is missing or not finite", "an id and a number")
