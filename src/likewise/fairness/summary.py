@@ -73,13 +73,15 @@ def summarise(
     -------
     FairnessFigures
     """
+    groups, limit, neighbors = request.groups, request.lipschitz, request.neighbors
+    # Violations need a vector of their own: they go first, before the one of ratios is held.
+    violations = None if limit is None else find_violations(output, reference.values, limit, request.slack)
     ratios = pair_ratios(output, reference.values)
     ordered = _order_statistics(ratios, request)
     mean_output = float(output.mean())
     rescale = reference.mean / mean_output if mean_output else np.nan
     spread = float(np.sqrt(np.dot(output, output))) / distance.n_individuals
     n_infinite = int(np.count_nonzero(np.isinf(ratios)))
-    groups, limit = request.groups, request.lipschitz
     return FairnessFigures(
         n_individuals=distance.n_individuals,
         n_pairs=output.size,
@@ -99,10 +101,8 @@ def summarise(
         output_spread=ExactFigure(spread, output.size),
         epsilon_delta=request.epsilons.curve(output),
         groups=None if groups is None else groups.split(output, reference.values, ratios, reference.near),
-        violations=None if limit is None else find_violations(output, reference.values, limit, request.slack),
-        neighbors=None
-        if request.neighbors is None
-        else neighbor_figures(distance, reference.distance, request.neighbors),
+        violations=violations,
+        neighbors=None if neighbors is None else neighbor_figures(distance, reference.distance, neighbors),
         notes=_notes(reference, n_infinite, spread, distance.scale),
     )
 

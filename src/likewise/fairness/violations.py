@@ -93,7 +93,8 @@ def find_violations(
     if not all(0 <= share < 1 for share in shares):
         raise InputError(f"shares={shares!r}", "numbers in [0, 1)")
     n_pairs = output.size
-    excess = output - lipschitz * reference
+    excess = reference * -lipschitz
+    excess += output
     np.maximum(excess, 0.0, out=excess)
     ranks = [share_rank(1 - share, n_pairs) for share in shares]
     needed = dict(zip(shares, order_statistics(excess, ranks), strict=True))
