@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 CACHE_LINE = 64
-READ_AHEAD = 17  # AHEAD + 1 of portable.h
 
 
 class Rows(ctypes.Structure):
@@ -102,6 +101,12 @@ def instruction_set() -> int:
     return int(library().likewise_instruction_sets()) - 1
 
 
+@cache
+def read_ahead() -> int:
+    """Return how many column indices the kernels read beyond the end of a row."""
+    return int(library().likewise_read_ahead())
+
+
 def instruction_set_name() -> str:
     """Return its name: ``"baseline"``, ``"avx2"`` or ``"avx512"``."""
     name: bytes = library().likewise_instruction_set_name(instruction_set())
@@ -147,7 +152,7 @@ def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
 
 
 def _declare_results(loaded: ctypes.CDLL) -> None:
-    loaded.likewise_instruction_sets.restype = c_int32
+    loaded.likewise_instruction_sets.restype = loaded.likewise_read_ahead.restype = c_int32
     loaded.likewise_instruction_set_name.restype = c_char_p
     for function in (
         loaded.likewise_sweep,
@@ -161,7 +166,7 @@ def _declare_results(loaded: ctypes.CDLL) -> None:
 def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     share = (c_int64, c_int64)
     pointer = ctypes.POINTER
-    loaded.likewise_instruction_sets.argtypes = ()
+    loaded.likewise_instruction_sets.argtypes = loaded.likewise_read_ahead.argtypes = ()
     loaded.likewise_instruction_set_name.argtypes = (c_int32,)
     loaded.likewise_sweep.argtypes = (c_int32, pointer(Rows), *share, pointer(Panel))
     loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, c_void_p, c_void_p)

@@ -30,8 +30,8 @@ class NativeProducts:
     ----------
     shape : tuple of int
     pointers : ndarray of int64, shape (m + 1,)
-    columns : ndarray of uint16 or uint32, shape (nnz + READ_AHEAD,)
-        Columns in the order of the panels.
+    columns : ndarray of uint16 or uint32, shape (nnz + read_ahead,)
+        Columns in the order of the panels; the kernels look ahead of the entry they are at.
     values : ndarray, shape (nnz,)
     order : ndarray of uint32, shape (n,), or None
         The column of the matrix that each row of a panel holds.
@@ -196,7 +196,7 @@ class _Sweep:
         )
 
     def _dense_columns(self) -> NDArray[np.uint32]:
-        ahead = np.arange(self.left.shape[1] + native.READ_AHEAD) + self.matrix.shape[1]
+        ahead = np.arange(self.left.shape[1] + native.read_ahead()) + self.matrix.shape[1]
         within: NDArray[np.uint32] = np.minimum(ahead, max(self.panel_rows - 1, 0)).astype(np.uint32)
         return within
 
@@ -243,7 +243,7 @@ def _renumbered(indices: NDArray[Any], order: NDArray[np.uint32] | None, n: int)
     place = np.arange(n, dtype=kind)
     if order is not None:
         place[order] = np.arange(n, dtype=kind)
-    renumbered = np.zeros(indices.size + native.READ_AHEAD, kind)
+    renumbered = np.zeros(indices.size + native.read_ahead(), kind)
     for start in range(0, indices.size, _CHUNK):
         chunk = place[indices[start : start + _CHUNK]]
         renumbered[start : start + chunk.size] = chunk

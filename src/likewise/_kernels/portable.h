@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define CACHE_LINE 64
-#define AHEAD 16 /* entries; how far before it is used a row of a panel is asked for */
+#define AHEAD 32 /* entries of a matrix row; how long before its use a panel row is asked for */
 
 #define COPY(to, from, length) \
     do { for (int64_t p_ = 0; p_ < (length); p_++) (to)[p_] = (from)[p_]; } while (0)

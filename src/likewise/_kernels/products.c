@@ -9,10 +9,10 @@
 struct rows {
     int64_t n_columns, n_dense;
     const int64_t *pointers;
-    const void *columns; /* uint16_t or uint32_t; AHEAD + 1 more than there are, since they are read ahead */
+    const void *columns; /* uint16_t or uint32_t; likewise_read_ahead() more than there are */
     const void *values;  /* float or double */
     const void *dense;   /* n_dense a row, in the type of the arithmetic */
-    const uint32_t *dense_columns; /* n_columns, n_columns + 1, ...; AHEAD + 1 more */
+    const uint32_t *dense_columns; /* n_columns, n_columns + 1, ...; as many more */
     int32_t column_bytes, value_bytes;
 };
 
@@ -95,6 +95,12 @@ EXPORT int32_t likewise_instruction_sets(void)
 #else
     return 1;
 #endif
+}
+
+/* The entries behind the last that `gather` looks at. */
+EXPORT int32_t likewise_read_ahead(void)
+{
+    return AHEAD;
 }
 
 EXPORT const char *likewise_instruction_set_name(int32_t set)
