@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-EXPERIMENT_2 = ("--shape", "6040,3952", "--value-range", "0,5", "--interval", "unit", "--threshold", "paper-ratings")
+EXPERIMENT_2 = (
+    "--shape",
+    "6040,3952",
+    "--value-range",
+    "0,5",
+    "--interval",
+    "unit",
+    "--threshold",
+    "paper-ratings",
+)
 
 AUDITS: dict[str, tuple[str, tuple[str, ...]]] = {
     "ml-1m": ("ml-1m/ratings.dat", ()),
@@ -40,38 +49,56 @@ AUDITS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 @dataclass
 class Outcome:
-    """One audit: seconds, peak memory in MiB, and its JSON document."""
+    """One audit: seconds, peak memory in MiB, its report, and what it noted of the run."""
 
     seconds: float
     peak: float
     document: dict[str, Any]
+    run: dict[str, Any]
 
 
 def run(path: Path, options: tuple[str, ...]) -> Outcome:
     """Run the command line once."""
     with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "audit.json"
-        command = [sys.executable, "-m", "likewise", "audit", str(path), *options, "--quiet", "--json", str(target)]
+        target = Path(folder) / "report"
+        command = [
+            sys.executable,
+            "-m",
+            "likewise",
+            "audit",
+            str(path),
+            *options,
+            "--quiet",
+            "--out",
+            str(target),
+        ]
         began = time.perf_counter()
         process = subprocess.Popen(command)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
         if status:
             sys.exit(f"failed: {' '.join(command)}")
-        return Outcome(seconds, usage.ru_maxrss / 1024, json.loads(target.read_text()))
+        documents = (
+            json.loads((target / f"{name}.json").read_text(encoding="utf-8")) for name in ("report", "run")
+        )
+        return Outcome(seconds, usage.ru_maxrss / 1024, *documents)
 
 
 def figure(arm: dict[str, Any], name: str) -> float:
-    value = arm["fairness"]["figures"][name]["value"]
-    return float("nan") if value is None else float(value)
+    record = arm["fairness"]
+    for part in name.split("."):
+        record = record[part]
+    return float(record["value"])
 
 
 def row(name: str, outcome: Outcome) -> str:
     document = outcome.document
     data, arms = document["data"], document["arms"]
-    errors = [arms[arm]["error"]["rmse"] if arms[arm]["error"] else float("nan") for arm in ("without", "with")]
+    errors = [
+        arms[arm]["error"]["rmse"] if arms[arm]["error"] else float("nan") for arm in ("without", "with")
+    ]
     means = [figure(arms[arm], "mean_ratio") for arm in ("without", "with")]
-    similar = [figure(arms[arm], "similar_scale_free_ratio") for arm in ("without", "with")]
+    similar = [figure(arms[arm], "similar.scale_free_ratio") for arm in ("without", "with")]
     return (
         f"{name:<32}{data['n_individuals']:>6} x {data['n_features']:<5}{data['n_observed']:>10,}"
         f"{document['estimate']['threshold']:>8.3f}{document['estimate']['rank']:>5}"
@@ -97,7 +124,7 @@ def main() -> None:
         if arguments.only in name:
             runs = [run(Path(folder) / file, options) for _ in range(arguments.repeat)]
             best = min(runs, key=lambda outcome: outcome.seconds)
-            steps[name] = best.document["seconds"]
+            steps[name] = best.run["seconds"]
             print(row(name, best), flush=True)
     for name, seconds in steps.items():
         print(f"\n{name}")

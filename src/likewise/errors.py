@@ -67,6 +67,10 @@ class DistanceError(InputError):
     """A distance that is unknown or cannot be computed on these data."""
 
 
+class FairnessError(LikewiseError):
+    """A limit that a pipeline was told to hold does not hold, or is not shown to hold."""
+
+
 class OutputError(LikewiseError, OSError):
     """A result that could not be written; no partial file is left behind."""
 

@@ -9,7 +9,9 @@ from likewise.fairness.findings import findings
 
 
 def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9):
-    similar = SimpleNamespace(share=0.1, scale_free_ratio=ExactFigure(scale_free, 3))
+    similar = SimpleNamespace(
+        share=0.1, scale_free_ratio=ExactFigure(scale_free, 3), output_gap=ExactFigure(2 * scale_free, 3)
+    )
     fairness = SimpleNamespace(
         similar=similar,
         mean_ratio=ExactFigure(mean_ratio, 3),
@@ -31,6 +33,7 @@ def test_first_sentence_names_the_direction(after, words):
 def test_percent_change_is_right():
     first, second, *_ = findings({"without": arm(0.5, rmse=1.0), "with": arm(0.25, rmse=1.1)})
     assert "from 0.5 to 0.25 (-50%)" in first
+    assert "distance of their outputs goes from 1 to 0.5 (-50%)" in first
     assert "rises: RMSE goes from 1 to 1.1 (+10%)" in second
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from likewise.errors import ConstantOutputWarning
 from likewise.estimation import SVT
-from likewise.fairness import ErrorFigures, ObservedDistance, certify, measure_arms
+from likewise.fairness import ErrorFigures, ObservedDistance, certify, findings, measure_arms
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.findings import findings
 from likewise.pipeline.result import Arm, AuditReport, DataSummary, EstimateSummary, ReferenceSummary
 
 IDS = ["<script>alert(1)</script>", "[red]bob", "eve\x1b[31m", "Zoë"]
@@ -55,7 +54,7 @@ def build(*, valid=True, arms=("without", "with"), duplicate=False, constant=Fal
         reference=reference,
         certificates=certify(fitted.estimate_, observed, threshold=fitted.threshold_),
         arms=built,
-        findings=findings(built, reference),
+        findings=findings(built, valid=reference.valid_comparison, change="With pre-processing"),
         settings={"model": "knn", "hold_out": 0.1, "norm": "l1", "random_state": 0},
         seconds={"estimate the matrix": 0.5},
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import COMPLETING, READING, Completing, Reading
+from likewise.cli.options import COMPLETING, MEASURING, READING, Completing, Measuring, Reading
 from likewise.cli.progress import StepBars
 
 if TYPE_CHECKING:
@@ -25,12 +25,13 @@ def audit(
     hold_out: float = 0.1,
     reference: Literal["observed", "estimate"] = "observed",
     norm: Literal["l1", "l2"] = "l1",
-    nearest_share: float = 0.1,
+    outputs: Path | None = None,
     outputs_without: Path | None = None,
     outputs_with: Path | None = None,
     out: Path | None = None,
     json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
+    measuring: Measuring = MEASURING,
     completing: Completing = COMPLETING,
     reading: Reading = READING,
 ) -> None:
@@ -50,12 +51,12 @@ def audit(
         What individuals are compared by: observed data for both arms, or the released code's convention (not a valid comparison).
     norm
         Norm of the reference distance.
-    nearest_share
-        Share of the pairs that counts as most similar.
+    outputs
+        File of outputs computed elsewhere, instead of a model: a row for each individual.
     outputs_without
-        File of outputs computed elsewhere without pre-processing, instead of a model: a row for each individual.
+        The same, to be compared with others: without pre-processing.
     outputs_with
-        The same with pre-processing.
+        With pre-processing.
     out
         Folder for report.html, report.json and figures.
     json
@@ -69,21 +70,24 @@ def audit(
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
-        outputs = _read_outputs({"without": outputs_without, "with": outputs_with}, observed)
+        files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
+        given = _read_outputs(files, observed)
         report = likewise.audit(
             observed,
-            estimator=completing.make_estimator() if outputs is None or completing.estimator else None,
+            estimator=completing.make_estimator() if given is None or completing.estimator else None,
             model=_chosen_model(model, n_neighbors),
-            outputs=outputs,
+            outputs=given,
             hold_out=hold_out,
             reference=reference,
             norm=norm,
-            nearest_share=nearest_share,
+            **measuring.options(observed),
             random_state=completing.random_state,
             source=ratings.name,
             progress=progress,
         )
     deliver(report, out, json, quiet=quiet)
+    if measuring.fail_above is not None:
+        _fail_unless_shown(report)
 
 
 def deliver(report: AuditReport, out: Path | None, json: str | None = None, *, quiet: bool = False) -> None:
@@ -139,6 +143,16 @@ def _chosen_model(name: str, n_neighbors: int | None) -> Any:
     if not isinstance(model, NearestNeighborModel):
         raise ModelError(f"n_neighbors={n_neighbors} for model {name!r}", "knn or knn-co-raters")
     return replace(model, n_neighbors=n_neighbors)
+
+
+def _fail_unless_shown(report: AuditReport) -> None:
+    """Raise unless the limit holds for what would be used: outputs with pre-processing, where both kinds were audited."""
+    from likewise.errors import FairnessError
+
+    judged = [arm for arm in report.arms.values() if arm.name != "without"] or list(report.arms.values())
+    broken = [arm for arm in judged if arm.verdict is None or arm.verdict.status != "holds"]
+    if broken:
+        raise FairnessError("; ".join(f"{arm.label}: {arm.verdict}" for arm in broken))
 
 
 def _read_outputs(files: dict[str, Path | None], observed: ObservedMatrix) -> dict[str, Any] | None:

@@ -14,13 +14,14 @@ from typing import TextIO
 
 from cyclopts import CycloptsError
 
-from likewise.errors import LikewiseError, LikewiseWarning
+from likewise.errors import FairnessError, LikewiseError, LikewiseWarning
 
 _HOW_TO_SEE_MORE = "set LIKEWISE_DEBUG=1 to see where"
 _ENDINGS: tuple[tuple[type[BaseException], str, int], ...] = (
     (KeyboardInterrupt, "interrupted", 130),
     (BrokenPipeError, "", 141),
     (CycloptsError, "{error} (likewise --help tells more)", 2),
+    (FairnessError, "{error}", 3),
     (LikewiseError, "{error}", 1),
     (OSError, f"{{error}}; {_HOW_TO_SEE_MORE}", 1),
     (MemoryError, f"out of memory; {_HOW_TO_SEE_MORE}", 70),

@@ -16,7 +16,8 @@ from likewise.cli.exits import exit_code_of
 app = App(
     name="likewise",
     help="Does an algorithm on sparse, noisy data treat similar individuals similarly, and how do we make it do so?",
-    help_epilogue="Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 70 an error in likewise itself.",
+    help_epilogue="Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above is not shown to hold, "
+    "70 an error in likewise itself.",
     help_format="plaintext",
     version=__version__,
     suppress_keyboard_interrupt=False,
@@ -37,7 +38,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 fine, 1 input that cannot be used, 2 wrong usage, 70 an unexpected error, 130 interrupted, 141 nobody reads
+        The exit code: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit that is not shown to hold, 70 an unexpected error, 130 interrupted, 141 nobody reads
         the output any more.
     """
     return exit_code_of(lambda: app(arguments, exit_on_error=False, print_error=False))

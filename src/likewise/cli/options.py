@@ -148,3 +148,64 @@ class Completing:
 
 
 COMPLETING = Completing()
+
+
+@Parameter(name="*", group="Measuring")
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What is measured on the outputs.
+
+    Parameters
+    ----------
+    nearest_share
+        Share of the pairs that counts as most similar.
+    lipschitz
+        L: count the pairs with D > L d, and judge.
+    fail_above
+        The same, and exit with 3 unless D <= L d is shown to hold, for use in a pipeline.
+    tolerance
+        Share of the pairs that may violate the limit.
+    groups
+        File with a group for each individual: its first column is the id.
+    group_column
+        Column of that file, by name or by position counted from 0.
+    pairs
+        Draw that many pairs and give intervals, instead of measuring all pairs.
+    confidence
+        Of these intervals.
+    """
+
+    nearest_share: float = 0.1
+    lipschitz: float | None = None
+    fail_above: float | None = None
+    tolerance: float = 0.0
+    groups: Path | None = None
+    group_column: Column = 1
+    pairs: int | None = None
+    confidence: float = 0.95
+
+    def options(self, observed: ObservedMatrix) -> dict[str, Any]:
+        """Return the arguments of `likewise.audit` that these are; groups are read and put in the order of the individuals."""
+        from likewise.inference import read_groups
+
+        column = 1 if self.group_column is None else self.group_column
+        groups = self.groups and read_groups(self.groups, observed.row_ids, group_column=column)
+        return {
+            "nearest_share": self.nearest_share,
+            "lipschitz": self._limit(),
+            "tolerance": self.tolerance,
+            "groups": groups,
+            "pairs": "all" if self.pairs is None else self.pairs,
+            "confidence": self.confidence,
+        }
+
+    def _limit(self) -> float | None:
+        from likewise.errors import InputError
+
+        limits = {limit for limit in (self.lipschitz, self.fail_above) if limit is not None}
+        if len(limits) > 1:
+            raise InputError(f"--lipschitz {self.lipschitz} and --fail-above {self.fail_above}", "one limit")
+        return next(iter(limits), None)
+
+
+MEASURING = Measuring()

@@ -86,7 +86,11 @@ def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
     treated = {-1: "treated more alike", 0: "treated as they were", 1: "treated less alike"}[
         _direction(*pair)
     ]
-    return f"{change} similar individuals are {treated}: the scale-free ratio over the {share} most similar pairs {_change(*pair)}."
+    gap = (before.fairness.similar.output_gap.value, after.fairness.similar.output_gap.value)
+    return (
+        f"{change} similar individuals are {treated}, relative to how much outputs differ overall: the scale-free ratio over the "
+        f"{share} most similar pairs {_change(*pair)}. The mean distance of their outputs {_change(*gap)}."
+    )
 
 
 def _error_sentence(before: Measured, after: Measured) -> str:

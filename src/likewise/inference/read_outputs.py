@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
-from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import FileFormatError, ModelError
+from likewise.errors import FileFormatError
+from likewise.inference.align import positions_of
 from likewise.inference.checked_outputs import checked_outputs
 from likewise.observations.reading.layouts import id_array
 from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
@@ -20,7 +19,6 @@ from likewise.observations.reading.unpack import Source, is_npz, unpack
 Floats = NDArray[np.float64]
 
 _NPY = b"\x93NUMPY"
-_NAMED = 5
 
 
 def read_outputs(path: str | PathLike[str], row_ids: ArrayLike, *, id_column: str | None = None) -> Floats:
@@ -65,7 +63,7 @@ def read_outputs(path: str | PathLike[str], row_ids: ArrayLike, *, id_column: st
     ids, values = _read(source, id_column)
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
     if ids is not None:
-        values = values[_positions(ids, wanted, source.name)]
+        values = values[positions_of(ids, wanted, source.name)]
     return checked_outputs(values, len(wanted), source.name)
 
 
@@ -107,25 +105,3 @@ def _read_table(file: Tabular, id_column: str | None) -> tuple[NDArray[Any], NDA
     frame = file.take([position], numbers, False)
     values = frame.select(str(number) for number in numbers).to_numpy()
     return id_array(frame[str(position)]), values.ravel() if len(numbers) == 1 else values
-
-
-def _positions(ids: NDArray[Any], wanted: Sequence[Any], name: str) -> list[int]:
-    """Return where each wanted id is; ids that are written alike are the same, so that 7 finds "7"."""
-    found = [str(other) for other in ids.tolist()]
-    position = {other: place for place, other in enumerate(found)}
-    absent = [other for other in wanted if str(other) not in position]
-    if absent:
-        raise ModelError(
-            f"{name} has outputs for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {_listed(absent)}",
-            "a row for each",
-            f"its ids begin {_listed(ids.tolist(), more=False)}",
-        )
-    if len(position) < len(found):
-        repeated = [other for other, count in Counter(found).items() if count > 1]
-        raise ModelError(f"{name} has several rows for {_listed(repeated)}", "one row for each individual")
-    return [position[str(other)] for other in wanted]
-
-
-def _listed(names: Sequence[Any], *, more: bool = True) -> str:
-    listing = ", ".join(repr(name) for name in names[:_NAMED])
-    return listing + (", ..." if more and len(names) > _NAMED else "")

@@ -133,6 +133,11 @@ class Arm:
     error: ErrorFigures | None
     verdict: Verdict | None = None
 
+    @property
+    def label(self) -> str:
+        """What to call the arm in a sentence."""
+        return self.name if self.name == "outputs" else f"{self.name} pre-processing"
+
 
 @dataclass(frozen=True, eq=False)
 class AuditReport:

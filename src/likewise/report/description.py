@@ -15,7 +15,9 @@ INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference d
 
 
 def data_lines(data: DataSummary) -> tuple[str, ...]:
-    """Say what was observed."""
+    """Say what was observed, or that only a distance between the individuals is known."""
+    if data.n_features is None or data.n_observed is None or data.observed_fraction is None:
+        return (f"{data.source}: {data.n_individuals:,} individuals, known by the distance between them",)
     return (
         f"{data.source}: {data.n_individuals:,} individuals x {data.n_features:,} features, "
         f"{data.n_observed:,} observed (p_hat = {number(data.observed_fraction)})",
@@ -39,6 +41,11 @@ def reference_lines(reference: ReferenceSummary) -> tuple[str, ...]:
     return (reference.description, VALID if reference.valid_comparison else INVALID, *reference.caveats)
 
 
+def verdict_lines(report: AuditReport) -> tuple[str, ...]:
+    """Say of each arm whether the limit that was given holds."""
+    return tuple(f"{arm.label}: {arm.verdict}" for arm in report.arms.values() if arm.verdict is not None)
+
+
 def all_notes(report: AuditReport) -> tuple[str, ...]:
     """Collect what the reader should know of the data and of each arm; what holds of every arm is said once."""
     return (*report.data.notes, *_arm_notes(report))
@@ -48,4 +55,4 @@ def _arm_notes(report: AuditReport) -> Iterator[str]:
     of_arm = {name: arm.fairness.notes for name, arm in report.arms.items()}
     for note in dict.fromkeys(note for notes in of_arm.values() for note in notes):
         where = [name for name, notes in of_arm.items() if note in notes]
-        yield note if len(where) == len(of_arm) else f"{where[0]} pre-processing: {note}"
+        yield note if len(where) == len(of_arm) else f"{report.arms[where[0]].label}: {note}"

@@ -20,10 +20,10 @@ FileFormat = Literal["svg", "png"]
 Plot = Callable[["AuditReport", "Axes"], Any]
 Caption = Callable[["AuditReport"], str]
 
-_ARM_COLORS = {"without": "#d55e00", "with": "#0072b2"}
+_ARM_COLORS = {"without": "#d55e00", "with": "#0072b2", "outputs": "#0072b2"}
 """Vermillion and blue of Okabe and Ito (2008): told apart with any colour vision, and in grey."""
 
-_ARM_LINES = {"without": "--", "with": "-"}
+_ARM_LINES = {"without": "--", "with": "-", "outputs": "-"}
 
 _INK = "#1c1e21"
 """Text and axes; becomes the colour of the surrounding text where a figure stands in a page."""
@@ -61,7 +61,7 @@ def plot_histogram(report: AuditReport, ax: Axes | None = None) -> Axes:
     """
     ax = _axes_for_arms(report, ax)
     for name, arm in report.arms.items():
-        arm.fairness.plot_histogram(ax, f"{name} pre-processing")
+        arm.fairness.plot_histogram(ax, arm.label)
     ax.set_xlim(left=0)
     return ax
 
@@ -81,7 +81,7 @@ def plot_epsilon_delta(report: AuditReport, ax: Axes | None = None) -> Axes:
     """
     ax = _axes_for_arms(report, ax)
     for name, arm in report.arms.items():
-        arm.fairness.plot_epsilon_delta(ax, f"{name} pre-processing")
+        arm.fairness.plot_epsilon_delta(ax, arm.label)
     if all(arm.fairness.epsilon_delta.epsilon[0] > 0 for arm in report.arms.values()):
         ax.set_xscale("log")
     ax.set_ylim(bottom=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
 from likewise.report.comparison import comparison
-from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines
+from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines, verdict_lines
 from likewise.report.figures import FIGURES, inline_svg
 from likewise.report.numbers import number, printable
 
@@ -54,6 +54,7 @@ def _context(report: AuditReport) -> dict[str, Any]:
     style = resources.files("likewise.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     return {
         "report": report,
+        "findings": (*verdict_lines(report), *report.findings),
         "style": Markup(style),
         "groups": groups,
         "headline": groups[:-1],

@@ -64,7 +64,8 @@ def to_json(tree: Mapping[str, Any]) -> str:
 
 def _arm(arm: Arm) -> dict[str, Any]:
     error = None if arm.error is None else arm.error.to_dict()
-    return {"title": arm.title, "error": error, "fairness": arm.fairness.to_dict()}
+    verdict = None if arm.verdict is None else arm.verdict.to_dict()
+    return {"title": arm.title, "error": error, "verdict": verdict, "fairness": arm.fairness.to_dict()}
 
 
 def _plain(value: Any) -> Any:

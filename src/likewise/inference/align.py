@@ -1,0 +1,51 @@
+"""Put rows of a file in the order of the individuals, by their ids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from likewise.errors import ModelError
+
+_NAMED = 5
+
+
+def positions_of(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: str = "outputs") -> list[int]:
+    """Return where each wanted id is; ids that are written alike are the same, so that 7 finds "7".
+
+    Parameters
+    ----------
+    ids : ndarray
+        Of the rows of a file; there may be others than those wanted.
+    wanted : sequence
+    name : str
+        What to call the file.
+    what : str
+        What a row holds.
+
+    Raises
+    ------
+    ModelError
+        If an individual has no row, or several; the message says how many match.
+    """
+    found = [str(other) for other in ids.tolist()]
+    position = {other: place for place, other in enumerate(found)}
+    absent = [other for other in wanted if str(other) not in position]
+    if absent:
+        raise ModelError(
+            f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {_listed(absent)}",
+            "a row for each",
+            f"its ids begin {_listed(ids.tolist(), more=False)}",
+        )
+    if len(position) < len(found):
+        repeated = [other for other, count in Counter(found).items() if count > 1]
+        raise ModelError(f"{name} has several rows for {_listed(repeated)}", "one row for each individual")
+    return [position[str(other)] for other in wanted]
+
+
+def _listed(names: Sequence[Any], *, more: bool = True) -> str:
+    listing = ", ".join(repr(name) for name in names[:_NAMED])
+    return listing + (", ..." if more and len(names) > _NAMED else "")
