@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("kernels")
 
 VALUES = st.one_of(
     st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]),
-    st.floats(-1e6, 1e6, allow_subnormal=False),
+    st.floats(-1e6, 1e6).filter(lambda value: value == 0 or abs(value) > 1e-100),  # squares do not underflow
 )
 
 

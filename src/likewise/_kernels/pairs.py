@@ -90,7 +90,7 @@ def squared_differences(
 
     Parameters as for `absolute_differences`. Computed as ``(||z_i||^2 - s) + (||z_j||^2 - s)``, s = z_i . z_j, cut at
     0; exactly 0 for identical rows. The absolute error is at most ``(n_i + n_j + 4) eps (||z_i||^2 + ||z_j||^2)``, so
-    relative accuracy is lost for rows that nearly agree.
+    relative accuracy is lost for rows that nearly agree; squares must not underflow.
     """
     return _walked(pairs, Walk.SQUARED, range(start, stop), later_only, out, n_threads)
 
