@@ -102,8 +102,8 @@ def _pairs(case: Case, rng: np.random.Generator, effort: float) -> Iterator[tupl
         case.function, np.vstack([origin, rows[: max(2, int(20 * effort))]]), (1e-2, -1.0)
     )
     for norms in dict.fromkeys((bound.from_norm, bound.to_norm) for bound in case.bounds):
-        centres = np.vstack([case.seen, origin.repeat(100, axis=0), rows])[: max(40, int(600 * effort))]
-        yield from ascent(case.function, centres, norms, rng, max(40, int(300 * effort)))
+        centres = np.vstack([case.seen, origin.repeat(100, axis=0), rows])[: max(40, int(400 * effort))]
+        yield from ascent(case.function, centres, norms, rng, max(40, int(200 * effort)))
 
 
 # --- cases ------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def truth_findings(rng: np.random.Generator, effort: float) -> list[Finding]:
     return [finding]
 
 
-def movielens_findings() -> list[Finding]:
+def movielens_findings() -> Iterable[Finding]:
     """All pairs of MovieLens 1M, rows of the fit, by the paper's threshold."""
     if "LIKEWISE_DATA" not in os.environ:
         return []
@@ -248,8 +248,9 @@ def movielens_findings() -> list[Finding]:
     for start in range(0, 6040, 200):
         stop = min(start + 200, 6040)
         kept = np.triu(np.ones((stop - start, 6040 - start), bool), 1)
+        of_pairs = d.block(start, stop, start)[kept], D.block(start, stop, start)[kept]
         for finding in findings:
-            finding.add(d.block(start, stop, start)[kept], D.block(start, stop, start)[kept], ROUNDING)
+            finding.add(*of_pairs, ROUNDING)
     return findings
 
 
@@ -263,7 +264,6 @@ class Order:
     n_estimates: int = 0
     largest_star_over_k2: float = 0.0
     n_corollary_refused: int = 0
-    refusals: list[str] = field(default_factory=list)
 
 
 def constants_in_order(rng: np.random.Generator, n_estimates: int) -> Order:
@@ -300,18 +300,15 @@ def naive_k2(estimate: Any, observed: ObservedMatrix) -> float:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def soundness(effort: float = 1.0, seed: int = 0) -> list[Finding]:
+def soundness(effort: float = 1.0, seed: int = 0) -> Iterator[Finding]:
     """Hold all certificates against all pairs; `effort` below 1 takes fewer of them."""
     rng = np.random.default_rng(seed)
-    cases = chain(preprocessing_cases(rng, effort), model_cases(rng))
-    findings = list(chain.from_iterable(hold(case, rng, effort) for case in cases))
-    return findings + truth_findings(rng, effort)
+    for case in chain(preprocessing_cases(rng, effort), model_cases(rng)):
+        yield from hold(case, rng, effort)
+    yield from truth_findings(rng, effort)
 
 
-def table(findings: Iterable[Finding]) -> str:
-    """One line for each certificate."""
-    head = f"{'case':30} {'certificate':34} {'norms':13} {'constant':>10} {'pairs':>12} {'exceed':>7} {'largest':>10} {'share':>7}"
-    return "\n".join([head, *map(_line, findings)])
+HEAD = f"{'case':30} {'certificate':34} {'norms':13} {'constant':>10} {'pairs':>12} {'exceed':>7} {'largest':>10} {'share':>7}"
 
 
 def _line(finding: Finding) -> str:
@@ -341,12 +338,14 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="fewer pairs, small matrices")
     quick = parser.parse_args().quick
-    start = perf_counter()
+    start, findings = perf_counter(), []
+    print(HEAD)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LikewiseWarning)
-        findings = soundness(0.02 if quick else 1.0) + ([] if quick else movielens_findings())
+        for finding in chain(soundness(0.02 if quick else 1.0), () if quick else movielens_findings()):
+            findings.append(finding)
+            print(_line(finding), flush=True)
         order = constants_in_order(np.random.default_rng(1), 50 if quick else 500)
-    print(table(findings))
     print(f"\n{summary(findings)}; {perf_counter() - start:.0f} s")
     print(
         f"K* / K2 (both formed in full) over {order.n_estimates} random estimates: at most {order.largest_star_over_k2:.4g}"

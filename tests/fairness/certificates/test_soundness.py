@@ -20,7 +20,7 @@ def bench(monkeypatch):
 
 
 def test_no_pair_exceeds_a_certificate_and_some_pair_attains_k_star(bench):
-    findings = bench.soundness(effort=0.005)
+    findings = list(bench.soundness(effort=0.005))
     assert [str(finding) for finding in findings if finding.n_exceeding] == []
     assert sum(finding.n_pairs for finding in findings) > 10**6
     assert sum(isinstance(finding.bound, AffineCertificate) for finding in findings) == 5
