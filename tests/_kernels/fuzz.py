@@ -68,13 +68,14 @@ def products_and_distances(matrix, seed):
     X, Y = (rng.standard_normal((size, b)).astype(dtype) for size in (n, m))
     pairs, later = PairWalk.from_csr(matrix), bool(rng.integers(2))
     start, stop = np.sort(rng.integers(0, m + 1, 2)).tolist()
+    others = range(*np.sort(rng.integers(0, m + 1, 2)).tolist())
     return [
         gram_product(rows, X, n_threads=n_threads),
         forward_product(rows, X, n_threads=n_threads),
         adjoint_product(rows, Y, n_threads=n_threads),
-        absolute_differences(pairs, start, stop, later, n_threads=n_threads),
-        squared_differences(pairs, start, stop, later, n_threads=n_threads),
-        *shared_differences(pairs, start, stop, later, n_threads=n_threads),
+        absolute_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
+        squared_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
+        *shared_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
     ]
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
-from likewise.errors import InputError
+from likewise.errors import InputError, ShapeError
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -93,20 +93,33 @@ def test_shared_differences_are_those_of_the_double_loop(Z):
         assert sums[i, j] == sum(shared)  # in the order of the features, so with the same bits
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(Z=observed(), data=st.data())
-def test_a_range_and_later_individuals_alone(Z, data):
-    pairs, m = PairWalk.from_csr(as_csr(Z)), len(Z)
-    start = data.draw(st.integers(0, m))
-    stop = data.draw(st.integers(start, m))
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(Z=observed(), width=st.sampled_from([1, 2, 4, 8, 64]), data=st.data())
+def test_ranges_of_individuals_and_later_ones_alone_in_tiles_of_any_width(Z, width, data):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("likewise._kernels.pair_lists.tile_width", lambda _: width)
+        pairs, m = PairWalk.from_csr(as_csr(Z)), len(Z)
+    ends = st.tuples(st.integers(0, m), st.integers(0, m)).map(sorted)
+    (start, stop), (first, last) = data.draw(ends), data.draw(ends)
+    one_tile = PairWalk.from_csr(as_csr(Z))
     for compare in (
         absolute_differences,
         squared_differences,
         lambda *a, **k: shared_differences(*a, **k)[0],
+        lambda *a, **k: shared_differences(*a, **k)[1],
     ):
-        whole = compare(pairs, 0, m)
-        assert_array_equal(compare(pairs, start, stop), whole[start:stop])
-        assert_array_equal(compare(pairs, start, stop, later_only=True), np.triu(whole, 1)[start:stop])
+        whole = compare(one_tile, 0, m)
+        for later, expected in ((False, whole), (True, np.triu(whole, 1))):
+            assert_array_equal(compare(pairs, start, stop, later), expected[start:stop])
+            window = compare(pairs, start, stop, later, others=range(first, last))
+            assert_array_equal(window, expected[start:stop, first:last])
+
+
+def test_refuses_others_beyond_the_matrix_or_with_gaps():
+    pairs = PairWalk.from_csr(as_csr(EXAMPLE))
+    for others in (range(0, 4), range(-1, 2), range(0, 3, 2)):
+        with pytest.raises(ShapeError, match="0 <= start <= stop <= 3"):
+            absolute_differences(pairs, 0, 3, others=others)
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])

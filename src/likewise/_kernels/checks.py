@@ -59,10 +59,10 @@ def checked_out(out: Any, like: Floats, shape: tuple[int, int]) -> Any:
     return out
 
 
-def checked_range(start: int, stop: int, size: int) -> None:
-    """Raise unless a range of rows lies within a matrix of `size` rows."""
-    if not 0 <= start <= stop <= size:
-        raise ShapeError(f"rows {start} to {stop}", f"0 <= start <= stop <= {size}")
+def checked_range(start: int, stop: int, size: int, step: int = 1) -> None:
+    """Raise unless a range of rows lies within a matrix of `size` rows and leaves none out."""
+    if not 0 <= start <= stop <= size or step != 1:
+        raise ShapeError(f"rows {start} to {stop}, step {step}", f"0 <= start <= stop <= {size}, step 1")
 
 
 def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -71,14 +71,17 @@ class Lists(ctypes.Structure):
 
     _fields_ = (
         ("n_rows", c_int64),
+        ("n_columns", c_int64),
+        ("tile", c_int64),
         ("row_pointers", c_void_p),
-        ("column_pointers", c_void_p),
+        ("list_pointers", c_void_p),
         ("row_columns", c_void_p),
-        ("column_rows", c_void_p),
         ("row_values", c_void_p),
-        ("column_values", c_void_p),
+        ("members", c_void_p),
+        ("values", c_void_p),
         ("norms", c_void_p),
-        ("member_bytes", c_int32),
+        ("first", c_int64),
+        ("last", c_int64),
         ("value_bytes", c_int32),
     )
 
@@ -169,7 +172,7 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_instruction_sets.argtypes = loaded.likewise_read_ahead.argtypes = ()
     loaded.likewise_instruction_set_name.argtypes = (c_int32,)
     loaded.likewise_sweep.argtypes = (c_int32, pointer(Rows), *share, pointer(Panel))
-    loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, c_void_p, c_void_p)
+    loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, *(c_void_p,) * 4)
     for function in (loaded.likewise_pack, loaded.likewise_unpack):
         function.argtypes = (pointer(Packing), *share)
     return loaded

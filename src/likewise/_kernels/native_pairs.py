@@ -16,34 +16,40 @@ def walk_pairs(
     lists: PairLists,
     walk: Walk,
     rows: range,
+    others: range,
     later_only: bool,
     sums: Doubles,
     counts: NDArray[np.int32] | None,
     n_threads: int,
 ) -> None:
-    """Write a line of `sums`, and of `counts` if there, for each individual in `rows`."""
-    C, handed = native.library(), _as_struct(lists, walk)
+    """Write a line of `sums`, and of `counts` if there, for each individual in `rows`, against those in `others`."""
+    C, handed = native.library(), _as_struct(lists, walk, others)
 
     def share(_: int, start: int, stop: int) -> None:
+        room = np.empty(lists.tile)
+        room_for_counts = None if counts is None else np.empty(lists.tile, np.int32)
         C.likewise_walk(
             walk, byref(handed), rows.start, rows.start + start, rows.start + stop, later_only,
-            native.address(sums), native.address(counts),
+            native.address(sums), native.address(counts), native.address(room), native.address(room_for_counts),
         )  # fmt: skip
 
     run_together(share, equal_shares(lists.work[rows.start : rows.stop + 1], n_threads))
 
 
-def _as_struct(lists: PairLists, walk: Walk) -> native.Lists:
-    rows, columns = lists.by_row, lists.by_column
+def _as_struct(lists: PairLists, walk: Walk, others: range) -> native.Lists:
+    rows, tiles = lists.by_row, lists.by_tile
     return native.Lists(
         n_rows=lists.shape[0],
+        n_columns=lists.shape[1],
+        tile=lists.tile,
         row_pointers=native.address(rows.pointers),
-        column_pointers=native.address(columns.pointers),
+        list_pointers=native.address(tiles.pointers),
         row_columns=native.address(rows.members),
-        column_rows=native.address(columns.members),
         row_values=native.address(rows.values),
-        column_values=native.address(columns.values),
+        members=native.address(tiles.members),
+        values=native.address(tiles.values),
         norms=native.address(lists.norms.get(walk)),
-        member_bytes=columns.members.itemsize,
-        value_bytes=columns.values.itemsize,
+        first=others.start,
+        last=others.stop,
+        value_bytes=tiles.values.itemsize,
     )

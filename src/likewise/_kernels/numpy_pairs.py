@@ -17,28 +17,28 @@ def walk_pairs(
     lists: PairLists,
     walk: Walk,
     rows: range,
+    others: range,
     later_only: bool,
     sums: Doubles,
     counts: NDArray[np.int32] | None,
     n_threads: int,  # noqa: ARG001
 ) -> None:
-    """Write a line of `sums`, and of `counts` if there, for each individual in `rows`."""
+    """Write a line of `sums`, and of `counts` if there, for each individual in `rows`, against those in `others`."""
     for line, i in enumerate(rows):
-        sums[line] = _compare(lists, walk, i)
+        from_ = max(others.start, i + 1) if later_only else others.start
+        whom = range(min(from_, others.stop), others.stop)
+        place = slice(whom.start - others.start, None)
+        sums[line, place] = _compare(lists, walk, i, whom)
         if counts is not None:
-            counts[line] = _sum_over_shared(lists, i, _one)
-        if later_only:
-            for written in (sums, counts):
-                if written is not None:
-                    written[line, : i + 1] = 0
+            counts[line, place] = _sum_over_shared(lists, i, whom, _one)
 
 
-def _compare(lists: PairLists, walk: Walk, i: int) -> Doubles:
+def _compare(lists: PairLists, walk: Walk, i: int, others: range) -> Doubles:
     if walk is Walk.SHARED:
-        return _sum_over_shared(lists, i, _absolute_difference)
+        return _sum_over_shared(lists, i, others, _absolute_difference)
     norms = lists.norms[walk]
-    shared = _sum_over_shared(lists, i, _overlap if walk is Walk.ABSOLUTE else np.multiply)
-    distances: Doubles = np.maximum((norms[i] - shared) + (norms - shared), 0.0)
+    shared = _sum_over_shared(lists, i, others, _overlap if walk is Walk.ABSOLUTE else np.multiply)
+    distances: Doubles = np.maximum((norms[i] - shared) + (norms[others.start : others.stop] - shared), 0.0)
     return distances
 
 
@@ -56,18 +56,25 @@ def _one(a: float, b: Doubles) -> Doubles:  # noqa: ARG001
     return np.ones_like(b)
 
 
-def _sum_over_shared(lists: PairLists, i: int, term: Term) -> Doubles:
-    """Sum ``term(z_ik, z_jk)`` over the features k that i and j share, for every j."""
-    others, terms = [np.zeros(0, np.intp)], [np.zeros(0)]
-    for own, who, theirs in _lists_of(lists, i):
-        others.append(who)
+def _sum_over_shared(lists: PairLists, i: int, others: range, term: Term) -> Doubles:
+    """Sum ``term(z_ik, z_jk)`` over the features k that i and j share, for every j in `others`."""
+    tiles = range(others.start // lists.tile, -(-others.stop // lists.tile))
+    sums = np.concatenate([np.zeros(0), *(_sums_in_tile(lists, i, tile, term) for tile in tiles)])
+    before = tiles.start * lists.tile
+    return sums[others.start - before : others.stop - before]
+
+
+def _sums_in_tile(lists: PairLists, i: int, tile: int, term: Term) -> Doubles:
+    members, terms = [np.zeros(0, np.intp)], [np.zeros(0)]
+    for own, who, theirs in _lists_of(lists, i, tile):
+        members.append(who)
         terms.append(term(own, theirs))
-    return sums_in_order(np.concatenate(others), np.concatenate(terms), lists.shape[0])
+    return sums_in_order(np.concatenate(members), np.concatenate(terms), lists.tile)
 
 
-def _lists_of(lists: PairLists, i: int) -> Iterator[tuple[float, NDArray[Any], Doubles]]:
-    rows, columns = lists.by_row, lists.by_column
+def _lists_of(lists: PairLists, i: int, tile: int) -> Iterator[tuple[float, NDArray[Any], Doubles]]:
+    rows, tiles = lists.by_row, lists.by_tile
     for position in range(rows.pointers[i], rows.pointers[i + 1]):
-        k = rows.members[position]
-        span = slice(columns.pointers[k], columns.pointers[k + 1])
-        yield rows.values[position], columns.members[span], columns.values[span].astype(np.float64)
+        k = tile * lists.shape[1] + rows.members[position]
+        span = slice(tiles.pointers[k], tiles.pointers[k + 1])
+        yield rows.values[position], tiles.members[span], tiles.values[span].astype(np.float64)

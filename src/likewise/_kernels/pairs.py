@@ -50,8 +50,9 @@ def absolute_differences(
     later_only: bool = False,
     out: Doubles | None = None,
     n_threads: int | None = None,
+    others: range | None = None,
 ) -> Doubles:
-    """Return the l1 distances ``||z_i - z_j||_1`` of zero-filled rows, from i in [start, stop) to every j.
+    """Return the l1 distances ``||z_i - z_j||_1`` of zero-filled rows, from i in [start, stop) to every j in `others`.
 
     Computed as ``(||z_i|| - s) + (||z_j|| - s)``, s the sum of min(|z_ik|, |z_jk|) over shared features of equal
     sign. All three sums run over features in increasing order and rounding is monotonic, so both terms are >= 0,
@@ -64,18 +65,20 @@ def absolute_differences(
     start, stop : int
         Range of individuals i.
     later_only : bool
-        Compare with j > i alone, at half the cost; the other entries are 0.
-    out : ndarray of float64, shape (stop - start, m), optional
+        Compare with j > i alone, at little more than half the cost; the other entries are 0.
+    out : ndarray of float64, shape (stop - start, n_others), optional
         C-contiguous array to write into.
     n_threads : int, optional
         By default LIKEWISE_NUM_THREADS, else the processors that this process may use. The result has the same
         bits whatever their number.
+    others : range, optional
+        Individuals j, consecutive; by default all.
 
     Returns
     -------
-    ndarray of float64, shape (stop - start, m)
+    ndarray of float64, shape (stop - start, n_others)
     """
-    return _walked(pairs, Walk.ABSOLUTE, range(start, stop), later_only, out, n_threads)
+    return _walked(pairs, Walk.ABSOLUTE, range(start, stop), others, later_only, out, n_threads)
 
 
 def squared_differences(
@@ -85,6 +88,7 @@ def squared_differences(
     later_only: bool = False,
     out: Doubles | None = None,
     n_threads: int | None = None,
+    others: range | None = None,
 ) -> Doubles:
     """Return the squared l2 distances ``||z_i - z_j||_2^2`` of zero-filled rows.
 
@@ -92,11 +96,16 @@ def squared_differences(
     0; exactly 0 for identical rows. The absolute error is at most ``(n_i + n_j + 4) eps (||z_i||^2 + ||z_j||^2)``, so
     relative accuracy is lost for rows that nearly agree; squares must not underflow.
     """
-    return _walked(pairs, Walk.SQUARED, range(start, stop), later_only, out, n_threads)
+    return _walked(pairs, Walk.SQUARED, range(start, stop), others, later_only, out, n_threads)
 
 
 def shared_differences(
-    pairs: PairWalk, start: int, stop: int, later_only: bool = False, n_threads: int | None = None
+    pairs: PairWalk,
+    start: int,
+    stop: int,
+    later_only: bool = False,
+    n_threads: int | None = None,
+    others: range | None = None,
 ) -> tuple[NDArray[np.int32], Doubles]:
     """Return, over the features that both observed, how many there are and the sum of ``|z_ik - z_jk|``.
 
@@ -104,24 +113,32 @@ def shared_differences(
 
     Returns
     -------
-    counts : ndarray of int32, shape (stop - start, m)
-    sums : ndarray of float64, shape (stop - start, m)
+    counts : ndarray of int32, shape (stop - start, n_others)
+    sums : ndarray of float64, shape (stop - start, n_others)
     """
-    counts = np.empty((max(stop - start, 0), pairs.shape[0]), np.int32)
-    return counts, _walked(pairs, Walk.SHARED, range(start, stop), later_only, None, n_threads, counts)
+    n_others = pairs.shape[0] if others is None else len(others)
+    counts = np.zeros((max(stop - start, 0), n_others), np.int32)
+    return counts, _walked(
+        pairs, Walk.SHARED, range(start, stop), others, later_only, None, n_threads, counts
+    )
 
 
 def _walked(
     pairs: PairWalk,
     walk: Walk,
     rows: range,
+    others: range | None,
     later_only: bool,
     out: Doubles | None,
     n_threads: int | None,
     counts: NDArray[np.int32] | None = None,
 ) -> Doubles:
     m = pairs.shape[0]
-    checked_range(rows.start, rows.stop, m)
-    sums: Doubles = checked_out(out, np.empty(0), (len(rows), m))
-    pairs.walk_pairs(pairs.lists, walk, rows, later_only, sums, counts, thread_count(n_threads))
+    others = range(m) if others is None else others
+    for asked in (rows, others):
+        checked_range(asked.start, asked.stop, m, asked.step)
+    sums: Doubles = checked_out(out, np.empty(0), (len(rows), len(others)))
+    if later_only:
+        sums.fill(0.0)
+    pairs.walk_pairs(pairs.lists, walk, rows, others, later_only, sums, counts, thread_count(n_threads))
     return sums
