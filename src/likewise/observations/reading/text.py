@@ -122,12 +122,15 @@ def _records(
 
 def _quote(body: bytes, separator: str) -> str | None:
     """Return the quoting character if any field starts with it: a quote inside a field, as of inches, encloses nothing."""
+    if b'"' not in body:
+        return None
     starts = (b"\n", separator.encode())
     return '"' if body[:1] == b'"' or any(start + b'"' in body for start in starts) else None
 
 
 def _line(body: bytes) -> str:
-    return body.partition(b"\n")[0].decode().rstrip("\r")
+    end = body.find(b"\n")
+    return (body if end < 0 else body[:end]).decode().rstrip("\r")
 
 
 def _as_utf8(source: Source, encoding: str) -> bytes:

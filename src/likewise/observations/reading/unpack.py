@@ -52,7 +52,7 @@ def unpack(path: str | PathLike[str]) -> Source:
     source = Source(file.name, _content(file))
     while (inner := _unwrapped(source)) is not None:
         source = inner
-    if not source.data.strip():
+    if not source.data or source.data.isspace():
         raise FileFormatError(f"{source.name} is empty", "a file of observations")
     return source
 
