@@ -25,6 +25,7 @@ from scipy.stats import chi2
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.request import Progress
 from likewise.spectrum.result import Floats
+from likewise.spectrum.slabs import inner, subtract_product
 
 FAILURE_PROBABILITY = 1e-8
 TEST_WIDTH = 8  # columns: the smallest block for which a pass over the matrix is nearly free
@@ -103,7 +104,7 @@ def chebyshev_test(
     """
     n = operator.shape[1]
     current: Floats = rng.standard_normal((n, width)).astype(deflated.dtype)
-    current -= deflated @ (deflated.T @ current)
+    subtract_product(current, deflated, inner(deflated, current))
     allowed, rate = _chi_squared_quantile(failure_probability, width), math.acosh(2 * level / cut - 1)
     patience = 4 + math.ceil(_PATIENCE * degree_needed(n, cut, level, failure_probability, width))
     start, previous = _squared_norm(current), np.zeros_like(current)
@@ -122,7 +123,7 @@ def chebyshev_test(
 def _scaled_to_unit(operator: RowOperator, deflated: Floats, cut: float, block: Floats) -> Floats:
     """Apply ``2 M' / c - I``, which maps [0, c] to [-1, 1]."""
     image = operator.gram(block)
-    image -= deflated @ (deflated.T @ image)
+    subtract_product(image, deflated, inner(deflated, image))
     image *= 2 / cut
     image -= block
     return image

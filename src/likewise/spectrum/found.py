@@ -10,10 +10,11 @@ from scipy import linalg
 
 from likewise.spectrum.goal import Goal
 from likewise.spectrum.operators import RowOperator
-from likewise.spectrum.orthonormal import multiply_in_place, orthonormalise
+from likewise.spectrum.orthonormal import orthonormalise
 from likewise.spectrum.proof import Proof
 from likewise.spectrum.request import Request
 from likewise.spectrum.result import Floats
+from likewise.spectrum.slabs import multiply_in_place
 from likewise.spectrum.subspace import Subspace
 
 _ROUNDS = 6  # each is a step of subspace iteration; float32 work needs one or two
@@ -37,7 +38,7 @@ class Found:
     def of(cls, subspace: Subspace, goal: Goal, proof: Proof) -> Found:
         """Take from a subspace what may be above the level, one step of subspace iteration ahead."""
         near = subspace.squares > max((1 - _NEAR) * goal.level - proof.blur, goal.floor / 2, 0.0)
-        return cls(subspace.images[:, near] / subspace.squares[near].astype(subspace.images.dtype), proof)
+        return cls(subspace.images[:, near] / subspace.squares[near], proof)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,9 @@ from scipy import linalg
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import Basis, rank_revealing_qr
 from likewise.spectrum.result import Floats
+from likewise.spectrum.slabs import inner, subtract_product
+
+_LITTLE = 0.01  # of the product's size: directions smaller than that are orthogonalised again
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class BlockKrylov:
         self.basis = Basis(operator.shape[1], start.dtype)
         self._projected = np.zeros((64, 64))
         self.frontier, _ = rank_revealing_qr(start, np.linalg.norm(start, axis=0))
-        self._coupling, self._coupled_from = np.zeros((0, 0), start.dtype), 0
+        self._coupling, self._coupled_from = np.zeros((self.frontier.shape[1], 0), start.dtype), 0
 
     @property
     def size(self) -> int:
@@ -64,23 +67,56 @@ class BlockKrylov:
 
     def step(self) -> None:
         """Multiply the frontier and make what is new in the product the next one."""
-        image = self.operator.gram(self.frontier)
-        self._coupled_from = self.size
-        self.basis.append(self.frontier)
+        block, old = self.frontier, self.size
+        image = self.operator.gram(block)
         scale = np.linalg.norm(image, axis=0)
-        self._extend_projection(self.basis.project_out(image))
-        fresh, coupling = rank_revealing_qr(image, scale)
+        # What the recurrence knows goes first: then so little is left that one round of Gram-Schmidt is exact.
+        known, own = self._coupling.T, inner(block, image)
+        subtract_product(image, block, own)
+        self.basis.subtract(image, known, self._coupled_from)
+        self.basis.append(block)
+        coefficients = self.basis.project_out(image)
+        coefficients[self._coupled_from : old] += known
+        coefficients[old:] += own
+        self._extend_projection(coefficients, old)
+        self._coupled_from = old
+        self._advance(image, scale)
+
+    def _advance(self, remainder: Floats, scale: NDArray[np.floating]) -> None:
+        """Orthonormalise what is new; twice where it was so little that rounding against the basis shows."""
+        fresh, coupling = rank_revealing_qr(remainder, scale)
+        smallest = np.linalg.norm(coupling, axis=1).min(initial=np.inf)
+        if smallest < _LITTLE * scale.max(initial=0.0):
+            self.basis.project_out(fresh)
+            fresh, repair = rank_revealing_qr(fresh, np.ones(fresh.shape[1]))
+            coupling = repair @ coupling
         room = self.basis.n - self.size
         self.frontier, self._coupling = fresh[:, :room], coupling[:room]
 
+    def squares(self) -> NDArray[np.float64]:
+        """Ritz values alone, largest first: several times cheaper than `ritz`."""
+        squares: NDArray[np.float64] = linalg.eigvalsh(self._projection, check_finite=False)[::-1]
+        return squares
+
+    def errors(self, first: int, last: int) -> NDArray[np.float64]:
+        """Residual norms of a few Ritz vectors, from the first to the last in decreasing order, without the others."""
+        chosen = (self.size - last, self.size - 1 - first)
+        _, weights = linalg.eigh(self._projection, subset_by_index=chosen, check_finite=False)
+        return self._residual_norms(weights)[::-1]
+
     def ritz(self) -> RitzPairs:
         """Eigenpairs of the projection."""
-        squares, weights = linalg.eigh(
-            self._projected[: self.size, : self.size], driver="evd", check_finite=False
-        )
+        squares, weights = linalg.eigh(self._projection, driver="evd", check_finite=False)
         squares, weights = squares[::-1], weights[:, ::-1]
-        errors = np.linalg.norm(self._coupling @ weights[self._coupled_from :], axis=0)
-        return RitzPairs(squares, weights, errors)
+        return RitzPairs(squares, weights, self._residual_norms(weights))
+
+    @property
+    def _projection(self) -> NDArray[np.float64]:
+        return self._projected[: self.size, : self.size]
+
+    def _residual_norms(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        tail = weights[self._coupled_from :].astype(self._coupling.dtype)
+        return np.linalg.norm(self._coupling @ tail, axis=0).astype(np.float64)
 
     def vectors(self, pairs: RitzPairs, count: int) -> Floats:
         """The first `count` Ritz vectors, shape (n, count)."""
@@ -108,8 +144,8 @@ class BlockKrylov:
         silent = np.zeros((fresh.shape[1], self._coupling.shape[1]), self._coupling.dtype)
         self._coupling = np.vstack([self._coupling, silent])
 
-    def _extend_projection(self, coefficients: NDArray[np.float64]) -> None:
-        new, old = self.size, self._coupled_from
+    def _extend_projection(self, coefficients: NDArray[np.float64], old: int) -> None:
+        new = self.size
         if new > self._projected.shape[0]:
             self._projected = np.pad(self._projected, (0, new))
         self._projected[:new, old:new] = coefficients

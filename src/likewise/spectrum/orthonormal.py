@@ -7,9 +7,14 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from likewise.spectrum.result import Floats
+from likewise.spectrum.slabs import inner, multiply_in_place, subtract_product
 
-_PANEL = 256  # columns: wide enough for matrix products at full speed
-_ROWS = 1 << 14  # rows of a tall array that are worked on at a time
+_PANEL = 1024  # columns; what is not filled yet takes no memory on most systems
+_SEVERE = 0.1  # of a column's norm: less left of it, and Gram-Schmidt is repeated
+_DEPENDENT = (
+    1e-3  # of a column: less of it independent of the others, and they need Householder's reflections
+)
+_NEARLY_ORTHOGONAL = 0.5  # Frobenius norm of the cosines: the condition number is below 2, one round is exact
 
 
 class Basis:
@@ -40,22 +45,35 @@ class Basis:
     def project_out(self, block: Floats) -> NDArray[np.float64]:
         """Make `block` orthogonal to the basis, in place, and return the coefficients that were taken out.
 
-        Two rounds of Gram-Schmidt: the second repairs what cancellation left of the first.
+        Gram-Schmidt, repeated where cancellation was severe ("twice is enough").
         """
-        taken = np.zeros((self.size, block.shape[1]))
-        for _ in range(2):
-            for start, panel in self._filled():
-                coefficients = panel.T @ block
-                block -= panel @ coefficients
-                taken[start : start + panel.shape[1]] += coefficients
+        before = np.linalg.norm(block, axis=0)
+        taken = self._gram_schmidt(block)
+        if np.any(np.linalg.norm(block, axis=0) < _SEVERE * before):
+            taken += self._gram_schmidt(block)
         return taken
 
-    def combine(self, weights: NDArray[np.float64]) -> Floats:
+    def _gram_schmidt(self, block: Floats) -> NDArray[np.float64]:
+        taken = np.empty((self.size, block.shape[1]))
+        for start, panel in self._filled():
+            coefficients = inner(panel, block)
+            subtract_product(block, panel, coefficients)
+            taken[start : start + panel.shape[1]] = coefficients
+        return taken
+
+    def combine(self, weights: NDArray[np.floating]) -> Floats:
         """Return ``basis @ weights``, shape (n, k)."""
         combined = np.zeros((self.n, weights.shape[1]), self.dtype)
-        for start, panel in self._filled():
-            combined += panel @ weights[start : start + panel.shape[1]].astype(self.dtype)
+        self.subtract(combined, -weights)
         return combined
+
+    def subtract(self, block: Floats, weights: NDArray[np.floating], start: int = 0) -> None:
+        """Replace `block` by ``block - basis[:, start:] @ weights``, for weights of shape (size - start, b)."""
+        for first, panel in self._filled():
+            skipped = max(start - first, 0)
+            if skipped < panel.shape[1]:
+                rows = slice(first + skipped - start, first + panel.shape[1] - start)
+                subtract_product(block, panel[:, skipped:], weights[rows].astype(self.dtype, copy=False))
 
     def _filled(self) -> list[tuple[int, Floats]]:
         starts = range(0, self.size, _PANEL)
@@ -82,18 +100,35 @@ def rank_revealing_qr(block: Floats, scale: NDArray[np.floating]) -> tuple[Float
         ``columns @ weights`` is `block` up to rounding.
     """
     safe = np.where(scale > 0, scale, 1).astype(block.dtype)
-    columns, triangle, order = linalg.qr(block / safe, mode="economic", pivoting=True, check_finite=False)
+    scaled = block / safe
+    fast = _cholesky_qr(scaled)
+    if fast is not None:
+        return fast[0], fast[1] * safe
+    columns, triangle, order = linalg.qr(scaled, mode="economic", pivoting=True, check_finite=False)
     rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > 4 * np.finfo(block.dtype).eps))
     weights = np.empty((rank, block.shape[1]), block.dtype)
     weights[:, order] = triangle[:rank]
     return columns[:, :rank], weights * safe
 
 
+def _cholesky_qr(block: Floats) -> tuple[Floats, Floats] | None:
+    """QR factors of a block whose columns are clearly independent, by a Cholesky factorisation in float64."""
+    exact = block.astype(np.float64)
+    try:
+        triangle = linalg.cholesky(exact.T @ exact, check_finite=False)
+    except linalg.LinAlgError:
+        return None
+    if np.diag(triangle).min() < _DEPENDENT:
+        return None
+    inverse = linalg.solve_triangular(triangle, np.eye(triangle.shape[0]), check_finite=False)
+    return (exact @ inverse).astype(block.dtype), triangle.astype(block.dtype)
+
+
 def orthonormalise(tall: Floats) -> Floats:
     """Replace the columns of a tall array by an orthonormal basis Q of them and return R, with ``tall = Q R``.
 
-    Cholesky of the Gram matrix, twice: everything is a matrix product, nothing of the size of `tall` is allocated.
-    Falls back on Householder's reflections where the columns are too close to dependent for that.
+    Cholesky of the Gram matrix, repeated where the columns were far from orthogonal: everything is a matrix product
+    and nothing of the size of `tall` is allocated. Householder's reflections where they are too close to dependent.
 
     Parameters
     ----------
@@ -103,27 +138,21 @@ def orthonormalise(tall: Floats) -> Floats:
     -------
     ndarray, shape (k, k)
     """
-    triangle = np.eye(tall.shape[1])
-    for _ in range(2):
-        triangle = _orthonormalising_round(tall) @ triangle
-    return triangle
+    triangle, nearly_orthogonal = _orthonormalising_round(tall)
+    if nearly_orthogonal:
+        return triangle
+    return np.asarray(_orthonormalising_round(tall)[0] @ triangle)
 
 
-def multiply_in_place(tall: Floats, small: Floats) -> None:
-    """Replace `tall` by ``tall @ small`` (k x k), a few rows at a time."""
-    for start in range(0, tall.shape[0], _ROWS):
-        rows = tall[start : start + _ROWS]
-        rows[:] = rows @ small
-
-
-def _orthonormalising_round(tall: Floats) -> Floats:
-    product = tall.T @ tall
+def _orthonormalising_round(tall: Floats) -> tuple[Floats, bool]:
+    product = inner(tall, tall)
     size = np.sqrt(np.diag(product))
     size[size == 0] = 1
+    cosines = product / np.outer(size, size)
     try:
-        triangle = linalg.cholesky(product / np.outer(size, size), check_finite=False) * size
+        triangle = linalg.cholesky(cosines, check_finite=False) * size
     except linalg.LinAlgError:
         tall[:], triangle = linalg.qr(tall, mode="economic", check_finite=False)
-        return np.asarray(triangle)
+        return np.asarray(triangle), True
     multiply_in_place(tall, linalg.solve_triangular(triangle, np.eye(size.size), check_finite=False))
-    return np.asarray(triangle)
+    return np.asarray(triangle), bool(linalg.norm(cosines - np.eye(size.size)) < _NEARLY_ORTHOGONAL)

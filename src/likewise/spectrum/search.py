@@ -20,6 +20,7 @@ from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
 _HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
+_SLOWEST = 8  # pairs whose residuals are looked at before all Ritz vectors are computed
 _LOOSE = 30.0  # times the tolerance: still good enough to be deflated in the proof
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
 
@@ -83,13 +84,14 @@ class _Search:
     def run(self) -> Found:
         while True:
             self._grow()
-            pairs = self.space.ritz()
-            goal = Goal.of(pairs.squares, self.request, self.dtype)
+            goal = Goal.of(self.space.squares(), self.request, self.dtype)
             self._check(goal)
-            found = self._attempt(pairs, goal)
-            if found is not None:
-                return found
-            self._make_room(pairs, goal)
+            excess = self._excess(goal)
+            self.pace.plan(self.space.size, goal.wanted, excess)
+            if excess <= 1 or self._full or self._out_of_passes:
+                found = self._judge(self.space.ritz(), goal)
+                if found is not None:
+                    return found
 
     def _starting_block(self) -> Floats:
         gaussian = self._gaussian(_WIDTH)
@@ -142,21 +144,32 @@ class _Search:
             "at_most=, or allow more with memory_limit="
         )
 
-    def _attempt(self, pairs: RitzPairs, goal: Goal) -> Found | None:
-        """Finish if all that is wanted has converged and the proof succeeds."""
-        tolerance = _HEADROOM * self.request.tolerance
+    @property
+    def _tolerance(self) -> float:
+        return _HEADROOM * self.request.tolerance
+
+    def _excess(self, goal: Goal) -> float:
+        """Residuals over the tolerance, of the wanted pairs that are slowest to converge: those nearest the level."""
+        if not goal.wanted:
+            return 0.0
+        if self.space.size < 2 * goal.wanted:
+            return math.inf
+        errors = self.space.errors(max(goal.wanted - _SLOWEST, 0), goal.wanted)
+        return float(errors.max()) / (self._tolerance * goal.level)
+
+    def _judge(self, pairs: RitzPairs, goal: Goal) -> Found | None:
+        """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""
         relative = pairs.errors / np.maximum(pairs.squares, goal.level or 1.0)
-        worst = float(relative[: goal.wanted].max(initial=0.0))
-        self.pace.plan(self.space.size, goal.wanted, worst / tolerance)
-        if worst <= tolerance:
-            proof = self._try_proof(
-                pairs, goal, int(np.argmin(np.append(relative <= _LOOSE * tolerance, False)))
-            )
-            if proof is not None:
-                return proof
+        if relative[: goal.wanted].max(initial=0.0) <= self._tolerance:
+            converged = int(np.argmin(np.append(relative <= _LOOSE * self._tolerance, False)))
+            found = self._try_proof(pairs, goal, converged)
+            if found is not None:
+                return found
         if self._out_of_passes:
             subspace = measured(self.operator, self.space.vectors(pairs, goal.wanted))
             return Found.of(subspace, goal, Proof.failed(f"stopped after {self.operator.passes} passes"))
+        if self._full:
+            self._make_room(pairs, goal)
         return None
 
     def _try_proof(self, pairs: RitzPairs, goal: Goal, converged: int) -> Found | None:
@@ -175,7 +188,6 @@ class _Search:
         return None
 
     def _make_room(self, pairs: RitzPairs, goal: Goal) -> None:
-        """Restart from the best Ritz vectors where the memory limit is reached."""
-        if self._full:
-            spare = self.limit - self.space.frontier.shape[1] - goal.wanted
-            self.space.restart(pairs, goal.wanted + max(spare // 2, 0))
+        """Restart from the best Ritz vectors, since the memory limit is reached."""
+        spare = self.limit - self.space.frontier.shape[1] - goal.wanted
+        self.space.restart(pairs, goal.wanted + max(spare // 2, 0))

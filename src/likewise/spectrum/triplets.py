@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from likewise.spectrum.proof import Proof
 from likewise.spectrum.request import Progress, Request, checked_request
 from likewise.spectrum.result import Floats, SingularTriplets
 from likewise.spectrum.search import GramIsCheaperError, krylov_search
+from likewise.spectrum.slabs import one_blas_thread
 
 SOLVERS = ("auto", "dense", "gram", "krylov", "arpack")
 
@@ -115,7 +117,8 @@ def singular_triplets(
     if transposed and request.start is not None:
         request = replace(request, start=operator.adjoint(request.start))
     choice = choose(operator, request) if solver == "auto" else Choice(solver, "asked for")
-    refined, proof, choice = _solve(operator, request, choice)
+    with one_blas_thread() if choice.solver == "krylov" else nullcontext():
+        refined, proof, choice = _solve(operator, request, choice)
     result = _selected(refined, proof, choice, operator, request)
     return result.transposed() if transposed else result
 

@@ -1,0 +1,75 @@
+"""Products of tall arrays, split by rows over our own threads.
+
+BLAS's own threads wait for each other by spinning: where other work wants the processors too, a product of a tall
+array with a few columns can take a hundred times as long. So an iteration holds BLAS to one thread and splits the rows
+itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from likewise._kernels.threads import run_together, thread_count
+from likewise.spectrum.result import Floats
+
+_ROWS_OF_A_THREAD = 1024  # fewer are done before a thread has started
+_ROWS_AT_A_TIME = 1 << 14  # of a product that replaces its operand
+
+
+def inner(X: Floats, Y: Floats) -> Floats:
+    """Return ``X^T Y`` for tall X and Y."""
+    shares = _shares(X.shape[0])
+    parts = np.empty((len(shares), X.shape[1], Y.shape[1]), X.dtype)
+
+    def multiply(number: int, start: int, stop: int) -> None:
+        np.matmul(X[start:stop].T, Y[start:stop], out=parts[number])
+
+    run_together(multiply, shares)
+    total: Floats = parts.sum(axis=0)
+    return total
+
+
+def subtract_product(Y: Floats, X: Floats, small: Floats) -> None:
+    """Replace tall Y by ``Y - X small``."""
+
+    def subtract(_: int, start: int, stop: int) -> None:
+        Y[start:stop] -= X[start:stop] @ small
+
+    run_together(subtract, _shares(Y.shape[0]))
+
+
+def multiply_in_place(tall: Floats, small: Floats) -> None:
+    """Replace `tall` by ``tall small`` (k x k), a few rows at a time."""
+
+    def multiply(_: int, start: int, stop: int) -> None:
+        for first in range(start, stop, _ROWS_AT_A_TIME):
+            rows = tall[first : min(first + _ROWS_AT_A_TIME, stop)]
+            rows[:] = rows @ small
+
+    run_together(multiply, _shares(tall.shape[0]))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread, so that ours do not compete with its."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _shares(n_rows: int) -> list[tuple[int, int]]:
+    n_shares = max(1, min(thread_count(), n_rows // _ROWS_OF_A_THREAD))
+    edges = [n_rows * k // n_shares for k in range(n_shares + 1)]
+    return list(pairwise(edges))
