@@ -9,6 +9,7 @@ from likewise import ObservedMatrix
 from likewise.fairness import (
     CallableDistance,
     CoObservedDistance,
+    FactorDistance,
     GowerDistance,
     ObservedDistance,
     PrecomputedDistance,
@@ -69,6 +70,7 @@ KINDS = {
     "co-observed l2": lambda s: CoObservedDistance(stars(s), "l2", least_shared=2),
     "rows l1": lambda s: RowDistance(numbers(s), "l1"),
     "rows l2": lambda s: RowDistance(numbers(s, 12)),
+    "factors": lambda s: FactorDistance(numbers(s), np.random.default_rng(s).integers(-2, 3, (9, 5))),
     "numbers": lambda s: RowDistance(numbers(s)[:, 0]),
     "scaled": lambda s: feature_distance(numbers(s), "l1", scaling="range"),
     "without a column": lambda s: feature_distance(numbers(s), exclude=[1], scaling="standard"),
@@ -128,6 +130,9 @@ def test_blocks_and_single_pairs_agree(kind):
     whole = distance.block(0, M)
     left, right = np.random.default_rng(0).integers(M, size=(2, 200))
     np.testing.assert_allclose(distance.between(left, right), whole[left, right], rtol=1e-9, atol=1e-15)
+    part = distance.block(3, 9, 3, 8)
+    np.testing.assert_allclose(part, whole[3:9, 3:8], rtol=1e-9, atol=1e-15)
+    part[:] = -1  # it may be written to
     np.testing.assert_allclose(distance.block(3, 9, 3), whole[3:9, 3:], rtol=1e-9, atol=1e-15)
     assert distance.between(left[:0], right[:0]).shape == (0,)
     assert set(distance.description.to_dict()) >= {"norm", "columns", "scaling", "missing", "is_metric"}

@@ -11,7 +11,8 @@ from scipy.spatial.distance import cdist
 
 from likewise import ObservedMatrix
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness import ObservedDistance, RowDistance
+from likewise.fairness import CoObservedDistance, ObservedDistance, RowDistance
+from likewise.fairness.cancellation import sums_are_exact
 
 from . import naive
 
@@ -77,15 +78,22 @@ def test_row_distance_agrees_with_the_definition(order, width):
     np.testing.assert_allclose(distance.between(*pairs.T), list(expected.values()), rtol=1e-12)
 
 
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
-    "make", [lambda: ObservedDistance(stars(3)), lambda: RowDistance(stars(3).to_dense())]
+    "make", [ObservedDistance, CoObservedDistance, lambda Z, q: RowDistance(Z.to_dense(), q)]
 )
-def test_blocks_are_parts_of_the_whole(make):
-    distance = make()
+def test_blocks_are_parts_of_the_whole(make, order):
+    distance = make(stars(3), order)
     everything = whole(distance)
-    for start, stop, first in [(0, 5, 0), (7, 11, 7), (3, 4, 20), (0, distance.n_individuals, 22)]:
+    for start, stop, first, last in [
+        (0, 5, 0, 7),
+        (7, 11, 7, 20),
+        (3, 4, 20, None),
+        (0, 23, 22, 23),
+        (2, 3, 4, 4),
+    ]:
         np.testing.assert_allclose(
-            distance.block(start, stop, first), everything[start:stop, first:], rtol=1e-9
+            distance.block(start, stop, first, last), everything[start:stop, first:last], rtol=1e-9
         )
 
 
@@ -139,6 +147,24 @@ def test_nearly_equal_sparse_rows_keep_their_relative_accuracy(seed, order):
     assert measured[0, 1] == 0
     for i, j in [(0, 2), (1, 2), (0, 3), (2, 3)]:
         np.testing.assert_allclose(measured[i, j], naive.distance(rows[i], rows[j], order), rtol=1e-9)
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0])
+def test_sums_of_ratings_are_not_rounded(order):
+    Z = ObservedDistance(stars(4), order)
+    assert Z._exact
+    powers = cdist(Z.values.toarray(), Z.values.toarray(), "cityblock" if order == 1 else "sqeuclidean")
+    np.testing.assert_array_equal(whole(Z), powers if order == 1 else np.sqrt(powers))
+
+
+def test_sums_that_may_be_rounded_are_not_called_exact():
+    half = np.array([0.5, -1.0])
+    assert sums_are_exact(half, 100.0, 1)
+    assert sums_are_exact(half, 100.0, 2)
+    assert not sums_are_exact(np.array([0.1]), 1.0, 1)  # not a binary fraction
+    assert not sums_are_exact(np.array([2.0**-11]), 1.0, 1)  # finer than the grid
+    assert not sums_are_exact(half, 2.0**45, 1)  # so large that the grid is lost
+    assert not sums_are_exact(half, 1.0, 1.5)
 
 
 def test_many_equal_rows_are_at_distance_zero():

@@ -19,6 +19,7 @@ from likewise.fairness.comparison import Comparison, MeasuredArm, compare
 from likewise.fairness.consistency import consistency
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.epsilon_delta import EpsilonDeltaCurve
+from likewise.fairness.factor_distance import FactorDistance
 from likewise.fairness.feature_distances import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
 from likewise.fairness.figures import FairnessFigures
@@ -56,6 +57,7 @@ __all__ = [
     "ErrorBound",
     "ErrorFigures",
     "ExactFigure",
+    "FactorDistance",
     "FairnessFigures",
     "Figure",
     "GowerDistance",

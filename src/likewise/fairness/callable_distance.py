@@ -76,9 +76,10 @@ class CallableDistance(PairwiseDistance):
         self.description = DistanceDescription(title, "the caller's function", rule, rule, rule, axioms)
         self._check_first_pair()
 
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        left, right = np.meshgrid(np.arange(start, stop), np.arange(first, self.n_individuals), indexing="ij")
+        others = np.arange(self.n_individuals)[first:last]
+        left, right = np.meshgrid(np.arange(start, stop), others, indexing="ij")
         return self.between(left.ravel(), right.ravel()).reshape(left.shape)
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:

@@ -61,6 +61,8 @@ class CoObservedDistance(PairwiseDistance):
     array([1.5])
     """
 
+    concurrent = True
+
     def __init__(
         self,
         observed: ObservedMatrix | Any,
@@ -86,12 +88,13 @@ class CoObservedDistance(PairwiseDistance):
             axioms="semimetric",
         )
 
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        counts, sums = shared_differences(self._walk, start, stop)
+        others = range(self.n_individuals)[first:last]
+        counts, sums = shared_differences(self._walk, start, stop, others=others)
         if self.order != 1:
-            sums = shared_sums(self.values, self._by_column, start, stop, 0, self._power)
-        return self._rescaled(counts[:, first:], sums[:, first:])
+            sums = shared_sums(self.values, self._by_column, range(start, stop), others, self._power)
+        return self._rescaled(counts, sums)
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""

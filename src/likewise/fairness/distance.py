@@ -68,12 +68,15 @@ class PairwiseDistance(ABC):
     scale : float or None
         Root mean square size of the rows in the distance's own units, where that means something; outputs whose spread is tiny beside it are
         nearly constant.
+    concurrent : bool
+        Whether several threads may measure at once.
     """
 
     n_individuals: int
     description: DistanceDescription
     row_ids: NDArray[Any] | None = None
     scale: float | None = None
+    concurrent: bool = False
 
     @property
     def name(self) -> str:
@@ -86,8 +89,8 @@ class PairwiseDistance(ABC):
         return self.description.is_metric
 
     @abstractmethod
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
-        """Measure individuals ``start..stop-1`` against individuals ``first..m-1``.
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
+        """Measure individuals ``start..stop-1`` against individuals ``first..last-1``.
 
         Parameters
         ----------
@@ -95,11 +98,13 @@ class PairwiseDistance(ABC):
             Range of rows.
         first : int
             First individual of the other side; `start` gives the upper triangle.
+        last : int, optional
+            Where the other side ends; by default at the last individual.
 
         Returns
         -------
-        ndarray, shape (stop - start, n_individuals - first)
-            Distances; NaN where a distance is not defined (for example no co-observed feature).
+        ndarray, shape (stop - start, last - first)
+            Distances, in an array of their own; NaN where a distance is not defined (for example no co-observed feature).
         """
 
     @abstractmethod

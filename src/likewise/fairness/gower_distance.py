@@ -58,6 +58,8 @@ class GowerDistance(PairwiseDistance):
     array([[0.   , 0.125, 1.   ]])
     """
 
+    concurrent = True
+
     def __init__(
         self,
         frame: Any,
@@ -85,9 +87,9 @@ class GowerDistance(PairwiseDistance):
             axioms="semimetric" if missing else "pseudometric" if len(exclude) else "metric",
         )
 
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        return self._mean_difference(self.features[:, start:stop, None], self.features[:, None, first:])
+        return self._mean_difference(self.features[:, start:stop, None], self.features[:, None, first:last])
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""

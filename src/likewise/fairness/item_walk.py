@@ -13,7 +13,7 @@ Term = Callable[[Floats, Floats], Floats]
 
 
 def shared_sums(
-    by_row: sparse.csr_array, by_column: sparse.csc_array, start: int, stop: int, first: int, term: Term
+    by_row: sparse.csr_array, by_column: sparse.csc_array, rows: range, others: range, term: Term
 ) -> Floats:
     """Sum ``term(a, b)`` over the features that both individuals observed.
 
@@ -23,22 +23,21 @@ def shared_sums(
     ----------
     by_row, by_column : csr_array, csc_array, shape (n_individuals, n_features)
         The same observations.
-    start, stop : int
-        Individuals on the left.
-    first : int
-        First individual on the right.
+    rows, others : range
+        Individuals on the left and on the right.
     term : callable
         Takes two vectors of observations, returns a vector.
 
     Returns
     -------
-    ndarray, shape (stop - start, n_individuals - first)
+    ndarray, shape (n_rows, n_others)
     """
     n_individuals = by_row.shape[0]
-    sums = np.empty((stop - start, n_individuals - first))
-    for row, i in enumerate(range(start, stop)):
+    sums = np.empty((len(rows), len(others)))
+    for line, i in enumerate(rows):
         mine = slice(by_row.indptr[i], by_row.indptr[i + 1])
-        others = by_column[:, by_row.indices[mine]]
-        terms = term(np.repeat(by_row.data[mine], np.diff(others.indptr)), others.data)
-        sums[row] = np.bincount(others.indices, weights=terms, minlength=n_individuals)[first:]
+        lists = by_column[:, by_row.indices[mine]]
+        terms = term(np.repeat(by_row.data[mine], np.diff(lists.indptr)), lists.data)
+        everyone = np.bincount(lists.indices, weights=terms, minlength=n_individuals)
+        sums[line] = everyone[others.start : others.stop]
     return sums

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._kernels import PairWalk, absolute_differences, squared_differences
-from likewise.fairness.cancellation import CancellationGuard, label_equal_rows
+from likewise.fairness.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.item_walk import shared_sums
 from likewise.fairness.norms import Norm, norm_name, norm_order, power_sums, row_differences
@@ -61,6 +61,8 @@ class ObservedDistance(PairwiseDistance):
     array([[0. , 1.5]])
     """
 
+    concurrent = True
+
     def __init__(
         self,
         observed: ObservedMatrix | Any,
@@ -88,25 +90,28 @@ class ObservedDistance(PairwiseDistance):
             axioms="pseudometric" if len(exclude) else "metric",
         )
 
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        powers = self._expanded_powers(start, stop, first)
-        self._guard.repair(powers, start, first)
+        powers = self._expanded_powers(range(start, stop), range(self.n_individuals)[first:last])
+        if not self._exact:
+            self._guard.repair(powers, start, first)
+        if self.order == 2:
+            return np.sqrt(powers, out=powers)
         return powers if self.order == 1 else powers ** (1 / self.order)
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
         return row_differences(self.values, left, right, self.order)
 
-    def _expanded_powers(self, start: int, stop: int, first: int) -> Floats:
+    def _expanded_powers(self, rows: range, others: range) -> Floats:
         """Return q-th powers from what the rows have in common, exact but for cancellation."""
         if self.order == 1:
-            return absolute_differences(self._walk, start, stop)[:, first:]
+            return absolute_differences(self._walk, rows.start, rows.stop, others=others)
         if self.order == 2:
-            return squared_differences(self._walk, start, stop)[:, first:]
+            return squared_differences(self._walk, rows.start, rows.stop, others=others)
         sizes = self._guard.sizes
-        changes = shared_sums(self.values, self._by_column, start, stop, first, self._change)
-        return changes + np.add.outer(sizes[start:stop], sizes[first:])
+        changes = shared_sums(self.values, self._by_column, rows, others, self._change)
+        return changes + np.add.outer(sizes[rows.start : rows.stop], sizes[others.start : others.stop])
 
     def _change(self, a: Floats, b: Floats) -> Floats:
         """Return what sharing a feature changes: ``|a - b|^q`` instead of ``|a|^q + |b|^q``."""
@@ -120,6 +125,10 @@ class ObservedDistance(PairwiseDistance):
     @cached_property
     def _by_column(self) -> sparse.csc_array:
         return self.values.tocsc()
+
+    @cached_property
+    def _exact(self) -> bool:
+        return sums_are_exact(self.values.data, power_sums(self.values, self.order).max(), self.order)
 
     @cached_property
     def _guard(self) -> CancellationGuard:

@@ -41,6 +41,8 @@ class PrecomputedDistance(PairwiseDistance):
     array([2.])
     """
 
+    concurrent = True
+
     def __init__(
         self,
         matrix: ArrayLike,
@@ -63,9 +65,9 @@ class PrecomputedDistance(PairwiseDistance):
             name, "precomputed matrix", elsewhere, elsewhere, elsewhere, axioms
         )
 
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        return np.asarray(self.matrix[start:stop, first:], dtype=np.float64)
+        return np.array(self.matrix[start:stop, first:last], dtype=np.float64)
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""

@@ -56,6 +56,8 @@ class RowDistance(PairwiseDistance):
            [5., 0., 4.]])
     """
 
+    concurrent = True
+
     def __init__(
         self,
         rows: ArrayLike,
@@ -73,10 +75,11 @@ class RowDistance(PairwiseDistance):
         self.row_ids = None if row_ids is None else np.asarray(row_ids)
         self.scale = float(np.sqrt(np.mean(np.linalg.norm(self.rows, ord=self.order, axis=1) ** 2)))
 
-    def block(self, start: int, stop: int, first: int = 0) -> Floats:
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
         by_product = self.order == 2 and self.rows.shape[1] > _NARROW
-        return self._resolved((self._by_product if by_product else self._by_definition)(start, stop, first))
+        measure = self._by_product if by_product else self._by_definition
+        return self._resolved(measure(start, stop, first, last))
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
@@ -87,22 +90,22 @@ class RowDistance(PairwiseDistance):
             measured[measured <= self.resolution] = 0.0
         return measured
 
-    def _by_definition(self, start: int, stop: int, first: int) -> Floats:
+    def _by_definition(self, start: int, stop: int, first: int, last: int | None) -> Floats:
         metrics = {1.0: "cityblock", 2.0: "euclidean"}
         options: dict[str, Any] = (
             {"metric": metrics[self.order]} if self.order in metrics else {"p": self.order}
         )
         measured: NDArray[Any] = cdist(
-            self.rows[start:stop], self.rows[first:], **{"metric": "minkowski", **options}
+            self.rows[start:stop], self.rows[first:last], **{"metric": "minkowski", **options}
         )
         return measured.astype(np.float64, copy=False)
 
-    def _by_product(self, start: int, stop: int, first: int) -> Floats:
+    def _by_product(self, start: int, stop: int, first: int, last: int | None) -> Floats:
         """l2 by ``||x||^2 + ||y||^2 - 2 x.y`` on rows moved to their common mean, where less cancels."""
-        squares: Floats = self._centred[start:stop] @ self._centred[first:].T
+        squares: Floats = self._centred[start:stop] @ self._centred[first:last].T
         squares *= -2
         squares += self._guard.sizes[start:stop, None]
-        squares += self._guard.sizes[first:]
+        squares += self._guard.sizes[first:last]
         self._guard.repair(squares, start, first)
         np.sqrt(squares, out=squares)
         return squares
