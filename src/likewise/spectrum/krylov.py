@@ -95,14 +95,7 @@ class BlockKrylov:
 
     def squares(self) -> NDArray[np.float64]:
         """Ritz values alone, largest first: several times cheaper than `ritz`."""
-        squares: NDArray[np.float64] = linalg.eigvalsh(self._projection, check_finite=False)[::-1]
-        return squares
-
-    def errors(self, first: int, last: int) -> NDArray[np.float64]:
-        """Residual norms of a few Ritz vectors, from the first to the last in decreasing order, without the others."""
-        chosen = (self.size - last, self.size - 1 - first)
-        _, weights = linalg.eigh(self._projection, subset_by_index=chosen, check_finite=False)
-        return self._residual_norms(weights)[::-1]
+        return np.asarray(linalg.eigvalsh(self._projection, check_finite=False)[::-1], np.float64)
 
     def ritz(self) -> RitzPairs:
         """Eigenpairs of the projection."""
@@ -115,8 +108,7 @@ class BlockKrylov:
         return self._projected[: self.size, : self.size]
 
     def _residual_norms(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        tail = weights[self._coupled_from :].astype(self._coupling.dtype)
-        return np.linalg.norm(self._coupling @ tail, axis=0).astype(np.float64)
+        return np.asarray(np.linalg.norm(self._coupling @ weights[self._coupled_from :], axis=0), np.float64)
 
     def vectors(self, pairs: RitzPairs, count: int) -> Floats:
         """The first `count` Ritz vectors, shape (n, count)."""

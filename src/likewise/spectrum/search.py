@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.errors import MemoryLimitError, SpectrumError
 from likewise.memory import format_bytes
@@ -20,7 +21,7 @@ from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
 _HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
-_SLOWEST = 8  # pairs whose residuals are looked at before all Ritz vectors are computed
+_PROMISING = 2.5  # columns for each wanted pair, before which nothing has ever converged
 _LOOSE = 30.0  # times the tolerance: still good enough to be deflated in the proof
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
 
@@ -82,16 +83,27 @@ class _Search:
         self.pace = Pace(8 * _WIDTH)
 
     def run(self) -> Found:
+        wanted = 0
         while True:
             self._grow()
-            goal = Goal.of(self.space.squares(), self.request, self.dtype)
-            self._check(goal)
-            excess = self._excess(goal)
-            self.pace.plan(self.space.size, goal.wanted, excess)
-            if excess <= 1 or self._full or self._out_of_passes:
-                found = self._judge(self.space.ritz(), goal)
+            # Ritz vectors cost several times what Ritz values do, and are of no use before the space is large enough.
+            if self.space.size < _PROMISING * wanted and not self._cannot_grow:
+                goal, worst = self._goal(self.space.squares()), math.inf
+            else:
+                pairs = self.space.ritz()
+                goal = self._goal(pairs.squares)
+                excess = self._excess(pairs, goal)
+                found = self._judge(pairs, goal, excess)
                 if found is not None:
                     return found
+                worst = float(excess[: goal.wanted].max(initial=0.0))
+            wanted = goal.wanted
+            self.pace.plan(self.space.size, wanted, worst)
+
+    def _goal(self, squares: NDArray[np.float64]) -> Goal:
+        goal = Goal.of(squares, self.request, self.dtype)
+        self._check(goal)
+        return goal
 
     def _starting_block(self) -> Floats:
         gaussian = self._gaussian(_WIDTH)
@@ -148,20 +160,16 @@ class _Search:
     def _tolerance(self) -> float:
         return _HEADROOM * self.request.tolerance
 
-    def _excess(self, goal: Goal) -> float:
-        """Residuals over the tolerance, of the wanted pairs that are slowest to converge: those nearest the level."""
-        if not goal.wanted:
-            return 0.0
-        if self.space.size < 2 * goal.wanted:
-            return math.inf
-        errors = self.space.errors(max(goal.wanted - _SLOWEST, 0), goal.wanted)
-        return float(errors.max()) / (self._tolerance * goal.level)
+    def _excess(self, pairs: RitzPairs, goal: Goal) -> NDArray[np.float64]:
+        """Residuals over the tolerance."""
+        return pairs.errors / (
+            _HEADROOM * self.request.tolerance * np.maximum(pairs.squares, goal.level or 1.0)
+        )
 
-    def _judge(self, pairs: RitzPairs, goal: Goal) -> Found | None:
+    def _judge(self, pairs: RitzPairs, goal: Goal, excess: NDArray[np.float64]) -> Found | None:
         """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""
-        relative = pairs.errors / np.maximum(pairs.squares, goal.level or 1.0)
-        if relative[: goal.wanted].max(initial=0.0) <= self._tolerance:
-            converged = int(np.argmin(np.append(relative <= _LOOSE * self._tolerance, False)))
+        if excess[: goal.wanted].max(initial=0.0) <= 1:
+            converged = int(np.argmin(np.append(excess <= _LOOSE, False)))
             found = self._try_proof(pairs, goal, converged)
             if found is not None:
                 return found

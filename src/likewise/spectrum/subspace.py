@@ -44,7 +44,7 @@ def measured(operator: RowOperator, vectors: Floats) -> Subspace:
     orthonormalise(vectors)
     images = operator.gram(vectors)
     projected = inner(vectors, images)
-    squares, turn = linalg.eigh((projected + projected.T) / 2, check_finite=False)
+    squares, turn = linalg.eigh((projected + projected.T) / 2, driver="evd", check_finite=False)
     squares, turn = squares[::-1], turn[:, ::-1]
     multiply_in_place(vectors, turn)
     multiply_in_place(images, turn)
