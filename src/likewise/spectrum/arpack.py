@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from likewise.errors import SpectrumError
 from likewise.spectrum.found import Found
@@ -49,6 +49,6 @@ def _largest(operator: RowOperator, asked: int, request: Request) -> Floats:
     try:
         start = request.rng.standard_normal(n).astype(request.dtype)
         _, vectors = eigsh(gram, asked, which="LA", v0=start, tol=request.tolerance / 10)
-    except ArpackNoConvergence as error:
-        raise SpectrumError(f"ARPACK did not converge ({error}); use solver='krylov'") from error
+    except ArpackError as error:
+        raise SpectrumError(f"ARPACK gave up ({error}); use solver='krylov'") from error
     return np.asarray(vectors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,11 +57,11 @@ def krylov_search(operator: RowOperator, request: Request, columns_before_gram: 
     """
     if request.dtype == np.float32:
         try:
-            return _Search(operator, request, np.dtype(np.float32), columns_before_gram).run()
+            return _Search(operator, request, columns_before_gram).run()
         except _TooFineError:
             request.report("the threshold needs double precision: starting again", None)
     try:
-        return _Search(operator, request, np.dtype(np.float64), columns_before_gram).run()
+        return _Search(operator, replace(request, dtype=np.dtype(np.float64)), columns_before_gram).run()
     except _TooFineError:
         raise SpectrumError(
             f"the threshold {request.threshold:g} is lost in the rounding of A^T A; use solver='dense'"
@@ -71,12 +71,10 @@ def krylov_search(operator: RowOperator, request: Request, columns_before_gram: 
 class _Search:
     """State of one search in one precision."""
 
-    def __init__(
-        self, operator: RowOperator, request: Request, dtype: np.dtype[Any], columns_before_gram: float
-    ) -> None:
-        self.operator, self.request, self.dtype = operator, request, dtype
+    def __init__(self, operator: RowOperator, request: Request, columns_before_gram: float) -> None:
+        self.operator, self.request, self.dtype = operator, request, request.dtype
         self.columns_before_gram = columns_before_gram
-        self.limit = columns_that_fit(operator.shape[1], dtype, request.memory_limit)
+        self.limit = columns_that_fit(operator.shape[1], self.dtype, request.memory_limit)
         if self.limit < min(4 * _WIDTH, operator.shape[1]):
             raise self._does_not_fit(0)
         self.space = BlockKrylov(operator, self._starting_block())
