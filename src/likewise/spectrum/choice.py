@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from likewise.spectrum.direct import dense_bytes
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.request import Request
 
@@ -15,11 +16,21 @@ _RESOLVED = 1e-6  # of ||A||_F: a threshold below is lost in the rounding of A^T
 
 @dataclass(frozen=True)
 class Choice:
-    """A solver, the reason it was chosen, and when an iteration should give up for the Gram matrix."""
+    """A solver and why.
+
+    Parameters
+    ----------
+    solver, reason : str
+    columns_before_gram : float
+        At how many columns an iteration should give up for the Gram matrix.
+    dense_at_need : bool
+        Whether LAPACK should take over where the Gram matrix loses small singular values to rounding.
+    """
 
     solver: str
     reason: str
     columns_before_gram: float = float("inf")
+    dense_at_need: bool = False
 
 
 def choose(operator: RowOperator, request: Request) -> Choice:
@@ -31,10 +42,15 @@ def choose(operator: RowOperator, request: Request) -> Choice:
     m, n = operator.shape
     if n <= _TINY:
         return Choice("dense", f"the short side has {n} columns")
-    if _lost_in_gram(operator, request) and 8 * n * (3 * m + 5 * n) <= request.memory_limit:
+    dense_fits = dense_bytes(m, n) <= request.memory_limit
+    if _lost_in_gram(operator, request) and dense_fits:
         return Choice("dense", "the threshold is so small that the Gram matrix would lose it")
     if n <= _GRAM_SIDE:
-        return Choice("gram", f"the eigenvalues of a {n} x {n} matrix cost less than an iteration")
+        return Choice(
+            "gram",
+            f"the eigenvalues of a {n} x {n} matrix cost less than an iteration",
+            dense_at_need=dense_fits,
+        )
     gram_fits = n <= _GRAM_LARGEST and 32 * n * n <= request.memory_limit
     return Choice(
         "krylov", f"{n} columns are too many for a Gram matrix", n / 2 if gram_fits else float("inf")

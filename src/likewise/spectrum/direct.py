@@ -15,11 +15,16 @@ from likewise.spectrum.request import Request
 from likewise.spectrum.result import Completeness
 
 
+def dense_bytes(m: int, n: int) -> int:
+    """Memory that `decompose_dense` takes: the array, its factors, LAPACK's work space."""
+    return 8 * n * (3 * m + 5 * n)
+
+
 def decompose_dense(operator: RowOperator, request: Request) -> tuple[Refined, Proof]:
     """Every singular triplet of A by divide and conquer (LAPACK ``gesdd``) in float64."""
     m, n = operator.shape
     ensure_fits(
-        8 * n * (3 * m + 5 * n),
+        dense_bytes(m, n),
         f"the full decomposition of a {m:,} x {n:,} matrix",
         "use solver='krylov', which needs only what is above the threshold",
         request.memory_limit,

@@ -37,6 +37,8 @@ class Found:
     @classmethod
     def of(cls, subspace: Subspace, goal: Goal, proof: Proof) -> Found:
         """Take from a subspace what may be above the level, one step of subspace iteration ahead."""
+        if proof.complete and not goal.resolved:
+            proof = Proof.failed(goal.unresolved_reason)
         near = subspace.squares > max((1 - _NEAR) * goal.level - proof.blur, goal.floor / 2, 0.0)
         return cls(subspace.images[:, near] / subspace.squares[near], proof)
 

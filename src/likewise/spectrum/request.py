@@ -25,8 +25,8 @@ class Request:
 
     Parameters
     ----------
-    threshold : float
-        tau: singular values strictly above it are wanted.
+    above : float or None
+        tau: singular values strictly above it are wanted; None stands for 0.
     at_most : int or None
         Only so many of the largest.
     dtype : dtype
@@ -44,7 +44,7 @@ class Request:
         Told what is going on, with the fraction done or None.
     """
 
-    threshold: float
+    above: float | None
     at_most: int | None
     dtype: np.dtype[Any]
     rng: np.random.Generator
@@ -53,6 +53,11 @@ class Request:
     max_passes: int
     certificate: str
     report: Progress
+
+    @property
+    def threshold(self) -> float:
+        """Tau."""
+        return self.above or 0.0
 
     @property
     def square(self) -> float:
@@ -85,7 +90,7 @@ def checked_request(
 ) -> Request:
     """Check every argument of `singular_triplets` that is not the matrix."""
     return Request(
-        threshold=_checked_threshold(above, at_most),
+        above=_checked_threshold(above, at_most),
         at_most=None if at_most is None else _at_least_one("at_most", at_most),
         dtype=dtype,
         rng=np.random.default_rng(random_state),
@@ -101,13 +106,15 @@ def _silent(message: str, fraction: float | None) -> None:
     """Report nothing."""
 
 
-def _checked_threshold(above: float | None, at_most: int | None) -> float:
-    if above is None and at_most is None:
+def _checked_threshold(above: float | None, at_most: int | None) -> float | None:
+    if above is None and at_most is not None:
+        return None
+    if above is None:
         raise ThresholdError(
             "neither above nor at_most is given", "a threshold above= >= 0, or a number of triplets at_most="
         )
     try:
-        threshold = 0.0 if above is None else float(above)
+        threshold = float(above)
     except (TypeError, ValueError) as error:
         raise ThresholdError(f"threshold is {above!r}", "a finite number >= 0") from error
     if not 0 <= threshold < np.inf:

@@ -54,7 +54,7 @@ class SingularTriplets:
     residuals : ndarray, shape (k,)
         Relative residuals ``||A^T u_l - sigma_l v_l|| / sigma_l``.
     threshold : float or None
-        Only singular values strictly above it were asked for.
+        Only singular values strictly above it were asked for; None where a number of them was.
     completeness : Completeness
     solver : str
         Name of the solver that ran.
@@ -84,7 +84,8 @@ class SingularTriplets:
         return replace(self, left=self.right, right=self.left)
 
     def __repr__(self) -> str:
+        which = "largest" if self.threshold is None else f"above {self.threshold:g}"
         return (
-            f"SingularTriplets({self.rank} above {self.threshold}, solver={self.solver!r}, "
+            f"SingularTriplets({self.rank} {which}, solver={self.solver!r}, "
             f"passes={self.passes}, complete: {self.completeness})"
         )

@@ -188,7 +188,7 @@ class _Search:
         subspace = measured(self.operator, self.space.vectors(pairs, kept))
         proof = prove(self.operator, subspace, goal, outside, self.request)
         if proof.complete:
-            return Found.of(subspace, goal, proof if goal.resolved else Proof.failed(goal.unresolved_reason))
+            return Found.of(subspace, goal, proof)
         if proof.escaped is not None:
             self.space.inject(proof.escaped)
         return None

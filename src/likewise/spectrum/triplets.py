@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from likewise.errors import CompletenessWarning, InputError, unknown_name
 from likewise.spectrum.arpack import arpack_search
 from likewise.spectrum.choice import Choice, choose
 from likewise.spectrum.direct import decompose_dense, gram_search
-from likewise.spectrum.found import Refined, refine
+from likewise.spectrum.found import Found, Refined, refine
 from likewise.spectrum.operators import RowOperator, as_operator
 from likewise.spectrum.proof import Proof
 from likewise.spectrum.request import Progress, Request, checked_request
@@ -22,7 +23,12 @@ from likewise.spectrum.result import Floats, SingularTriplets
 from likewise.spectrum.search import GramIsCheaperError, krylov_search
 from likewise.spectrum.slabs import one_blas_thread
 
-SOLVERS = ("auto", "dense", "gram", "krylov", "arpack")
+_SEARCHES: dict[str, Callable[[RowOperator, Request, Choice], Found]] = {
+    "gram": lambda operator, request, _: gram_search(operator, request),
+    "krylov": lambda operator, request, choice: krylov_search(operator, request, choice.columns_before_gram),
+    "arpack": lambda operator, request, _: arpack_search(operator, request),
+}
+SOLVERS = ("auto", "dense", *_SEARCHES)
 
 
 def singular_triplets(
@@ -126,15 +132,13 @@ def singular_triplets(
 def _solve(operator: RowOperator, request: Request, choice: Choice) -> tuple[Refined, Proof, Choice]:
     if choice.solver == "dense":
         return *decompose_dense(operator, request), choice
-    if choice.solver == "krylov":
-        try:
-            found = krylov_search(operator, request, choice.columns_before_gram)
-        except GramIsCheaperError:
-            choice = Choice("gram", "so much lies above the threshold that an iteration would cost more")
-    if choice.solver == "gram":
+    try:
+        found = _SEARCHES[choice.solver](operator, request, choice)
+    except GramIsCheaperError:
+        choice = Choice("gram", "so much lies above the threshold that an iteration would cost more")
         found = gram_search(operator, request)
-    elif choice.solver == "arpack":
-        found = arpack_search(operator, request)
+    if choice.dense_at_need and not found.proof.complete:
+        return _solve(operator, request, Choice("dense", found.proof.completeness.reason))
     return refine(operator, found.right, request), found.proof, choice
 
 
@@ -162,7 +166,7 @@ def _selected(
         values=refined.values[kept],
         right=right.astype(request.dtype, order="C", copy=False),
         residuals=refined.residuals[kept],
-        threshold=request.threshold,
+        threshold=request.above,
         completeness=completeness,
         solver=choice.solver,
         passes=operator.passes,

@@ -1,0 +1,213 @@
+"""Proofs of completeness: hand-computed cases, how often the randomised one errs, and attempts to fool it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.polynomial import Chebyshev
+from scipy.sparse import csr_array
+from scipy.stats import binom, chi2
+
+from likewise.spectrum.certificate import chebyshev_test, degree_needed, eigenvalues_above, gram_matrix
+from likewise.spectrum.goal import Goal
+from likewise.spectrum.operators import as_operator
+from likewise.spectrum.proof import energy_proves, prove
+from likewise.spectrum.request import checked_request
+from likewise.spectrum.subspace import measured
+
+NOTHING = np.zeros((60, 0))
+
+
+def diagonal(squares):
+    """An operator whose A^T A is diagonal with these entries."""
+    return as_operator(np.diag(np.sqrt(squares)))[0]
+
+
+def run_test(operator, deflated, cut, level, rng, **options):
+    return chebyshev_test(operator, deflated, cut, level, rng, silent, **options)
+
+
+def silent(message, fraction):
+    pass
+
+
+def request(certificate="auto", dtype=np.float64, seed=0, tau=1.0):
+    return checked_request(
+        above=tau,
+        at_most=None,
+        dtype=np.dtype(dtype),
+        random_state=seed,
+        start=None,
+        n=1,
+        memory_limit=None,
+        max_passes=100,
+        certificate=certificate,
+        progress=None,
+    )
+
+
+def goal(wanted, level):
+    return Goal(wanted=wanted, level=level, floor=0.0, resolved=True)
+
+
+# How often the randomised test errs
+
+
+@pytest.mark.parametrize(
+    ("allowed", "width", "gap"), [(0.02, 4, 1.0), (0.2, 1, 1.0), (0.1, 4, 0.1), (0.1, 1, 0.1)]
+)
+def test_errs_no_more_often_than_stated(allowed, width, gap):
+    """An eigenvalue sits at the level itself, the worst place; the observed frequency is held to the stated probability."""
+    rng = np.random.default_rng(11)
+    level, cut = 1.0 + gap, 1.0
+    operator = diagonal(np.concatenate([[level], rng.uniform(0, cut, 59)]))
+    trials = 600
+    errors = sum(
+        run_test(operator, NOTHING, cut, level, rng, failure_probability=allowed, width=width).passed
+        for _ in range(trials)
+    )
+    # One chance in a million that a true probability of `allowed` shows more than this.
+    assert errors <= binom.ppf(1 - 1e-6, trials, allowed)
+    # And the statement is not idle: once the rest has died away, the test errs about as often as it says.
+    assert errors >= binom.ppf(1e-6, trials, allowed / 4)
+
+
+@pytest.mark.parametrize("cut", [0.05, 0.3, 0.9])
+def test_wrong_guess_of_the_cut_costs_work_not_truth(cut):
+    rng = np.random.default_rng(12)
+    spectrum = rng.uniform(0, 0.9, 58)
+    with_missing = diagonal(np.concatenate([[1.0, 0.95], spectrum]))
+    without = diagonal(np.concatenate([[0.9, 0.9], spectrum]))
+    allowed = 0.1
+    errors = sum(
+        run_test(with_missing, NOTHING, cut, 1.0, rng, failure_probability=allowed, width=2).passed
+        for _ in range(400)
+    )
+    assert errors <= binom.ppf(1 - 1e-6, 400, allowed)
+    assert run_test(without, NOTHING, 0.9, 1.0, rng).passed
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_near_twin_of_a_deflated_vector_is_not_overlooked(dtype):
+    """v_1 is deflated, its twin 1e-6 away is not: the start of a search would hardly tell them apart."""
+    rng = np.random.default_rng(13)
+    operator = diagonal(np.concatenate([[2.0 + 2e-6, 2.0, 1.9999], rng.uniform(0, 1, 57)]))
+    deflated = np.eye(60)[:, [0, 2]].astype(dtype)
+    for _ in range(100):
+        outcome = run_test(operator, deflated, 1.0, 1.5, rng)
+        assert not outcome.passed
+        weight = np.linalg.norm(outcome.grown[1]) / np.linalg.norm(outcome.grown)
+        assert weight > 0.99
+
+
+def test_whole_eigenspace_cannot_hide():
+    """Multiplicity far beyond the width: a test on the starting block itself could not see this."""
+    operator = diagonal(np.concatenate([np.full(40, 2.0), np.linspace(0, 1, 20)]))
+    deflated = np.eye(60)[:, :39]
+    rng = np.random.default_rng(14)
+    assert not any(run_test(operator, deflated, 1.0, 1.5, rng).passed for _ in range(50))
+    assert run_test(operator, np.eye(60)[:, :40], 1.0, 1.5, rng).passed
+
+
+def test_passes_by_the_degree_that_is_predicted():
+    rng = np.random.default_rng(15)
+    for level in (1.001, 1.1, 2.0):
+        outcome = run_test(diagonal(np.linspace(0, 1, 60)), NOTHING, 1.0, level, rng)
+        assert outcome.passed
+        assert outcome.degree <= degree_needed(60, 1.0, level) + 1
+
+
+def test_polynomial_is_chebyshevs():
+    """The recurrence, against NumPy's Chebyshev series, column by column; failure is impossible at 1e-300."""
+    squares = np.linspace(0, 2.0, 60)
+    outcome = run_test(
+        diagonal(squares), NOTHING, 1.0, 1.2, np.random.default_rng(16), failure_probability=1e-300, width=3
+    )
+    start = np.random.default_rng(16).standard_normal((60, 3))
+    series = Chebyshev.basis(outcome.degree)(2 * squares - 1)
+    np.testing.assert_allclose(
+        outcome.grown, series[:, None] * start, rtol=1e-9, atol=1e-9 * np.abs(series).max()
+    )
+
+
+def test_degree_by_hand():
+    """n b = 8 * 100, x the chi-squared quantile: the degree at which cosh^2(q arccosh(2 mu / c - 1)) = n b / x."""
+    x = chi2.ppf(1e-8, 8)
+    q = degree_needed(100, 1.0, 1.25)
+    t = np.arccosh(1.5)
+    assert np.cosh(q * t) ** 2 >= 800 / x > np.cosh((q - 1) * t) ** 2
+
+
+# Deterministic proofs
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(0, 12), min_size=1, max_size=12),
+    st.integers(0, 12),
+    st.integers(0, 2**32 - 1),
+)
+def test_inertia_counts_eigenvalues(squares, level, seed):
+    """Any spectrum of whole numbers, in any basis, counted half-way between them."""
+    n = len(squares)
+    turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, n)))[0]
+    operator, _ = as_operator(np.diag(np.sqrt(np.array(squares, dtype=float))) @ turn)
+    assert eigenvalues_above(operator, level + 0.5) == sum(square > level + 0.5 for square in squares)
+
+
+def test_gram_matrix_in_pieces():
+    matrix = np.random.default_rng(17).standard_normal((70, 11))
+    np.testing.assert_allclose(gram_matrix(as_operator(matrix)[0], columns=4), matrix.T @ matrix, atol=1e-12)
+
+
+def test_energy_by_hand():
+    """Squares 9, 4, 1: after 9 and 4, at most 1 is left, which is below 1.5; after 9 alone, 5 is left."""
+    operator = diagonal(np.array([9.0, 4.0, 1.0]))
+    assert operator.energy == pytest.approx(14.0, rel=1e-15)
+    assert energy_proves(operator, np.array([9.0, 4.0]), 1.5, np.dtype(np.float64))
+    assert not energy_proves(operator, np.array([9.0]), 1.5, np.dtype(np.float64))
+    assert not energy_proves(operator, np.array([9.0, 4.0]), 1.0, np.dtype(np.float64))
+
+
+@pytest.mark.parametrize("certificate", ["auto", "inertia", "random"])
+@pytest.mark.parametrize("missing", [0, 1])
+def test_proofs_tell_a_whole_subspace_from_one_that_lacks_a_vector(certificate, missing):
+    squares = np.concatenate([[5.0, 4.0, 3.0], np.linspace(0, 1, 57)])
+    operator = diagonal(squares)
+    vectors = np.delete(np.eye(60)[:, :3], np.arange(missing), axis=1)
+    outcome = prove(operator, measured(operator, vectors), goal(3 - missing, 2.0), 1.0, request(certificate))
+    assert outcome.complete == (missing == 0)
+
+
+def test_blur_covers_what_coupling_moves():
+    """A Ritz value just below the level whose residual could lift an eigenvalue above it, counted by eigvalsh."""
+    rng = np.random.default_rng(18)
+    for _ in range(200):
+        inside = np.array([3.0, 1.0 - rng.uniform(0, 2e-4)])
+        outside = rng.uniform(0, 0.8, 10)
+        coupling = 0.005 * rng.standard_normal((10, 2))
+        whole = np.block([[np.diag(inside), coupling.T], [coupling, np.diag(outside)]])
+        factor = np.linalg.cholesky(whole + 1e-3 * np.eye(12)).T
+        operator, _ = as_operator(factor)
+        level = 1.0 + 1e-3
+        subspace = measured(operator, np.eye(12)[:, :2])
+        outcome = prove(operator, subspace, goal(1, level), 0.8 + 1e-3, request("random"))
+        exact = np.count_nonzero(np.linalg.eigvalsh(factor.T @ factor) > level)
+        found = np.count_nonzero(subspace.squares > level)
+        near = np.count_nonzero(np.abs(subspace.squares - level) <= outcome.blur)
+        assert outcome.complete
+        assert found <= exact <= found + near
+
+
+def test_no_gap_is_no_proof():
+    operator = diagonal(np.array([2.0, 1.0, 1.0, 0.5] * 300))
+    outcome = prove(operator, measured(operator, np.eye(1200)[:, :1]), goal(1, 1.0), 1.0, request("random"))
+    assert not outcome.complete
+    assert "gap" in outcome.completeness.reason
+
+
+def test_inertia_works_on_the_short_side():
+    wide = csr_array(np.random.default_rng(19).standard_normal((5, 300)))
+    operator, transposed = as_operator(wide)
+    assert transposed
+    assert eigenvalues_above(operator, 0.0) == 5
