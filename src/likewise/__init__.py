@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from likewise.estimation import SVT, LowRankEstimate, svt
-    from likewise.fairness import certify
+    from likewise.fairness import certify, compare, measure_fairness
     from likewise.inference import KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
     from likewise.pipeline import AuditReport
@@ -27,7 +27,9 @@ _ROOM_OF_NAME = {
     "SVT": "estimation",
     "audit": "pipeline",
     "certify": "fairness",
+    "compare": "fairness",
     "hold_out": "observations",
+    "measure_fairness": "fairness",
     "read_ratings": "observations",
     "singular_triplets": "spectrum",
     "svt": "estimation",
@@ -41,7 +43,9 @@ __all__ = [
     "ObservedMatrix",
     "audit",
     "certify",
+    "compare",
     "hold_out",
+    "measure_fairness",
     "read_ratings",
     "singular_triplets",
     "svt",
