@@ -364,6 +364,7 @@ class TestVerdict:
 
 class TestBounds:
     @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12))
+    @settings(deadline=None)
     def test_the_triangle_inequality_bounds_every_pair(self, outputs):
         distance = RowDistance(outputs)
         assert all_pairs(distance).max() <= distance_bound(distance)

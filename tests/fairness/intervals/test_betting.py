@@ -41,6 +41,7 @@ def test_capital_of_fixed_shares_by_hand():
 
 
 @given(VALUES, st.sampled_from([0.01, 0.05, 0.5]))
+@settings(deadline=None)
 def test_bets_agree_with_one_at_a_time(values, error):
     np.testing.assert_allclose(
         learned_stakes(np.array(values), error), naive.stakes(values, error), rtol=1e-6

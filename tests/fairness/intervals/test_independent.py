@@ -76,6 +76,7 @@ class TestQuantiles:
         st.floats(0, 1),
         CONFIDENCES,
     )
+    @settings(deadline=None)
     def test_infinite_and_tied_values(self, values, q, confidence):
         found = quantile_interval(values, q, confidence)
         assert found.low <= found.high
@@ -90,11 +91,13 @@ class TestQuantiles:
 
 class TestMaxima:
     @given(st.integers(1, 10**5), CONFIDENCES)
+    @settings(deadline=None)
     def test_bound_on_the_share_beyond(self, n, confidence):
         found = share_beyond_maximum(n, confidence)
         assert (1 - found.high) ** n == pytest.approx(1 - confidence)
 
     @given(st.floats(1e-6, 0.9), CONFIDENCES)
+    @settings(deadline=None)
     def test_draws_needed_are_needed_and_suffice(self, share, confidence):
         n = draws_needed(share, confidence)
         assert (1 - share) ** n <= (1 - confidence) * (1 + 1e-9)
@@ -119,6 +122,7 @@ class TestMeans:
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-7)
 
     @given(SHARES, CONFIDENCES)
+    @settings(deadline=None)
     def test_hoeffding_is_never_wider_than_its_well_known_form(self, values, confidence):
         found, mean = hoeffding(values, 1.0, confidence), np.mean(values)
         margin = math.sqrt(math.log(2 / (1 - confidence)) / (2 * len(values)))
@@ -136,6 +140,7 @@ class TestMeans:
         assert many.high == pytest.approx(3 + margin)
 
     @given(SHARES, st.floats(0.1, 50), CONFIDENCES)
+    @settings(deadline=None)
     def test_bounded_intervals_hold_the_mean_and_scale_with_the_values(self, values, scale, confidence):
         for interval in (hoeffding, empirical_bernstein):
             unit, scaled = (
