@@ -264,7 +264,7 @@ def print_table(design: str, executor: ProcessPoolExecutor, n_simulations: int, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=10_000)
+    parser.add_argument("--simulations", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     started = perf_counter()

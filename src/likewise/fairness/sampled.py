@@ -164,14 +164,13 @@ def measure_sampled(
     )
     plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
-    drawn = draw(distance, reference, plan, np.random.default_rng(random_state), progress)
-    if population == "data set":
-        bounds = _bounded(bounds, distance, reference)
-    sample = PairSample.of(drawn, bounds, distance.n_individuals)
+    sample, radius = _measure(
+        distance, reference, plan, bounds, np.random.default_rng(random_state), progress
+    )
     return SampledFairness(
         reference=reference.description,
         output=distance.description,
-        similar=sample.similar(nearest_share, drawn.radius),
+        similar=sample.similar(nearest_share, radius),
         **_summary(sample, request, distance.scale),
     )
 
@@ -186,6 +185,21 @@ class _Request:
     quantiles: tuple[float, ...]
     groups: tuple[NDArray[Any], NDArray[np.intp]] | None
     condition: tuple[float, float, float] | None
+
+
+def _measure(
+    output: PairwiseDistance,
+    reference: PairwiseDistance,
+    plan: Plan,
+    bounds: Bounds,
+    generator: np.random.Generator,
+    progress: Progress | None,
+) -> tuple[PairSample, float]:
+    """Draw and measure pairs; return them and the radius within which they count as similar."""
+    drawn = draw(output, reference, plan, generator, progress)
+    if plan.population == "data set":
+        bounds = _bounded(bounds, output, reference)
+    return PairSample.of(drawn, bounds, output.n_individuals), drawn.radius
 
 
 def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict[str, Any]:
