@@ -61,7 +61,7 @@ class SampledFairness(FairnessFigures):
         return f"Individual fairness of {self.population}, {drawn}, each interval with confidence {self.confidence:g}"
 
     def __str__(self) -> str:
-        return "\n".join([super().__str__(), *([f"  {self.verdict}"] if self.verdict else [])])
+        return "\n".join([super().__str__(), *([f"  {self.verdict}"] if self.verdict is not None else [])])
 
 
 def measure_sampled(
@@ -154,19 +154,14 @@ def measure_sampled(
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
     check_tolerance(tolerance)
     distance = output_distance("outputs", outputs, reference)
-    request = _Request(
-        individual_ids(row_ids, reference),
-        checked_bins(bins),
-        worst,
-        tuple(map(float, quantiles)),
-        None if groups is None else number_groups(groups, reference.n_individuals),
-        None if lipschitz is None else (lipschitz, slack, tolerance),
-    )
+    ids, edges, asked = individual_ids(row_ids, reference), checked_bins(bins), tuple(map(float, quantiles))
+    numbered = None if groups is None else number_groups(groups, reference.n_individuals)
+    condition = None if lipschitz is None else (lipschitz, slack, tolerance)
+    request = _Request(ids, edges, worst, asked, numbered, condition)
     plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
-    sample, radius = _measure(
-        distance, reference, plan, bounds, np.random.default_rng(random_state), progress
-    )
+    generator = np.random.default_rng(random_state)
+    sample, radius = _measure(distance, reference, plan, bounds, generator, progress)
     return SampledFairness(
         reference=reference.description,
         output=distance.description,
