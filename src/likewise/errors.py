@@ -91,6 +91,10 @@ class LikewiseWarning(UserWarning):
     """Base of every warning that likewise gives."""
 
 
+class ValueRangeWarning(LikewiseWarning):
+    """Columns have scales of their own, yet one range for all of them was inferred."""
+
+
 class RankZeroWarning(LikewiseWarning):
     """No singular value exceeds the threshold: the estimate is constant."""
 

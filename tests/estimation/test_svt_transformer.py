@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import SVT, ObservedMatrix, svt
+from likewise.errors import ValueRangeWarning
 from likewise.estimation import NoiseEdge
 
 
@@ -71,3 +72,12 @@ def test_works_as_a_pipeline_step():
     target = truth.sum(axis=1)
     model = make_pipeline(SVT(value_range=(-1, 1)), Ridge()).fit(values[:60], target[:60])
     assert model.score(values[60:], target[60:]) > 0.9
+
+
+def test_columns_of_unlike_scales_are_not_squeezed_in_silence():
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 2)) * [4, 48]
+    with pytest.warns(ValueRangeWarning, match="per-column"):
+        SVT(threshold=0.1).fit(values)
+    SVT(threshold=0.1, value_range="per-column").fit(values)
+    SVT(threshold=0.1, value_range=(0, 48)).fit(values)

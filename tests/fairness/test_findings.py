@@ -16,6 +16,7 @@ def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9):
         similar=similar,
         mean_ratio=ExactFigure(mean_ratio, 3),
         output_spread=ExactFigure(spread, 3),
+        mean_output_distance=ExactFigure(spread, 3),
         n_pairs=3,
         n_individuals=3,
     )

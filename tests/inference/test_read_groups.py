@@ -23,13 +23,20 @@ def test_columns_by_name_and_position(file):
     assert read_groups(file, [40, 20], id_column="age", group_column=0).tolist() == [3, 2]
 
 
+def test_ids_of_two_columns_are_joined_as_they_were_when_read(tmp_path):
+    path = tmp_path / "pupils.csv"
+    path.write_text("school,student,gender\n7,1,F\n7,2,M\n8,1,M\n")
+    groups = read_groups(path, ["8/1", "7/1"], id_column=["school", "student"], group_column="gender")
+    assert groups.tolist() == ["M", "F"]
+
+
 def test_who_has_no_group_is_named_with_how_many_match(file):
     with pytest.raises(ModelError, match="groups for 2 of 3 individuals, none for 7"):
         read_groups(file, [1, 7, 2])
 
 
 def test_one_column_cannot_be_both(file):
-    with pytest.raises(FileFormatError, match="two columns"):
+    with pytest.raises(FileFormatError, match="different columns"):
         read_groups(file, [1], group_column=0)
 
 

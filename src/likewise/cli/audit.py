@@ -80,7 +80,7 @@ def audit(
             hold_out=hold_out,
             reference=reference,
             norm=norm,
-            **measuring.options(observed),
+            **measuring.options(observed, reading.id_columns),
             random_state=completing.random_state,
             source=ratings.name,
             progress=progress,

@@ -10,6 +10,9 @@ from cyclopts import Parameter
 from likewise.cli.audit import deliver
 from likewise.cli.progress import StepBars
 
+_OBSERVED = 0.4
+"""The paper's densest level: where less is observed, outputs without pre-processing shrink so much that a first look confuses."""
+
 
 def demo(
     *,
@@ -35,7 +38,7 @@ def demo(
     from likewise.observations import clustered
 
     with StepBars(quiet=quiet) as progress:
-        data = clustered(random_state=random_state)
+        data = clustered(observed_fraction=_OBSERVED, random_state=random_state)
         report = likewise.audit(
             data.observed, random_state=random_state, source="generated data", progress=progress
         )

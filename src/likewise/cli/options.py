@@ -166,7 +166,7 @@ class Measuring:
     tolerance
         Share of the pairs that may violate the limit.
     groups
-        File with a group for each individual: its first column is the id.
+        File with a group for each individual: its first column is the id, or the same id columns as in the observations.
     group_column
         Column of that file, by name or by position counted from 0.
     pairs
@@ -184,12 +184,14 @@ class Measuring:
     pairs: int | None = None
     confidence: float = 0.95
 
-    def options(self, observed: ObservedMatrix) -> dict[str, Any]:
+    def options(self, observed: ObservedMatrix, id_columns: Sequence[str | int] | None) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that these are; groups are read and put in the order of the individuals."""
         from likewise.inference import read_groups
 
         column = 1 if self.group_column is None else self.group_column
-        groups = self.groups and read_groups(self.groups, observed.row_ids, group_column=column)
+        groups = self.groups and read_groups(
+            self.groups, observed.row_ids, id_column=id_columns or 0, group_column=column
+        )
         return {
             "nearest_share": self.nearest_share,
             "lipschitz": self._limit(),

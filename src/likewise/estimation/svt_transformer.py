@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -9,14 +10,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from likewise.errors import ValueRangeWarning
 from likewise.estimation.shrinkers import Shrinker
 from likewise.estimation.thresholding import threshold_spectrum
 from likewise.estimation.thresholds import ThresholdRule
 from likewise.observations import ObservedMatrix
-from likewise.observations.range_check import RangeChoice
+from likewise.observations.range_check import RangeChoice, column_extremes
 from likewise.observations.value_range import Interval
 
 Floats = NDArray[np.float64]
+
+_UNLIKE = 10.0
+"""How many times as wide as the narrowest column's the widest column's range may be before one range for all is doubtful."""
+
+_TABLE = 0.5
+"""Share of observed entries from which on columns are features of a table: of a film that few rated, few values were seen."""
 
 
 class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -134,7 +142,10 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if isinstance(values, ObservedMatrix):
             return values
         names = getattr(self, "feature_names_in_", None)
-        return ObservedMatrix(values, value_range=self.value_range, column_ids=names)
+        observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
+        if self.value_range is None:
+            _warn_of_unlike_columns(observed)
+        return observed
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, ObservedMatrix):
@@ -155,3 +166,16 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _warn_of_unlike_columns(observed: ObservedMatrix) -> None:
+    """Say so where one inferred range would squeeze a column into a corner of it."""
+    low, high = column_extremes(observed.values)
+    widths = (high - low)[high > low]
+    if widths.size and widths.max() > _UNLIKE * widths.min() and observed.observed_fraction > _TABLE:
+        warnings.warn(
+            f"columns range over {widths.min():.3g} to {widths.max():.3g} units, yet one value range is inferred for all of them, which hides "
+            "the narrow ones. Give value_range='per-column', or the range that values can take.",
+            ValueRangeWarning,
+            stacklevel=4,
+        )

@@ -9,6 +9,7 @@ from typing import Protocol
 from likewise.fairness.accuracy import ErrorFigures
 from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.paired import PairedDifferences
+from likewise.fairness.sampled import SampledFairness
 
 _SAME = 0.005
 """Relative changes below half a percent are called no change: they would print as equal figures."""
@@ -87,9 +88,11 @@ def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
         _direction(*pair)
     ]
     gap = (before.fairness.similar.output_gap.value, after.fairness.similar.output_gap.value)
+    overall = (before.fairness.mean_output_distance.value, after.fairness.mean_output_distance.value)
     return (
         f"{change} similar individuals are {treated}, relative to how much outputs differ overall: the scale-free ratio over the "
-        f"{share} most similar pairs {_change(*pair)}. The mean distance of their outputs {_change(*gap)}."
+        f"{share} most similar pairs {_change(*pair)}. The mean distance of their outputs {_change(*gap)}, "
+        f"that of all pairs {_change(*overall)}."
     )
 
 
@@ -128,6 +131,11 @@ def _paired_sentence(paired: PairedDifferences) -> str:
 
 
 def _scope(arm: Measured) -> str:
+    if isinstance(arm.fairness, SampledFairness):
+        return (
+            f"These figures come from {arm.fairness.n_pairs:,} drawn pairs of {arm.fairness.n_individuals:,} individuals; each interval "
+            f"speaks, with confidence {arm.fairness.confidence:g}, of {arm.fairness.population}."
+        )
     return (
         f"These are exact figures over the {arm.fairness.n_pairs:,} pairs of the {arm.fairness.n_individuals:,} individuals in these data; "
         "about other individuals they say nothing."

@@ -49,7 +49,8 @@ def measure_fairness(
     Parameters
     ----------
     outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
-        What the algorithm gave each individual, compared by l2 (numbers: by absolute difference), or an output distance D.
+        What the algorithm gave each individual, compared by l2 (numbers: by absolute difference; what differs by rounding alone is
+        equal, see `RowDistance.of_outputs`), or an output distance D.
     reference : PairwiseDistance
         The distance d between individuals, from the data before any pre-processing.
     nearest_share : float, default 0.1

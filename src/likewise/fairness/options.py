@@ -22,7 +22,7 @@ def output_distance(
 ) -> PairwiseDistance:
     """Return outputs as a distance between the individuals of the reference, compared by l2 unless they are one already."""
     try:
-        distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance(outputs)
+        distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
     except DistanceError as error:
         raise ModelError(f"outputs of {name!r}: {error.given}", error.expected, error.hint) from error
     if distance.n_individuals != reference.n_individuals:

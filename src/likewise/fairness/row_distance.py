@@ -17,6 +17,7 @@ from likewise.fairness.norms import Norm, norm_name, norm_order, row_differences
 Floats = NDArray[np.float64]
 
 _NARROW = 8
+_ROUNDINGS = 64
 
 
 class RowDistance(PairwiseDistance):
@@ -74,6 +75,18 @@ class RowDistance(PairwiseDistance):
         self.description = description or _describe(self.order, self.rows.shape[1])
         self.row_ids = None if row_ids is None else np.asarray(row_ids)
         self.scale = float(np.sqrt(np.mean(np.linalg.norm(self.rows, ord=self.order, axis=1) ** 2)))
+
+    @classmethod
+    def of_outputs(cls, outputs: ArrayLike) -> RowDistance:
+        """Return l2 between outputs, where what differs by no more than rounding is equal.
+
+        Equal individuals often get outputs that were summed in another order. Distances of at most 64 times the unit of rounding of the
+        largest output are therefore 0: over d = 0 they would make a ratio infinite that means nothing.
+        """
+        distance = cls(outputs)
+        largest = float(np.linalg.norm(distance.rows, axis=1).max())
+        distance.resolution = _ROUNDINGS * float(np.finfo(np.float64).eps) * largest
+        return distance
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""

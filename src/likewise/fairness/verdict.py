@@ -48,6 +48,10 @@ class Verdict:
         """Return the fields as a plain dictionary."""
         return asdict(self)
 
+    def __bool__(self) -> bool:
+        """Refuse to be yes or no: there are three answers."""
+        raise TypeError("a verdict has three answers; ask verdict.status == 'holds'")
+
     def __str__(self) -> str:
         but = f" but a share of {self.tolerance:g}" if self.tolerance else ""
         slack = f" + {self.slack:g}" if self.slack else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -20,7 +21,7 @@ def read_groups(
     path: str | PathLike[str],
     row_ids: ArrayLike,
     *,
-    id_column: Column = 0,
+    id_column: Column | Sequence[Column] = 0,
     group_column: Column = 1,
     encoding: str = "utf-8",
 ) -> NDArray[Any]:
@@ -32,8 +33,8 @@ def read_groups(
         Delimited text, with a header if a column is named, or Parquet; lines can be in any order and may speak of others too.
     row_ids : array-like, shape (m,)
         The individuals, as in `ObservedMatrix`.
-    id_column : str or int, default 0
-        By name, or by position counted from 0.
+    id_column : str, int, or sequence of them, default 0
+        By name, or by position counted from 0; the parts of several are joined by ``/``, as `read_ratings` joins them.
     group_column : str or int, default 1
     encoding : str
 
@@ -57,17 +58,27 @@ def read_groups(
     >>> read_groups(file, [1, 2]).tolist()
     ['F', 'M']
     """
+    id_columns = (id_column,) if isinstance(id_column, str | int) else tuple(id_column)
     source = unpack(path)
     if is_parquet(source):
         file = open_parquet(source)
     else:
         # Where columns go by position a header does no harm: nobody has its first word for an id.
-        named = any(isinstance(column, str) for column in (id_column, group_column))
+        named = any(isinstance(column, str) for column in (*id_columns, group_column))
         file = open_text(source, None, named, encoding)
-    places = [position_of(column, file.header, file.width, file.name) for column in (id_column, group_column)]
-    if places[0] == places[1]:
-        raise FileFormatError(f"column {id_column!r} of {file.name} for ids and for groups", "two columns")
+    places = [
+        position_of(column, file.header, file.width, file.name) for column in (*id_columns, group_column)
+    ]
+    if len(set(places)) < len(places):
+        raise FileFormatError(
+            f"columns {(*id_columns, group_column)} of {file.name}", "different columns for ids and groups"
+        )
     frame = file.take(places, [], False)
-    ids, groups = (id_array(frame[str(place)]) for place in places)
+    *parts, groups = (id_array(frame[str(place)]) for place in places)
+    ids = (
+        parts[0]
+        if len(parts) == 1
+        else np.array(["/".join(map(str, part)) for part in zip(*parts, strict=True)])
+    )
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
     return np.asarray(groups)[positions_of(ids, wanted, file.name, "groups")]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import ObservationError, ShapeError
-from likewise.observations.table import Table, rows_of_entries
+from likewise.observations.table import Table, Values, rows_of_entries
 from likewise.observations.value_range import ValueRange
 
 RangeChoice = tuple[ArrayLike, ArrayLike] | ValueRange | Literal["per-column"] | None
@@ -90,10 +90,7 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
         raise ObservationError(
             f"value range {choice!r}", "a pair (low, high) or 'per-column'", "for example (1, 5)"
         )
-    n_columns = table.values.shape[1]
-    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    np.minimum.at(low, table.values.indices, table.values.data)
-    np.maximum.at(high, table.values.indices, table.values.data)
+    low, high = column_extremes(table.values)
     empty = low > high
     low[empty], high[empty] = _spread(table.values.data)
     if (flat := np.flatnonzero(low >= high)).size:
@@ -105,6 +102,15 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
     return ValueRange(low, high, inferred=True), (
         "value range inferred from the data, for each column its own",
     )
+
+
+def column_extremes(values: Values) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest and largest observed value of each column; (inf, -inf) where nothing is observed."""
+    n_columns = values.shape[1]
+    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    np.minimum.at(low, values.indices, values.data)
+    np.maximum.at(high, values.indices, values.data)
+    return low, high
 
 
 def _spread(data: NDArray[np.floating]) -> tuple[float, float]:

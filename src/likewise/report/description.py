@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from likewise.report.numbers import number
 
 if TYPE_CHECKING:
-    from likewise.pipeline.result import AuditReport, DataSummary, EstimateSummary, ReferenceSummary
+    from likewise.pipeline.result import AuditReport, DataSummary, EstimateSummary
 
 VALID = "Both arms are held against this one distance, so they can be compared."
 INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference distance."
@@ -36,9 +36,11 @@ def estimate_lines(estimate: EstimateSummary) -> tuple[str, ...]:
     )
 
 
-def reference_lines(reference: ReferenceSummary) -> tuple[str, ...]:
-    """Say what both arms are held against, and whether they can be compared."""
-    return (reference.description, VALID if reference.valid_comparison else INVALID, *reference.caveats)
+def reference_lines(report: AuditReport) -> tuple[str, ...]:
+    """Say what the arms are held against, and whether they can be compared."""
+    reference = report.reference
+    compared = (VALID if reference.valid_comparison else INVALID,) if len(report.arms) > 1 else ()
+    return (reference.description, *compared, *reference.caveats)
 
 
 def verdict_lines(report: AuditReport) -> tuple[str, ...]:

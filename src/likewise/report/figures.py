@@ -60,7 +60,7 @@ def plot_histogram(report: AuditReport, ax: Axes | None = None) -> Axes:
     matplotlib Axes
     """
     ax = _axes_for_arms(report, ax)
-    for name, arm in report.arms.items():
+    for arm in report.arms.values():
         arm.fairness.plot_histogram(ax, arm.label)
     ax.set_xlim(left=0)
     return ax
@@ -80,7 +80,7 @@ def plot_epsilon_delta(report: AuditReport, ax: Axes | None = None) -> Axes:
     matplotlib Axes
     """
     ax = _axes_for_arms(report, ax)
-    for name, arm in report.arms.items():
+    for arm in report.arms.values():
         arm.fairness.plot_epsilon_delta(ax, arm.label)
     if all(arm.fairness.epsilon_delta.epsilon[0] > 0 for arm in report.arms.values()):
         ax.set_xscale("log")

@@ -81,4 +81,4 @@ def _description(report: AuditReport) -> dict[str, tuple[str, ...]]:
     lines = {"Data": data_lines(report.data)}
     if report.estimate is not None:
         lines["Estimate"] = estimate_lines(report.estimate)
-    return lines | {"Reference distance d": reference_lines(report.reference)}
+    return lines | {"Reference distance d": reference_lines(report)}

@@ -60,7 +60,7 @@ def _parts(report: AuditReport) -> Iterator[RenderableType]:
     yield from _section("Data", data_lines(report.data))
     if report.estimate is not None:
         yield from _section("Estimate", estimate_lines(report.estimate))
-    yield from _section("Reference distance d", reference_lines(report.reference))
+    yield from _section("Reference distance d", reference_lines(report))
     yield Text("\nMeasured", style="bold")
     yield from (_indented(f"{arm.name}: {arm.title}") for arm in report.arms.values())
     yield Padding(_comparison_table(report), (1, 0, 0, 1))
