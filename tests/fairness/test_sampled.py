@@ -234,8 +234,8 @@ class TestDesigns:
         square[0, 1:] = square[1:, 0] = np.nan
 
         class Patchy(RowDistance):
-            def block(self, start, stop, first=0):
-                return square[start:stop, first:]
+            def block(self, start, stop, first=0, last=None):
+                return square[start:stop, first:last]
 
             def between(self, left, right):
                 return square[left, right]

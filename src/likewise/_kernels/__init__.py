@@ -46,6 +46,7 @@ from likewise._kernels.pairs import (
     squared_differences,
 )
 from likewise._kernels.products import adjoint_product, forward_product, gram_product
+from likewise._kernels.threads import single_threaded, thread_count
 
 __all__ = [
     "CompressedRows",
@@ -57,5 +58,7 @@ __all__ = [
     "gram_product",
     "kernel_info",
     "shared_differences",
+    "single_threaded",
     "squared_differences",
+    "thread_count",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
-from threading import Thread
+from threading import Thread, local
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +15,26 @@ from numpy.typing import NDArray
 from likewise.errors import InputError
 
 _VARIABLE = "LIKEWISE_NUM_THREADS"
+_here = local()
 
 
 def thread_count(asked: int | None = None) -> int:
-    """Return how many threads to use: `asked`, else LIKEWISE_NUM_THREADS, else the processors we may use."""
+    """Return how many threads to use: `asked`, else one if `single_threaded`, else LIKEWISE_NUM_THREADS, else the processors we may use."""
     if asked is None:
-        return _from_environment() or usable_processors()
+        return 1 if getattr(_here, "single", False) else _from_environment() or usable_processors()
     if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)) or asked < 1:
         raise InputError(f"n_threads is {asked!r}", "a whole number >= 1, or None for all processors")
     return int(asked)
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Run the kernels that this thread calls on itself alone: the other processors are busy with its fellows."""
+    _here.single = True
+    try:
+        yield
+    finally:
+        _here.single = False
 
 
 @cache

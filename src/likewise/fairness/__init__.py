@@ -21,7 +21,7 @@ from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.epsilon_delta import EpsilonDeltaCurve
 from likewise.fairness.factor_distance import FactorDistance
 from likewise.fairness.feature_distances import feature_distance, mahalanobis_distance, projected_distance
-from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
+from likewise.fairness.figure import AnyFigure, BracketedFigure, ExactFigure, Figure, SampledFigure
 from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.findings import findings
 from likewise.fairness.gower_distance import GowerDistance
@@ -48,6 +48,8 @@ from likewise.fairness.worst import WorstPair
 __all__ = [
     "ActivityCheck",
     "AffineCertificate",
+    "AnyFigure",
+    "BracketedFigure",
     "CallableDistance",
     "Certificate",
     "CoObservedDistance",

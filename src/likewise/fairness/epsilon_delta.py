@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_SHARES = np.geomspace(1e-3, 1.0, 25)
+SHARES = np.geomspace(1e-3, 1.0, 25)
+"""Shares of the pairs that the points of a curve do not exceed: closer together where people are more similar."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,8 @@ class EpsilonBins:
 
     @classmethod
     def of(cls, reference: Floats) -> EpsilonBins:
-        """Choose epsilons that 0.1% to 100% of the pairs do not exceed, closer together where people are more similar."""
-        ranks = [share_rank(share, reference.size) for share in _SHARES]
+        """Choose epsilons that 0.1% to 100% of the pairs do not exceed."""
+        ranks = [share_rank(share, reference.size) for share in SHARES]
         epsilon = np.unique(order_statistics(reference, ranks))
         return cls(epsilon, np.searchsorted(epsilon, reference).astype(np.uint8))
 
@@ -73,4 +74,9 @@ class EpsilonBins:
         largest = np.zeros(self.epsilon.size)
         np.maximum.at(largest, self.bins, output)
         counts = np.bincount(self.bins, minlength=self.epsilon.size)
-        return EpsilonDeltaCurve(self.epsilon, np.maximum.accumulate(largest), np.cumsum(counts))
+        return accumulated(self.epsilon, largest, counts)
+
+
+def accumulated(epsilon: Floats, largest: Floats, counts: NDArray[np.int64]) -> EpsilonDeltaCurve:
+    """Make a curve from the largest D and the number of pairs between each epsilon and the one before."""
+    return EpsilonDeltaCurve(epsilon, np.maximum.accumulate(largest), np.cumsum(counts))

@@ -1,4 +1,4 @@
-"""A number that an audit finds, exact or sampled: different types, so that an estimate is never taken for a fact."""
+"""A number that an audit finds, exact, bracketed or sampled: different types, so that an estimate is never taken for a fact."""
 
 from __future__ import annotations
 
@@ -29,6 +29,34 @@ class ExactFigure:
 
     def __str__(self) -> str:
         return f"{self.value:.4g}"
+
+
+@dataclass(frozen=True)
+class BracketedFigure:
+    """A figure over every pair that it speaks of, known to lie between two numbers: no sampling, no confidence.
+
+    Order statistics of more pairs than memory holds are known to within a bin.
+
+    Parameters
+    ----------
+    value : float
+        The upper end, which at least as many pairs do not exceed as the figure itself.
+    low, high : float
+        The figure is at least `low` and at most `high`.
+    n_pairs : int
+        How many unordered pairs it was computed over.
+    """
+
+    value: float
+    low: float
+    high: float
+    n_pairs: int
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.low:.4g} to {self.high:.4g}"
 
 
 @dataclass(frozen=True)
@@ -67,12 +95,15 @@ class SampledFigure:
 
 
 Figure = ExactFigure | SampledFigure
+AnyFigure = Figure | BracketedFigure
+
+_KINDS: dict[type, str] = {ExactFigure: "exact", BracketedFigure: "bracketed", SampledFigure: "sampled"}
 
 
 def plain(value: Any) -> Any:
     """Turn a record into dictionaries, lists, strings and Python numbers; a figure says which kind it is."""
-    if isinstance(value, Figure):
-        return {"kind": "exact" if isinstance(value, ExactFigure) else "sampled", **asdict(value)}
+    if isinstance(value, AnyFigure):
+        return {"kind": _KINDS[type(value)], **asdict(value)}
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -84,7 +115,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def figures_of(record: Any, prefix: str = "") -> dict[str, Figure]:
+def figures_of(record: Any, prefix: str = "") -> dict[str, AnyFigure]:
     """Return the figures among the fields of a record, by name with a prefix."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {prefix + name: value for name, value in values.items() if isinstance(value, Figure)}
+    return {prefix + name: value for name, value in values.items() if isinstance(value, AnyFigure)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.fairness.distance import DistanceDescription
 from likewise.fairness.epsilon_delta import EpsilonDeltaCurve
-from likewise.fairness.figure import Figure, figures_of, plain
+from likewise.fairness.figure import AnyFigure, Figure, figures_of, plain
 from likewise.fairness.groups import GroupSplit
 from likewise.fairness.histogram import RatioHistogram
 from likewise.fairness.neighbors import NeighborFigures
@@ -42,7 +42,7 @@ class FairnessFigures:
         As `mean_ratio` with infinite pairs left out of sum and count; equals it where there is none.
     max_ratio : Figure
         The smallest L for which the outputs are L-Lipschitz fair on these pairs (Dwork et al. 2012).
-    quantiles : mapping of float to Figure
+    quantiles : mapping of float to Figure or BracketedFigure
         At q: the smallest ratio that at least the share q of the pairs does not exceed.
     scale_free_ratio : Figure
         Mean of (D over its mean) / (d over its mean): does not fall when all outputs shrink.
@@ -75,7 +75,7 @@ class FairnessFigures:
     pair_mean_ratio: Figure
     finite_mean_ratio: Figure
     max_ratio: Figure
-    quantiles: Mapping[float, Figure]
+    quantiles: Mapping[float, AnyFigure]
     scale_free_ratio: Figure
     similar: SimilarPairs
     histogram: RatioHistogram
@@ -92,7 +92,7 @@ class FairnessFigures:
     groups: GroupSplit | None = None
     notes: tuple[str, ...] = ()
 
-    def figures(self) -> dict[str, Figure]:
+    def figures(self) -> dict[str, AnyFigure]:
         """Return every single figure by name, in the order of a report; those by pair of groups stay in `groups`."""
         found = figures_of(self)
         found |= {f"ratio_quantile_{q:g}": figure for q, figure in self.quantiles.items()}

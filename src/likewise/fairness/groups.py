@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import InputError, ShapeError
+from likewise.fairness.exact.blocks import Block
 from likewise.fairness.figure import ExactFigure, Figure
-from likewise.fairness.pairs import pair_count, pair_starts
 
 Floats = NDArray[np.float64]
 
 _MOST_GROUPS = 200
-_PAIRS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -73,21 +72,21 @@ class GroupSplit:
 
 @dataclass(frozen=True, eq=False)
 class PairGroups:
-    """Which two groups each pair joins; made once and used for every arm.
+    """Which two groups a pair joins: a label, ``lower * n_groups + higher`` of the two group numbers.
 
     Parameters
     ----------
     names : ndarray, shape (n_groups,)
-    labels : ndarray of uint16, shape (n_pairs,)
-        ``lower * n_groups + higher`` of the two group numbers.
+    numbers : ndarray of int, shape (n_individuals,)
+        Everybody's group.
     """
 
     names: NDArray[Any]
-    labels: NDArray[np.uint16]
+    numbers: NDArray[np.intp]
 
     @classmethod
     def of(cls, groups: ArrayLike, n_individuals: int) -> PairGroups:
-        """Label the pairs i < j.
+        """Number the groups.
 
         Raises
         ------
@@ -96,104 +95,98 @@ class PairGroups:
         InputError
             Missing values, a single group, or more than 200.
         """
-        names, numbers = number_groups(groups, n_individuals)
-        labels = np.empty(pair_count(n_individuals), dtype=np.uint16)
-        starts = pair_starts(n_individuals)
-        for i in range(n_individuals - 1):
-            others = numbers[i + 1 :]
-            low, high = np.minimum(others, numbers[i]), np.maximum(others, numbers[i])
-            labels[starts[i] : starts[i + 1]] = low * len(names) + high
-        return cls(names, labels)
+        return cls(*number_groups(groups, n_individuals))
 
-    def at(self, places: NDArray[np.intp] | None) -> PairGroups:
-        """Return the labels of some pairs; of all for None."""
-        return self if places is None else PairGroups(self.names, self.labels[places])
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are, unused ones included."""
+        return len(self.names) ** 2
 
-    def split(self, output: Floats, reference: Floats, ratios: Floats, near: NDArray[np.bool_]) -> GroupSplit:
-        """Compute the figures of every kind of pair."""
+    def labels(self, block: Block) -> NDArray[np.intp]:
+        """Return the labels of a block, shape (n_left, n_right)."""
+        left, right = self.numbers[block.start : block.stop, None], self.numbers[block.first : block.last]
+        labels: NDArray[np.intp] = np.minimum(left, right) * len(self.names) + np.maximum(left, right)
+        return labels
+
+    def split(self, sums: Floats, max_ratio: Floats) -> GroupSplit:
+        """Return the figures of every kind of pair.
+
+        Parameters
+        ----------
+        sums : ndarray, shape (n_columns, n_labels)
+            Of `label_columns`, by label.
+        max_ratio : ndarray, shape (n_labels,)
+        """
         n_groups = len(self.names)
-        sums = _LabelSums.over(self.labels, n_groups**2, output, reference, ratios, near)
-        low, high = np.divmod(np.arange(n_groups**2), n_groups)
+        low, high = np.divmod(np.arange(self.n_labels), n_groups)
         kinds = [
             (f"{self.names[a]} and {self.names[b]}", a * n_groups + b)
             for a, b in zip(low, high, strict=True)
             if a <= b
         ]
+
+        def figures(name: str, chosen: Any) -> GroupFigures:
+            return _group_figures(name, sums[:, chosen].sum(axis=1), float(max_ratio[chosen].max()))
+
         return GroupSplit(
-            sums.figures("within", low == high),
-            sums.figures("across", low != high),
-            tuple(sums.figures(name, [label]) for name, label in kinds),
+            figures("within", low == high),
+            figures("across", low != high),
+            tuple(figures(name, [label]) for name, label in kinds),
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _LabelSums:
-    """Sums of several columns, and the largest ratio, by label."""
-
-    sums: dict[str, Floats]
-    max_ratio: Floats
-
-    @classmethod
-    def over(
-        cls,
-        labels: NDArray[np.uint16],
-        n_labels: int,
-        output: Floats,
-        reference: Floats,
-        ratios: Floats,
-        near: NDArray[np.bool_],
-    ) -> _LabelSums:
-        """Add up, some pairs at a time: counting needs wider integers than labels."""
-        sums: dict[str, Floats] = defaultdict(lambda: np.zeros(n_labels))
-        largest = np.full(n_labels, -np.inf)
-        for k in range(0, labels.size, _PAIRS_AT_ONCE):
-            part = slice(k, k + _PAIRS_AT_ONCE)
-            label = labels[part].astype(np.intp)
-            for column, weights in _columns(output[part], reference[part], ratios[part], near[part]).items():
-                sums[column] += np.bincount(label, weights, n_labels)
-            np.maximum.at(largest, label, ratios[part])
-        return cls(sums, largest)
-
-    def figures(self, name: str, chosen: Any) -> GroupFigures:
-        """Combine the chosen labels."""
-        total = {column: float(sums[chosen].sum()) for column, sums in self.sums.items()}
-        pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
-
-        def mean(column: str, count: int, n_infinite: float = 0) -> ExactFigure:
-            return ExactFigure((np.inf if n_infinite else total[column] / count) if count else np.nan, count)
-
-        return GroupFigures(
-            name=name,
-            n_pairs=pairs,
-            n_similar=similar,
-            mean_ratio=mean("ratio", pairs, infinite),
-            max_ratio=ExactFigure(float(self.max_ratio[chosen].max()) if pairs else np.nan, pairs),
-            output_gap=mean("gap", pairs),
-            mean_reference_distance=mean("distance", pairs),
-            similar_mean_ratio=mean("similar_ratio", similar, total["similar_infinite"]),
-            similar_output_gap=mean("similar_gap", similar),
-            n_infinite=infinite,
-            finite_mean_ratio=mean("ratio", pairs - infinite),
-        )
+LABEL_COLUMNS = (
+    "pairs",
+    "infinite",
+    "similar",
+    "ratio",
+    "gap",
+    "distance",
+    "similar_infinite",
+    "similar_ratio",
+    "similar_gap",
+)
+"""What is summed for each kind of pair."""
 
 
-def _columns(
-    output: Floats, reference: Floats, ratios: Floats, near: NDArray[np.bool_]
-) -> dict[str, NDArray[Any]]:
-    """Return what is summed for each pair; infinite ratios are counted, not summed."""
+def label_columns(
+    output: Floats, reference: Floats, ratios: Floats, finite: Floats, near: NDArray[np.intp]
+) -> Iterator[NDArray[Any]]:
+    """Yield what each pair adds to the columns; infinite ratios, 0 in `finite`, are counted, not summed.
+
+    Parameters
+    ----------
+    output, reference, ratios, finite : ndarray, shape (n_pairs,)
+    near : ndarray of int
+        Places of the most similar pairs.
+    """
+    similar = np.zeros(output.size)
+    similar[near] = 1.0
     infinite = np.isinf(ratios)
-    finite = np.where(infinite, 0.0, ratios)
-    return {
-        "pairs": np.ones(output.size),
-        "infinite": infinite,
-        "similar": near,
-        "ratio": finite,
-        "gap": output,
-        "distance": reference,
-        "similar_infinite": infinite & near,
-        "similar_ratio": finite * near,
-        "similar_gap": output * near,
-    }
+    yield from (np.ones(output.size), infinite, similar, finite, output, reference)
+    yield from (infinite * similar, finite * similar, output * similar)
+
+
+def _group_figures(name: str, sums: Floats, max_ratio: float) -> GroupFigures:
+    total = dict(zip(LABEL_COLUMNS, sums.tolist(), strict=True))
+    pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
+
+    def mean(column: str, count: int, n_infinite: float = 0) -> ExactFigure:
+        return ExactFigure((np.inf if n_infinite else total[column] / count) if count else np.nan, count)
+
+    return GroupFigures(
+        name=name,
+        n_pairs=pairs,
+        n_similar=similar,
+        mean_ratio=mean("ratio", pairs, infinite),
+        max_ratio=ExactFigure(max_ratio if pairs else np.nan, pairs),
+        output_gap=mean("gap", pairs),
+        mean_reference_distance=mean("distance", pairs),
+        similar_mean_ratio=mean("similar_ratio", similar, total["similar_infinite"]),
+        similar_output_gap=mean("similar_gap", similar),
+        n_infinite=infinite,
+        finite_mean_ratio=mean("ratio", pairs - infinite),
+    )
 
 
 def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:

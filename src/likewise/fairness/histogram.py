@@ -11,7 +11,7 @@ from likewise.fairness.ratios import order_statistics, share_rank
 
 Floats = NDArray[np.float64]
 
-_REACH = 0.999
+REACH = 0.999
 """A histogram ends at this quantile of the ratios, so that one extreme pair does not squeeze all others into a bin."""
 
 
@@ -50,7 +50,7 @@ Bins = EqualBins | Floats
 def histogram_reach(ratios: Floats) -> float:
     """Return where nearly all finite ratios end; 1 if all are 0."""
     finite = ratios if np.isfinite(ratios).all() else ratios[np.isfinite(ratios)]
-    return order_statistics(finite, [share_rank(_REACH, finite.size)])[0] or 1.0 if finite.size else 1.0
+    return order_statistics(finite, [share_rank(REACH, finite.size)])[0] or 1.0 if finite.size else 1.0
 
 
 def ratio_histogram(ratios: Floats, bins: Bins) -> RatioHistogram:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from likewise.errors import DistanceError, InputError
+from likewise.errors import InputError
 from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.epsilon_delta import EpsilonBins
+from likewise.fairness.exact.findings import Findings, Request
+from likewise.fairness.exact.fingerprint import fingerprint
+from likewise.fairness.exact.held import measure_held
+from likewise.fairness.exact.saved_state import SavedState
+from likewise.fairness.exact.streamed import measure_streamed
 from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.groups import PairGroups
-from likewise.fairness.histogram import EqualBins, histogram_reach
 from likewise.fairness.neighbors import nearest_neighbors
 from likewise.fairness.options import (
     Progress,
@@ -22,11 +24,10 @@ from likewise.fairness.options import (
     output_distance,
     progress_counter,
 )
-from likewise.fairness.pairs import all_pairs, pair_count
-from likewise.fairness.ratios import pair_ratios
-from likewise.fairness.similar import ReferencePairs
-from likewise.fairness.summary import Request, summarise
-from likewise.memory import ensure_fits
+from likewise.fairness.pairs import pair_count
+from likewise.fairness.summary import summarise
+from likewise.memory import available_memory, ensure_fits
+from likewise.writing import PathLike
 
 
 def measure_fairness(
@@ -42,6 +43,8 @@ def measure_fairness(
     n_neighbors: int | None = None,
     groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
+    streaming: bool | None = None,
+    resume: PathLike | None = None,
     progress: Progress | None = None,
 ) -> FairnessFigures:
     """Measure how differently similar individuals are treated: D / d over all pairs of individuals.
@@ -69,6 +72,12 @@ def measure_fairness(
         An attribute: also measure within-group and across-group pairs apart.
     row_ids : array-like, optional
         Names for the worst pairs; by default those of `reference`, or positions.
+    streaming : bool, optional
+        Whether to measure distances twice, block by block, instead of holding one number for each pair and arm. By default where those
+        would not fit into memory. Everything stays exact, but quantiles and `needed_slack` are bracketed to within 0.025% and the radius
+        of the most similar pairs is rounded up to as much; see ``docs/all_pairs.md``.
+    resume : path-like, optional
+        A file that keeps what was added up so far: an interrupted run that is called again goes on from there. Implies streaming.
     progress : callable, optional
         Called with (done, total) pairs.
 
@@ -81,9 +90,11 @@ def measure_fairness(
     ShapeError
         Outputs and reference speak of different numbers of individuals.
     InputError
-        An option out of its range.
+        An option out of its range; `resume` names a file of other data or settings.
+    FileFormatError
+        That file is damaged.
     MemoryLimitError
-        Two numbers for each pair would not fit.
+        With ``streaming=False``: one number for each pair and arm would not fit.
 
     Warns
     -----
@@ -111,6 +122,8 @@ def measure_fairness(
         n_neighbors=n_neighbors,
         groups=groups,
         row_ids=row_ids,
+        streaming=streaming,
+        resume=resume,
         progress=progress,
     )["outputs"]
 
@@ -128,6 +141,8 @@ def measure_arms(
     n_neighbors: int | None = None,
     groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
+    streaming: bool | None = None,
+    resume: PathLike | None = None,
     progress: Progress | None = None,
 ) -> dict[str, FairnessFigures]:
     """Measure several sets of outputs against the same reference distance, which is computed once.
@@ -136,7 +151,7 @@ def measure_arms(
     ----------
     arms : mapping of str to outputs or PairwiseDistance
         For example ``{"without": Yh, "with": Yf}``; see `measure_fairness`. Their histograms have common bins.
-    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, progress
+    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, streaming, resume, progress
         See `measure_fairness`.
 
     Returns
@@ -145,45 +160,65 @@ def measure_arms(
 
     Raises
     ------
-    InputError, ShapeError, MemoryLimitError
+    InputError, ShapeError, FileFormatError, MemoryLimitError
         See `measure_fairness`.
     """
     if not arms:
         raise InputError("no arms", "outputs of at least one algorithm")
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
-    _ensure_memory(reference.n_individuals, len(distances))
-    ids, known_bins = individual_ids(row_ids, reference), checked_bins(bins)
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
-    neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
-    labels = None if groups is None else PairGroups.of(groups, reference.n_individuals)
-    advance = progress_counter(progress, (1 + len(distances)) * pair_count(reference.n_individuals))
-    known = ReferencePairs.of(reference, all_pairs(reference, advance), nearest_share)
-    if not known.values.size:
-        raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
-    outputs = {name: known.select(all_pairs(distance, advance)) for name, distance in distances.items()}
+    if resume is not None and streaming is False:
+        raise InputError("resume= with streaming=False", "one of them", "distances in memory are not saved")
     request = Request(
-        ids=ids,
+        ids=individual_ids(row_ids, reference),
+        nearest_share=nearest_share,
         quantiles=tuple(map(float, quantiles)),
-        bins=known_bins if isinstance(known_bins, np.ndarray) else _common_bins(known_bins, known, outputs),
+        bins=checked_bins(bins),
         worst=worst,
-        epsilons=EpsilonBins.of(known.values),
-        lipschitz=lipschitz,
-        slack=slack,
-        neighbors=neighbors,
-        groups=labels and labels.at(known.places),
+        condition=None if lipschitz is None else (lipschitz, slack),
+        groups=None if groups is None else PairGroups.of(groups, reference.n_individuals),
     )
-    return {name: summarise(known, output, distances[name], request) for name, output in outputs.items()}
-
-
-def _common_bins(count: int, known: ReferencePairs, outputs: Mapping[str, NDArray[np.float64]]) -> EqualBins:
-    """Return bins that hold nearly all finite ratios of every arm."""
-    return EqualBins(
-        count, max(histogram_reach(pair_ratios(output, known.values)) for output in outputs.values())
+    if streaming is None:
+        streaming = resume is not None or _held_bytes(reference, distances) > available_memory()
+    findings = (
+        _streamed(reference, distances, request, resume, progress)
+        if streaming
+        else _held(reference, distances, request, progress)
     )
+    neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
+    return {
+        name: summarise(findings, name, distance, reference, request, neighbors)
+        for name, distance in distances.items()
+    }
 
 
-def _ensure_memory(n_individuals: int, n_arms: int) -> None:
-    """Refuse before allocating: d, D of each arm, ratios and a working copy, eight bytes each, and one byte for similarity."""
-    n_bytes = pair_count(n_individuals) * (8 * (n_arms + 3) + 1)
-    what = f"one number for each of {pair_count(n_individuals):,} pairs and {n_arms} arms"
-    ensure_fits(n_bytes, what, "audit a sample of the individuals")
+Distances = Mapping[str, PairwiseDistance]
+
+
+def _held(
+    reference: PairwiseDistance, distances: Distances, request: Request, progress: Progress | None
+) -> Findings:
+    n_pairs = pair_count(reference.n_individuals)
+    what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
+    ensure_fits(
+        _held_bytes(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
+    )
+    advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
+    return measure_held(reference, distances, request, advance)
+
+
+def _streamed(
+    reference: PairwiseDistance,
+    distances: Distances,
+    request: Request,
+    resume: PathLike | None,
+    progress: Progress | None,
+) -> Findings:
+    state = SavedState(resume, "" if resume is None else fingerprint(reference, distances, request))
+    advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
+    return measure_streamed(reference, distances, request, state, advance)
+
+
+def _held_bytes(reference: PairwiseDistance, distances: Distances) -> int:
+    """Return what d, D of each arm, ratios and a working copy take: eight bytes each for every pair."""
+    return pair_count(reference.n_individuals) * 8 * (len(distances) + 3)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.exact.in_order import in_order
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -82,10 +83,16 @@ def all_pairs(
     m = distance.n_individuals
     starts = pair_starts(m)
     measured = np.empty(pair_count(m))
-    for start, stop in row_blocks(m, block_entries):
+    distance.block(0, 1, 0, 1)  # makes working copies before several threads would
+
+    def measure(rows: tuple[int, int]) -> int:
+        start, stop = rows
         block = distance.block(start, stop, start)
         for k in range(stop - start):
             measured[starts[start + k] : starts[start + k + 1]] = block[k, k + 1 :]
-        advance(int(starts[stop] - starts[start]))
+        return int(starts[stop] - starts[start])
+
+    for n_measured in in_order(measure, row_blocks(m, block_entries), distance.concurrent):
+        advance(n_measured)
     distance.release()
     return measured

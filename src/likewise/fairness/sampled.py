@@ -19,7 +19,6 @@ from likewise.fairness.groups import GroupSplit, number_groups
 from likewise.fairness.histogram import EqualBins, histogram_reach, ratio_histogram
 from likewise.fairness.options import Progress, check_options, checked_bins, individual_ids, output_distance
 from likewise.fairness.pairs import pair_positions
-from likewise.fairness.ratios import order_statistics
 from likewise.fairness.sampled_figures import PairSample
 from likewise.fairness.sampling import POPULATION
 from likewise.fairness.summary import constant_notes
@@ -273,10 +272,11 @@ def _worst_pairs(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[Wor
     """Name the drawn pairs with the largest ratios, a pair that was drawn twice once."""
     _, first = np.unique(sample.places, return_index=True)
     ratios, output = sample.ratios[first], sample.output[first]
-    threshold = order_statistics(ratios, [max(0, first.size - max(1, count))])[0]
-    chosen = first[largest_places(ratios, output, count, threshold)]
-    values = (sample.reference[chosen], sample.output[chosen], sample.ratios[chosen])
-    return name_pairs(sample.places[chosen], ids, *values)
+    chosen = first[largest_places(ratios, output, count)]
+    left, right = pair_positions(sample.places[chosen], sample.n_individuals)
+    return name_pairs(
+        left, right, ids, sample.reference[chosen], sample.output[chosen], sample.ratios[chosen]
+    )
 
 
 def _notes(sample: PairSample, spread: float, scale: float | None) -> tuple[str, ...]:

@@ -1,168 +1,157 @@
-"""From two vectors, the reference and the output distance of every pair, to all figures of one arm."""
+"""From what was found of all pairs to the figures of one arm."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import ConstantOutputWarning
 from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.epsilon_delta import EpsilonBins
+from likewise.fairness.epsilon_delta import accumulated
+from likewise.fairness.exact.findings import ArmFindings, Findings, Request
 from likewise.fairness.figure import ExactFigure
 from likewise.fairness.figures import FairnessFigures
-from likewise.fairness.groups import PairGroups
-from likewise.fairness.histogram import Bins, ratio_histogram
 from likewise.fairness.neighbors import neighbor_figures
-from likewise.fairness.ratios import order_statistics, ordered_mean, pair_ratios, share_rank
-from likewise.fairness.similar import ReferencePairs, similar_figures
-from likewise.fairness.violations import find_violations
-from likewise.fairness.worst import WorstPair, largest_places, name_pairs
-
-Floats = NDArray[np.float64]
+from likewise.fairness.ratios import ordered_mean, share_rank
+from likewise.fairness.similar import SimilarPairs
+from likewise.fairness.violations import Violations, violations_of
+from likewise.fairness.worst import name_pairs
 
 NEAR_CONSTANT = 0.01
 """Outputs whose spread is below this share of their size are called nearly constant."""
 
 
-@dataclass(frozen=True, eq=False)
-class Request:
-    """What to report of every arm.
-
-    Parameters
-    ----------
-    ids : ndarray, shape (n_individuals,)
-    quantiles : tuple of float
-    bins : EqualBins or ndarray
-    worst : int
-    epsilons : EpsilonBins
-    lipschitz, slack : float or None, float
-    neighbors : ndarray of int, shape (n_individuals, n_neighbors), or None
-    groups : PairGroups or None
-    """
-
-    ids: NDArray[Any]
-    quantiles: tuple[float, ...]
-    bins: Bins
-    worst: int
-    epsilons: EpsilonBins
-    lipschitz: float | None
-    slack: float
-    neighbors: NDArray[np.intp] | None
-    groups: PairGroups | None
-
-
 def summarise(
-    reference: ReferencePairs, output: Floats, distance: PairwiseDistance, request: Request
+    findings: Findings,
+    name: str,
+    distance: PairwiseDistance,
+    reference: PairwiseDistance,
+    request: Request,
+    neighbors: NDArray[np.intp] | None = None,
 ) -> FairnessFigures:
     """Compute every figure of one arm.
 
     Parameters
     ----------
-    reference : ReferencePairs
-    output : ndarray, shape (n_pairs,)
-        D of the pairs in `reference`.
-    distance : PairwiseDistance
-        The output distance, for its description and scale, and to measure neighbours.
+    findings : Findings
+    name : str
+        Which arm.
+    distance, reference : PairwiseDistance
+        D and d, for their descriptions, and to measure neighbours.
     request : Request
+    neighbors : ndarray of int, shape (n_individuals, n_neighbors), optional
 
     Returns
     -------
     FairnessFigures
     """
-    groups, limit, neighbors = request.groups, request.lipschitz, request.neighbors
-    # Violations need a vector of their own: they go first, before the one of ratios is held.
-    violations = None if limit is None else find_violations(output, reference.values, limit, request.slack)
-    ratios = pair_ratios(output, reference.values)
-    ordered = _order_statistics(ratios, request)
-    mean_output = float(output.mean())
-    rescale = reference.mean / mean_output if mean_output else np.nan
-    spread = float(np.sqrt(np.dot(output, output))) / distance.n_individuals
-    n_infinite = int(np.count_nonzero(np.isinf(ratios)))
+    arm = _Arm(findings, findings.arms[name], reference.n_individuals)
+    spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
+    epsilon, tally = findings.thresholds.epsilon, arm.found.tally
     return FairnessFigures(
-        n_individuals=distance.n_individuals,
-        n_pairs=output.size,
-        reference=reference.distance.description,
+        n_individuals=reference.n_individuals,
+        n_pairs=arm.n_pairs,
+        reference=reference.description,
         output=distance.description,
-        **_mean_ratios(reference, ratios, n_infinite, rescale),
-        max_ratio=ExactFigure(ordered.largest, output.size),
-        quantiles={q: ExactFigure(value, output.size) for q, value in ordered.quantiles.items()},
-        similar=similar_figures(reference, ratios, output, rescale),
-        histogram=ratio_histogram(ratios, request.bins),
-        worst=_worst_pairs(reference, ratios, output, request, ordered.worst),
-        n_zero_distance=int(np.count_nonzero(reference.values == 0)),
-        n_infinite=n_infinite,
-        n_undefined=reference.n_undefined,
-        mean_reference_distance=ExactFigure(reference.mean, output.size),
-        mean_output_distance=ExactFigure(mean_output, output.size),
-        output_spread=ExactFigure(spread, output.size),
-        epsilon_delta=request.epsilons.curve(output),
-        groups=None if groups is None else groups.split(output, reference.values, ratios, reference.near),
-        violations=violations,
-        neighbors=None if neighbors is None else neighbor_figures(distance, reference.distance, neighbors),
-        notes=_notes(reference, n_infinite, spread, distance.scale),
+        **arm.mean_ratios(),
+        max_ratio=arm.exact(float(tally.largest["ratio"])),
+        quantiles=arm.found.quantiles,
+        similar=arm.similar(request.nearest_share),
+        histogram=arm.found.histogram,
+        worst=name_pairs(ids=request.ids, **tally.worst.columns),
+        n_zero_distance=arm.count("zero"),
+        n_infinite=arm.count("infinite"),
+        n_undefined=findings.n_undefined,
+        mean_reference_distance=arm.exact(arm.total("reference") / arm.n_pairs),
+        mean_output_distance=arm.exact(arm.total("output") / arm.n_pairs),
+        output_spread=arm.exact(spread),
+        epsilon_delta=accumulated(epsilon, tally.largest["epsilon"], tally.added["epsilon"]),
+        groups=None
+        if request.groups is None
+        else request.groups.split(tally.added["groups"], tally.largest["group_ratio"]),
+        violations=request.condition and arm.violations(request.condition),
+        neighbors=None if neighbors is None else neighbor_figures(distance, reference, neighbors),
+        notes=(*arm.notes(request.nearest_share), *constant_notes(spread, distance.scale)),
     )
 
 
-@dataclass(frozen=True)
-class _Ordered:
-    """Order statistics of the ratios, from one partition."""
+class _Arm:
+    """Figures of what was added up for one arm.
 
-    quantiles: dict[float, float]
-    worst: float
-    largest: float
+    Parameters
+    ----------
+    findings : Findings
+    found : ArmFindings
+    n_individuals : int
+    """
 
+    def __init__(self, findings: Findings, found: ArmFindings, n_individuals: int) -> None:
+        self.findings, self.found, self.n_individuals = findings, found, n_individuals
+        self.n_pairs = self.count("pairs")
+        total = self.total("output")
+        self.rescale = self.total("reference") / total if total else np.nan
 
-def _order_statistics(ratios: Floats, request: Request) -> _Ordered:
-    last = ratios.size - 1
-    ranks = [share_rank(q, ratios.size) for q in request.quantiles]
-    *found, worst, largest = order_statistics(
-        ratios, [*ranks, last - min(last, max(0, request.worst - 1)), last]
-    )
-    return _Ordered(dict(zip(request.quantiles, found, strict=True)), worst, largest)
+    def total(self, name: str) -> float:
+        return float(self.found.tally.added[name])
 
+    def count(self, name: str) -> int:
+        return int(self.found.tally.added[name])
 
-def _mean_ratios(
-    reference: ReferencePairs, ratios: Floats, n_infinite: int, rescale: float
-) -> dict[str, ExactFigure]:
-    """Return the figures that are means of ratios over all pairs, in their several conventions."""
-    m, undefined = reference.distance.n_individuals, reference.n_undefined
-    finite_total = float(np.sum(ratios, where=np.isfinite(ratios)))
-    total = np.inf if n_infinite else finite_total
-    means = {
-        "mean_ratio": ordered_mean(total, m, undefined),
-        "pair_mean_ratio": total / ratios.size,
-        "finite_mean_ratio": ordered_mean(finite_total, m, undefined + n_infinite),
-        "scale_free_ratio": total / ratios.size * rescale,
-    }
-    return {name: ExactFigure(value, ratios.size) for name, value in means.items()}
+    def exact(self, value: float) -> ExactFigure:
+        return ExactFigure(float(value), self.n_pairs)
 
+    def mean_ratios(self) -> dict[str, ExactFigure]:
+        """Return the means of ratios over all pairs, in their several conventions."""
+        m, undefined, infinite = self.n_individuals, self.findings.n_undefined, self.count("infinite")
+        finite_total = self.total("ratio")
+        total = np.inf if infinite else finite_total
+        means = {
+            "mean_ratio": ordered_mean(total, m, undefined),
+            "pair_mean_ratio": total / self.n_pairs,
+            "finite_mean_ratio": ordered_mean(finite_total, m, undefined + infinite),
+            "scale_free_ratio": total / self.n_pairs * self.rescale,
+        }
+        return {name: self.exact(value) for name, value in means.items()}
 
-def _worst_pairs(
-    reference: ReferencePairs, ratios: Floats, output: Floats, request: Request, threshold: float
-) -> tuple[WorstPair, ...]:
-    chosen = largest_places(ratios, output, request.worst, threshold)
-    places = chosen if reference.places is None else reference.places[chosen]
-    return name_pairs(places, request.ids, reference.values[chosen], output[chosen], ratios[chosen])
-
-
-def _notes(reference: ReferencePairs, n_infinite: int, spread: float, scale: float | None) -> tuple[str, ...]:
-    """Say what a reader must know."""
-    notes = []
-    if n_infinite:
-        notes.append(
-            f"{n_infinite:,} pairs have reference distance 0 but different outputs: their ratio is infinite"
+    def similar(self, share: float) -> SimilarPairs:
+        """Return the figures over the most similar pairs."""
+        n_near, infinite = self.count("near"), self.count("near_infinite")
+        total, n_finite = self.total("near_ratio"), n_near - infinite
+        mean = np.inf if infinite else total / n_near
+        values = (
+            mean,
+            float(self.found.tally.largest["near_ratio"]),
+            self.total("near_output") / n_near,
+            mean * self.rescale,
+            total / n_finite if n_finite else np.nan,
         )
-    if reference.n_undefined:
-        notes.append(f"{reference.n_undefined:,} pairs have no defined reference distance and count nowhere")
-    if reference.n_tied:
-        notes.append(
-            f"{reference.n_tied:,} pairs tie with the last of the most similar ones and are counted with them"
-        )
-    return (*notes, *constant_notes(spread, scale))
+        figures = (ExactFigure(value, n_near) for value in values)
+        return SimilarPairs(share, self.findings.thresholds.radius, n_near, *figures)
+
+    def violations(self, condition: tuple[float, float]) -> Violations:
+        """Return how often and by how much ``D <= L d + gamma`` is broken."""
+        largest = float(self.found.tally.largest["excess"])
+        counted = (self.n_pairs, self.count("violating"), self.total("excess"), largest)
+        return violations_of(condition, *counted, self.found.needed_slack)
+
+    def notes(self, share: float) -> list[str]:
+        """Say what a reader must know of the pairs."""
+        notes = []
+        if infinite := self.count("infinite"):
+            notes.append(
+                f"{infinite:,} pairs have reference distance 0 but different outputs: their ratio is infinite"
+            )
+        if undefined := self.findings.n_undefined:
+            notes.append(f"{undefined:,} pairs have no defined reference distance and count nowhere")
+        if n_tied := self.count("near") - share_rank(share, self.n_pairs) - 1:
+            width = self.findings.tie_width
+            within = f", to within {width:.2%} of its distance," if width else ""
+            notes.append(
+                f"{n_tied:,} pairs tie{within} with the last of the most similar ones and are counted with them"
+            )
+        return notes
 
 
 def constant_notes(spread: float, scale: float | None) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import InputError
-from likewise.fairness.figure import ExactFigure, Figure
+from likewise.fairness.figure import AnyFigure, ExactFigure, Figure
 from likewise.fairness.ratios import order_statistics, share_rank
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Violations:
         Mean over *all* pairs of ``max(0, D - L d - gamma)``.
     max_excess : Figure
         Its maximum.
-    needed_slack : mapping of float to Figure
+    needed_slack : mapping of float to Figure or BracketedFigure
         At alpha: the smallest gamma >= 0 such that at most the share alpha of the pairs has ``D > L d + gamma``.
 
     References
@@ -51,7 +51,7 @@ class Violations:
     rate: Figure
     mean_excess: Figure
     max_excess: Figure
-    needed_slack: Mapping[float, Figure]
+    needed_slack: Mapping[float, AnyFigure]
 
 
 def find_violations(
@@ -93,27 +93,45 @@ def find_violations(
     if not all(0 <= share < 1 for share in shares):
         raise InputError(f"shares={shares!r}", "numbers in [0, 1)")
     n_pairs = output.size
-    excess = reference * -lipschitz
-    excess += output
-    np.maximum(excess, 0.0, out=excess)
-    ranks = [share_rank(1 - share, n_pairs) for share in shares]
-    needed = dict(zip(shares, order_statistics(excess, ranks), strict=True))
+    excess = excesses(output, reference, lipschitz)
+    found = order_statistics(excess, [share_rank(1 - share, n_pairs) for share in shares])
+    needed = {share: ExactFigure(value, n_pairs) for share, value in zip(shares, found, strict=True)}
     excess -= slack
     np.maximum(excess, 0.0, out=excess)
-    n_violating = int(np.count_nonzero(excess))
+    n_violating, total, largest = np.count_nonzero(excess), excess.sum(), excess.max()
+    return violations_of((lipschitz, slack), n_pairs, int(n_violating), float(total), float(largest), needed)
 
-    def exact(value: float) -> ExactFigure:
-        return ExactFigure(float(value), n_pairs)
 
-    return Violations(
-        lipschitz,
-        slack,
-        n_violating,
-        exact(n_violating / n_pairs),
-        exact(excess.mean()),
-        exact(excess.max()),
-        {share: exact(value) for share, value in needed.items()},
+def violations_of(
+    condition: tuple[float, float],
+    n_pairs: int,
+    n_violating: int,
+    total: float,
+    largest: float,
+    needed_slack: Mapping[float, AnyFigure],
+) -> Violations:
+    """Make figures of what was counted.
+
+    Parameters
+    ----------
+    condition : (float, float)
+        L and gamma.
+    n_pairs, n_violating : int
+    total, largest : float
+        Sum and maximum of ``max(0, D - L d - gamma)``.
+    needed_slack : mapping of float to Figure or BracketedFigure
+    """
+    rate, mean, maximum = (
+        ExactFigure(value, n_pairs) for value in (n_violating / n_pairs, total / n_pairs, largest)
     )
+    return Violations(*condition, n_violating, rate, mean, maximum, needed_slack)
+
+
+def excesses(output: Floats, reference: Floats, lipschitz: float) -> Floats:
+    """Return ``max(0, D - L d)``."""
+    excess = reference * -lipschitz
+    excess += output
+    return np.maximum(excess, 0.0, out=excess)
 
 
 def check_lipschitz(lipschitz: float, slack: float) -> None:

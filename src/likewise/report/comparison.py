@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from likewise.report.numbers import figure_text, number, percent_change
 
 if TYPE_CHECKING:
-    from likewise.fairness import Figure
+    from likewise.fairness import AnyFigure
     from likewise.pipeline.result import Arm, AuditReport
 
 _NOT_MEASURED = "not measured"
@@ -179,7 +179,7 @@ def _error_group(arms: list[Arm]) -> Group:
     return Group(f"Error on {hidden:,} hidden observations", tuple(rows))
 
 
-def _row(label: str, meaning: str, figures: list[Figure], comparable: bool) -> Row:
+def _row(label: str, meaning: str, figures: list[AnyFigure], comparable: bool) -> Row:
     change = _change([figure.value for figure in figures]) if comparable else ""
     return Row(label, meaning, tuple(map(figure_text, figures)), change)
 

@@ -6,7 +6,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likewise.fairness import Figure
+    from likewise.fairness import AnyFigure
 
 
 def number(value: float) -> str:
@@ -24,7 +24,7 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
-def figure_text(figure: Figure) -> str:
+def figure_text(figure: AnyFigure) -> str:
     """Write a figure; one that was sampled shows its interval, one that is exact shows none.
 
     Examples

@@ -1,0 +1,49 @@
+"""The pairs with the largest ratios among those seen so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_COLUMNS: dict[str, type] = {
+    "ratio": np.float64,
+    "output": np.float64,
+    "reference": np.float64,
+    "left": np.intp,
+    "right": np.intp,
+}
+
+
+class TopPairs:
+    """The `count` pairs with the largest ratios, largest first; ties by output distance, then by position.
+
+    Parameters
+    ----------
+    count : int
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+        ``ratio``, ``output``, ``reference``, ``left`` and ``right`` of these pairs.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.columns: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in _COLUMNS.items()}
+
+    @property
+    def floor(self) -> float:
+        """What a ratio must reach to come in."""
+        ratios = self.columns["ratio"]
+        return float(ratios[-1]) if 0 < self.count == ratios.size else -np.inf
+
+    def offer(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Take in what belongs among the largest."""
+        joined = {name: np.concatenate([self.columns[name], columns[name]]) for name in _COLUMNS}
+        keys = ("right", "left", "output", "ratio")
+        signs = {"output": -1.0, "ratio": -1.0}
+        order = np.lexsort([signs.get(name, 1) * joined[name] for name in keys])[: self.count]
+        self.columns = {name: column[order] for name, column in joined.items()}
