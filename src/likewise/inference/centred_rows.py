@@ -65,12 +65,12 @@ class CentredRows:
             [self._inverse_lengths_of(self._block(rows), rows) for rows in self.slices(self.mean.size)]
         )
 
-    def products(self, block: Floats) -> Floats:
-        """Return ``block C^T``: the scalar product of each row of a (b, n) block with each row of C."""
+    def products(self, block: Floats, start: int = 0) -> Floats:
+        """Return the scalar product of each row of a (b, n) block with each row of C from `start` on."""
         if isinstance(self.matrix, np.ndarray):
-            return block @ self.matrix.T - (block @ self.mean)[:, np.newaxis]
-        products = forward_product(self._compressed, np.ascontiguousarray(block.T))
-        return np.asarray(products.T, dtype=np.float64)
+            return block @ self.matrix[start:].T - (block @ self.mean)[:, np.newaxis]
+        rows = self._compressed if start == 0 else self._compress(self.matrix[start:])
+        return np.asarray(forward_product(rows, np.ascontiguousarray(block.T)).T, dtype=np.float64)
 
     def weighted_sums(self, weights: Matrix) -> Floats:
         """Return ``weights C``: for each row of (b, m) weights, the sum of the rows of C that it weighs."""
@@ -93,10 +93,13 @@ class CentredRows:
 
     @cached_property
     def _compressed(self) -> CompressedRows:
-        compressed = CompressedRows.from_csr(self.matrix)
+        return self._compress(self.matrix)
+
+    def _compress(self, stored: Matrix) -> CompressedRows:
+        compressed = CompressedRows.from_csr(stored)
         if not self.mean.any():
             return compressed
-        return compressed.plus_low_rank(np.ones((self.matrix.shape[0], 1)), -self.mean[:, np.newaxis])
+        return compressed.plus_low_rank(np.ones((stored.shape[0], 1)), -self.mean[:, np.newaxis])
 
 
 def _lengths(matrix: Matrix) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import ModelError, ShapeError, unknown_name
-from likewise.inference.centred_rows import CentredRows, Matrix
+from likewise.inference.centred_rows import Matrix
 from likewise.inference.neighbor_weights import neighbor_weights
 from likewise.inference.training_rows import TrainingRows, WeightedAverage
 from likewise.memory import ensure_fits
@@ -20,9 +20,6 @@ Progress = Callable[[int, int], None]
 
 AVERAGES: tuple[Average, ...] = ("all", "co-raters")
 """Whose entries count in the average for an item: all neighbours', or those neighbours' who observed the item."""
-
-_DECIMALS = 12
-"""Similarities that agree so far are ties, whatever the order in which a BLAS sums."""
 
 
 def nearest_neighbor_outputs(
@@ -107,11 +104,10 @@ def nearest_neighbor_outputs(
         training.average if targets is None else WeightedAverage.of(_fitting_targets(targets, matrix))
     )
     outputs = _allocate(queries.matrix.shape[0], outputs_of.mean.size)
-    for rows in queries.slices(max(matrix.shape)):
-        similarities = _adjusted_cosine(queries, rows, training.centred)
-        if new_rows is None:
-            np.fill_diagonal(similarities[:, rows], -np.inf)
-        outputs[rows] = outputs_of(neighbor_weights(similarities, n_neighbors))
+    for rows, weights in neighbor_weights(
+        training.centred, None if new_rows is None else queries, n_neighbors
+    ):
+        outputs[rows] = outputs_of(weights)
         if progress is not None:
             progress(rows.stop, outputs.shape[0])
     return outputs.ravel() if targets is not None and np.ndim(targets) == 1 else outputs
@@ -170,9 +166,3 @@ def _allocate(rows: int, columns: int) -> Floats:
         8 * rows * columns, f"outputs of shape {rows:,} x {columns:,}", "ask for fewer rows or targets"
     )
     return np.empty((rows, columns))
-
-
-def _adjusted_cosine(queries: CentredRows, rows: slice, training: CentredRows) -> Floats:
-    similarities = training.products(queries.unit_block(rows))
-    similarities *= training.inverse_lengths
-    return np.round(similarities, _DECIMALS, out=similarities)
