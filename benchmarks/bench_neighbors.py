@@ -4,8 +4,8 @@
 
 Each case runs in a process of its own; the best of the repeats is shown. All that are Experiment 2 give the same outputs.
 
-The floor: m^2 n = 1.44e11 multiply-adds for a dense B (half of that by symmetry, which is not used), and m |Omega| = 6.0e9
-for a sparse one; 191 MB are the outputs themselves.
+The floor: m^2 n / 2 = 7.2e10 multiply-adds for a dense B, m |Omega| / 2 = 3.0e9 for a sparse one, each pair being compared once;
+191 MB are the outputs themselves.
 """
 
 from __future__ import annotations

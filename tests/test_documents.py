@@ -105,3 +105,10 @@ def test_no_example_is_in_a_fence_that_nothing_runs():
     for document in DOCUMENTS:
         names = re.findall(r"^```\{?(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(names) <= shown, document.name
+
+
+def test_every_benchmark_is_listed():
+    listed = set(
+        re.findall(r"^\| `(bench_\w+\.py)`", (ROOT / "docs" / "benchmarks.md").read_text(), re.MULTILINE)
+    )
+    assert listed == {script.name for script in (ROOT / "benchmarks").glob("bench_*.py")}
