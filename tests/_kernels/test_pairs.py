@@ -145,6 +145,13 @@ def test_duplicates_are_summed_first():
     assert_array_equal(absolute_differences(PairWalk.from_csr(Z), 0, 2), np.zeros((2, 2)))
 
 
+def test_rounding_makes_no_squared_distance_negative():
+    rng = np.random.default_rng(0)
+    nearly_equal = rng.standard_normal(9) * (1 + 1e-16 * rng.integers(-3, 4, (60, 9)))
+    squared = squared_differences(PairWalk.from_csr(sparse.csr_array(nearly_equal)), 0, 60)
+    assert (squared >= 0).all()
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_refuses_values_that_are_not_finite(value):
     with pytest.raises(InputError, match="NaN or infinity"):
