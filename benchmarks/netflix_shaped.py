@@ -95,7 +95,9 @@ class _World:
 
         return float(brentq(excess, mean_per_user / 2, 50 * mean_per_user))
 
-    def ratings(self, start: int, stop: int) -> tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.int64]]:
+    def ratings(
+        self, start: int, stop: int
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint16], NDArray[np.int64]]:
         """Values and items of a range of users, and how many each user has."""
         draws = self.rng.poisson(self.scale * self.activity[start:stop])
         users = np.repeat(np.arange(stop - start, dtype=np.int64), draws)
@@ -110,14 +112,20 @@ class _World:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--users", type=int, default=48_000)
     began = time.perf_counter()
     matrix = netflix_shaped(parser.parse_args().users)
     per_item = np.sort(np.bincount(matrix.indices, minlength=matrix.shape[1]))
-    print(f"{matrix.shape[0]:,} x {matrix.shape[1]:,}, {matrix.nnz:,} ratings in {time.perf_counter() - began:.0f} s")
+    print(
+        f"{matrix.shape[0]:,} x {matrix.shape[1]:,}, {matrix.nnz:,} ratings in {time.perf_counter() - began:.0f} s"
+    )
     print(f"per item: median {per_item[per_item.size // 2]:,}, largest {per_item[-1]:,}")
-    print(f"per user: median {np.median(np.diff(matrix.indptr)):.0f}, largest {np.diff(matrix.indptr).max():,}")
+    print(
+        f"per user: median {np.median(np.diff(matrix.indptr)):.0f}, largest {np.diff(matrix.indptr).max():,}"
+    )
     print(f"values 1..5: {np.bincount(matrix.data.astype(int))[1:] / matrix.nnz}")
 
 

@@ -21,7 +21,8 @@ from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
 _HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
-_PROMISING = 2.5  # columns for each wanted pair, before which nothing has ever converged
+_SMALL = 300  # columns: the eigenvectors of so small a projection take no time
+_SETTLED = 1.3  # growth of what is wanted from one look to the next, below which convergence may be near
 _LOOSE = 30.0  # times the tolerance: still good enough to be deflated in the proof
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
 
@@ -81,11 +82,11 @@ class _Search:
         self.pace = Pace(8 * _WIDTH)
 
     def run(self) -> Found:
-        wanted = 0
+        wanted, settled = 0, True
         while True:
             self._grow()
-            # Ritz vectors cost several times what Ritz values do, and are of no use before the space is large enough.
-            if self.space.size < _PROMISING * wanted and not self._cannot_grow:
+            # Ritz vectors cost several times what Ritz values do, and are of no use while more and more are wanted.
+            if self.space.size > _SMALL and not settled and not self._cannot_grow:
                 goal, worst = self._goal(self.space.squares()), math.inf
             else:
                 pairs = self.space.ritz()
@@ -95,6 +96,7 @@ class _Search:
                 if found is not None:
                     return found
                 worst = float(excess[: goal.wanted].max(initial=0.0))
+            settled = goal.wanted <= _SETTLED * wanted
             wanted = goal.wanted
             self.pace.plan(self.space.size, wanted, worst)
 

@@ -37,9 +37,11 @@ def inner(X: Floats, Y: Floats) -> Floats:
 
 def subtract_product(Y: Floats, X: Floats, small: Floats) -> None:
     """Replace tall Y by ``Y - X small``."""
+    across = np.ascontiguousarray(small.T)
 
     def subtract(_: int, start: int, stop: int) -> None:
-        Y[start:stop] -= X[start:stop] @ small
+        # Transposed, since BLAS is up to twice as fast on few long rows as on few long columns.
+        Y[start:stop] -= (across @ X[start:stop].T).T
 
     run_together(subtract, _shares(Y.shape[0]))
 
