@@ -39,6 +39,7 @@ and `kernel_info` tells what is in use.
 
 from likewise._kernels.compressed_rows import CompressedRows
 from likewise._kernels.info import KernelInfo, kernel_info
+from likewise._kernels.pair_lists import tile_width
 from likewise._kernels.pairs import (
     PairWalk,
     absolute_differences,
@@ -61,4 +62,5 @@ __all__ = [
     "single_threaded",
     "squared_differences",
     "thread_count",
+    "tile_width",
 ]

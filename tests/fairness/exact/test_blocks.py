@@ -10,7 +10,7 @@ from likewise.fairness.exact.blocks import Block, units
 @pytest.fixture(params=[(16, 3), (5, 2), (100, 64)])
 def small_units(request, monkeypatch):
     columns, rows = request.param
-    monkeypatch.setattr(blocks, "UNIT_COLUMNS", columns)
+    monkeypatch.setattr(blocks, "tile_width", lambda _: columns)
     monkeypatch.setattr(blocks, "_LEAST_ROWS", rows)
 
 

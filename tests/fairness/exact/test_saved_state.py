@@ -11,7 +11,7 @@ from likewise.writing import write_npz
 
 @pytest.fixture(autouse=True)
 def saved_after_each_of_many_units(monkeypatch):
-    monkeypatch.setattr(blocks, "UNIT_COLUMNS", 16)
+    monkeypatch.setattr(blocks, "tile_width", lambda _: 16)
     monkeypatch.setattr(blocks, "_LEAST_ROWS", 8)
     monkeypatch.setattr(saved_state, "_SECONDS_BETWEEN", -1.0)
 

@@ -31,7 +31,7 @@ OUTPUTS = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 4.0], [0.0, 0.0]])  # D: 1, 5,
 @pytest.fixture(autouse=True)
 def many_small_blocks(monkeypatch):
     """Cut a few individuals as if they were many."""
-    monkeypatch.setattr(blocks, "UNIT_COLUMNS", 12)
+    monkeypatch.setattr(blocks, "tile_width", lambda _: 12)
     monkeypatch.setattr(blocks, "_LEAST_ROWS", 8)
     monkeypatch.setattr(blocks, "_BLOCK_PAIRS", 10)
 
@@ -185,7 +185,7 @@ def test_what_does_not_fit_into_memory_is_streamed(monkeypatch):
 
 
 def test_no_array_grows_with_the_number_of_pairs(monkeypatch):
-    monkeypatch.setattr(blocks, "UNIT_COLUMNS", 1024)
+    monkeypatch.setattr(blocks, "tile_width", lambda _: 1024)
     monkeypatch.setattr(blocks, "_LEAST_ROWS", 256)
     monkeypatch.setattr(blocks, "_BLOCK_PAIRS", 1 << 14)
 

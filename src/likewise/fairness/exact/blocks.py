@@ -9,11 +9,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import tile_width
+
 Indices = NDArray[np.intp]
 T = TypeVar("T", bound=np.generic)
-
-UNIT_COLUMNS = 1 << 14
-"""How many individuals a unit has on the right: as many as a tile of the compiled walks."""
 
 _BLOCK_PAIRS = 1 << 18
 _UNITS_A_COLUMN = 16
@@ -68,11 +67,15 @@ class Block:
 
 
 def units(n_individuals: int) -> list[Block]:
-    """Cut all pairs into units of work: always the same ones, many enough for several threads, few enough to be saved after each."""
-    rows = max(_LEAST_ROWS, min(n_individuals // _UNITS_A_COLUMN, UNIT_COLUMNS))
+    """Cut all pairs into units of work: always the same ones, many enough for several threads, few enough to be saved after each.
+
+    On the right a unit has the individuals of one tile of the compiled walks.
+    """
+    columns = tile_width(n_individuals)
+    rows = max(_LEAST_ROWS, min(n_individuals // _UNITS_A_COLUMN, columns))
     found = []
-    for first in range(0, n_individuals, UNIT_COLUMNS):
-        last = min(first + UNIT_COLUMNS, n_individuals)
+    for first in range(0, n_individuals, columns):
+        last = min(first + columns, n_individuals)
         found += [
             Block(start, min(start + rows, last - 1), first, last) for start in range(0, last - 1, rows)
         ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.exact.blocks import UNIT_COLUMNS
+from likewise.fairness.exact.blocks import units
 from likewise.fairness.exact.findings import Request
 from likewise.fairness.sampling import measure_pairs
 
@@ -34,7 +34,7 @@ def fingerprint(
         "nearest_share": request.nearest_share,
         "condition": request.condition,
         "worst": request.worst,
-        "units": UNIT_COLUMNS,
+        "units": len(units(reference.n_individuals)),
     }
     summed = hashlib.sha256(json.dumps(settings).encode())
     everyone = np.arange(reference.n_individuals)
