@@ -28,12 +28,12 @@ TABLE = "id,score,value\n1,0.1,10\n2,0.2,20\n3,0.3,30\n"
 @pytest.mark.parametrize(
     "content",
     [
-        TABLE,
-        TABLE.replace(",", "\t"),
-        TABLE.replace("\n", "\r\n"),
-        TABLE.replace(",", ";"),
-        TABLE + "9,0.9,90\n",  # somebody that nobody asked about
-        gzip.compress(TABLE.encode()),
+        pytest.param(TABLE, id="commas"),
+        pytest.param(TABLE.replace(",", "\t"), id="tabs"),
+        pytest.param(TABLE.replace("\n", "\r\n"), id="lines of Windows"),
+        pytest.param(TABLE.replace(",", ";"), id="semicolons"),
+        pytest.param(TABLE + "9,0.9,90\n", id="somebody that nobody asked about"),
+        pytest.param(gzip.compress(TABLE.encode()), id="gzip"),
     ],
 )
 def test_text_is_aligned_by_id(write, content):
