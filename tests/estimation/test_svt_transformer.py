@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from likewise import SVT, ObservedMatrix, svt
-from likewise.errors import ValueRangeWarning
+from likewise.errors import ObservationError, ValueRangeWarning
 from likewise.estimation import NoiseEdge
 
 
@@ -81,3 +81,23 @@ def test_columns_of_unlike_scales_are_not_squeezed_in_silence():
         SVT(threshold=0.1).fit(values)
     SVT(threshold=0.1, value_range="per-column").fit(values)
     SVT(threshold=0.1, value_range=(0, 48)).fit(values)
+
+
+@pytest.mark.parametrize(
+    "padded",
+    [
+        sparse.dia_array(([[1.0, 0.0, 3.0, 4.0]], [0]), shape=(4, 4)),
+        sparse.bsr_array(np.diag([1.0, 2.0, 3.0, 4.0]), blocksize=(2, 2)),
+    ],
+)
+def test_sparse_formats_that_pad_with_zeros_are_refused_not_read(padded):
+    with pytest.raises(ObservationError, match="stores zeros"):
+        SVT().fit(padded)
+
+
+def test_duplicates_in_a_sparse_matrix_are_refused_not_added_up(values):
+    twice = sparse.coo_array(([1.0, 3.0, 2.0], ([0, 0, 1], [0, 0, 1])), shape=(2, 12))
+    with pytest.raises(ObservationError, match="more than once"):
+        SVT().fit(twice)
+    with pytest.raises(ObservationError, match="more than once"):
+        SVT().fit(values).transform(twice)

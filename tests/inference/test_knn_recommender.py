@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 from likewise import KNNRecommender, ObservedMatrix
-from likewise.errors import ModelError
+from likewise.errors import ModelError, ObservationError
 from likewise.inference import nearest_neighbor_outputs
 
 # scikit-learn fits on as few as 10 individuals, who have no 10 neighbours.
@@ -78,3 +78,10 @@ def test_is_the_last_step_of_a_pipeline(B):
     outputs = pipeline.fit_predict(B)
     assert outputs.shape == B.shape
     assert pipeline.predict(B[:2]).shape == (2, 6)
+
+
+def test_a_padded_format_is_refused_where_zeros_and_gaps_differ():
+    padded = sparse.bsr_array(np.diag([1.0, 2.0, 3.0, 4.0]), blocksize=(2, 2))
+    with pytest.raises(ObservationError, match="stores zeros"):
+        KNNRecommender(1, average="co-raters").fit(padded)
+    assert KNNRecommender(1).fit_predict(padded).shape == (4, 4)

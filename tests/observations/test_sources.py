@@ -160,3 +160,13 @@ def test_a_frame_of_float32_stays_float32():
 def test_unusable_frames(frame, message):
     with pytest.raises(ObservationError, match=message):
         ObservedMatrix(frame)
+
+
+def test_malformed_blocks_and_coordinates_are_refused():
+    blocks = sparse.bsr_array(np.ones((4, 4)), blocksize=(2, 2))
+    blocks.indices = blocks.indices + 9
+    coordinates = sparse.coo_array(np.eye(3))
+    coordinates.coords = (np.array([0, 1, -1]), np.array([0, 1, 2]))
+    for malformed in (blocks, coordinates):
+        with pytest.raises(ObservationError, match="malformed"):
+            ObservedMatrix(malformed)

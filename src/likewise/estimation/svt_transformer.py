@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +16,7 @@ from likewise.estimation.shrinkers import Shrinker
 from likewise.estimation.thresholding import threshold_spectrum
 from likewise.estimation.thresholds import ThresholdRule
 from likewise.observations import ObservedMatrix
+from likewise.observations.convert import to_table
 from likewise.observations.range_check import RangeChoice, column_extremes
 from likewise.observations.value_range import Interval
 
@@ -154,7 +156,8 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return X
         return validate_data(
             self,
-            X,
+            # scikit-learn would add up duplicates, and take the padding of BSR for observations.
+            to_table(X).values if sparse.issparse(X) else X,
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],

@@ -6,12 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
 from likewise.errors import ModelError
 from likewise.inference.nearest_neighbors import Average, check_neighbors, nearest_neighbor_outputs
 from likewise.observations import ObservedMatrix
+from likewise.observations.convert import to_table
 
 Floats = NDArray[np.float64]
 
@@ -124,6 +126,8 @@ class KNNRecommender(BaseEstimator):
                     "zero-fill it on the method's interval, Z.scaled().zero_filled(), or estimate it",
                 )
             X = X.values
+        elif self.average == "co-raters" and sparse.issparse(X):
+            X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
         return validate_data(
             self,
             X,

@@ -40,7 +40,7 @@ def _from_sparse(values: Any) -> Values:
     if _is_padded(values) and not np.all(values.data):
         raise ObservationError(
             f"a {values.format} matrix that stores zeros",
-            "a format in which an observed zero differs from padding",
+            "a sparse format in which an observed zero differs from padding",
             "build it as csr or coo",
         )
     return _from_compressed(values) if values.format in ("csr", "csc") else _from_coordinates(values)
@@ -59,7 +59,7 @@ def _from_compressed(values: Any) -> Values:
         checked = type(values)((values.data, values.indices, values.indptr), shape=values.shape)
         checked.check_format(full_check=True)
     except ValueError as error:
-        raise ObservationError(f"a malformed sparse matrix ({error})", "indices within the shape") from error
+        raise _malformed(error) from error
     rows = checked.tocsr()
     index = index_type(max(rows.shape[1], rows.nnz))
     parts = (rows.data.astype(float_type(rows.dtype)), rows.indices.astype(index), rows.indptr.astype(index))
@@ -67,9 +67,17 @@ def _from_compressed(values: Any) -> Values:
     return matrix if matrix.has_canonical_format else _from_coordinates(matrix)
 
 
+def _malformed(error: ValueError) -> ObservationError:
+    return ObservationError(f"a malformed sparse matrix ({error})", "indices within the shape")
+
+
 def _from_coordinates(values: Any) -> Values:
     """Sort, and name duplicates, which SciPy would add up in silence."""
-    triplets = values.tocoo()
+    try:
+        triplets = values.tocoo()
+        triplets = sparse.coo_array((triplets.data, triplets.coords), shape=triplets.shape)
+    except ValueError as error:
+        raise _malformed(error) from error
     row_axis, column_axis = (
         Axis(counted_ids(length), codes.astype(index_type(length)))
         for length, codes in zip(values.shape, triplets.coords, strict=True)
