@@ -137,7 +137,16 @@ def test_ids_are_integers_only_where_all_are_written_so(write, kind):
     assert Z.column_ids.tolist() == ["1.0", "x", "y"]
 
 
-@pytest.mark.parametrize("text", ["007,1,1\n7,1,2\n", "7,1,1\n7,01,2\n", '"7","1",1\n"7","01",2\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "007,1,1\n7,1,2\n",
+        "7,1,1\n7,01,2\n",
+        "-7,1,1\n-07,1,2\n",
+        "0,1,1\n-0,1,2\n",
+        '"7","1",1\n"7","01",2\n',
+    ],
+)
 def test_ids_that_differ_by_a_leading_zero_stay_two(write, text):
     assert read_ratings(write(text)).n_observed == 2
 

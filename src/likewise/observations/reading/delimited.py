@@ -119,10 +119,12 @@ def _as_integers(ids: pl.Series) -> pl.Series:
 
 
 def _has_odd_integer(text: DelimitedText) -> bool:
-    """Return whether any field starts with a plus, or with a zero and another digit: as integers, 007 and +7 are 7."""
+    """Return whether any field starts with a plus, a minus and a zero, or a zero and a digit: as integers, 007 and +7 are 7."""
     starts = [b"\n", text.separator.encode(), b'"']
-    has_plus = b"+" in text.body and any(start + b"+" in text.body for start in starts)
-    if has_plus or re.match(rb"\+|0[0-9]", text.body):
+    signs = [sign for sign in (b"+", b"-0") if sign in text.body]
+    if any(start + sign in text.body for start in starts for sign in signs):
+        return True
+    if re.match(rb"\+|-0|0[0-9]", text.body):
         return True
     content = np.frombuffer(text.body, dtype=np.uint8)
     before_field = np.frombuffer(b"".join(starts), dtype=np.uint8)
