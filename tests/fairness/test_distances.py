@@ -213,3 +213,9 @@ def test_unusable_values_are_named():
         ObservedDistance(np.eye(2))
     with pytest.raises(ShapeError, match="1 individual"):
         ObservedDistance(sparse.csr_array([[1.0, 2.0]]))
+
+
+@pytest.mark.parametrize("outputs", [[1e200, 0.0, 1.0], [[1e160, 0.0], [0.0, 1.0], [1.0, 1.0]]])
+def test_outputs_whose_squares_overflow_are_refused_not_called_equal(outputs):
+    with pytest.raises(DistanceError, match="squares"):
+        RowDistance.of_outputs(outputs)

@@ -140,3 +140,11 @@ class TestRefusals:
         np.savez(tmp_path / "a.npz", first=EXPECTED, second=EXPECTED)
         with pytest.raises(FileFormatError, match="with arrays first, second; expected outputs"):
             read_outputs(tmp_path / "a.npz", IDS)
+
+
+@pytest.mark.parametrize("outputs", [np.arange(2.0), np.arange(4.0), np.float64(1)])
+def test_arrays_with_more_or_fewer_ids_than_rows_are_refused(tmp_path, outputs):
+    file = tmp_path / "outputs.npz"
+    np.savez(file, outputs=outputs, row_ids=IDS)
+    with pytest.raises(FileFormatError, match="one id for each row"):
+        read_outputs(file, IDS)

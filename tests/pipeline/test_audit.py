@@ -170,3 +170,10 @@ def test_a_distance_without_outputs_is_refused():
 def test_bad_input_is_refused(observed, arguments, error):
     with pytest.raises(error):
         audit(observed, **arguments)
+
+
+def test_outputs_that_come_from_no_estimate_are_not_held_against_one(observed):
+    outputs = np.zeros(observed.shape[0])
+    for given in (outputs, {"without": outputs}):
+        with pytest.raises(InputError, match="reference 'estimate'"):
+            audit(observed, outputs=given, estimator=SVT(), reference="estimate")

@@ -85,6 +85,8 @@ class RowDistance(PairwiseDistance):
         """
         distance = cls(outputs)
         largest = float(np.linalg.norm(distance.rows, axis=1).max())
+        if not np.isfinite((2 * largest) ** 2):
+            raise DistanceError("outputs whose squares exceed the largest number", "smaller units")
         distance.resolution = _ROUNDINGS * float(np.finfo(np.float64).eps) * largest
         return distance
 

@@ -87,7 +87,13 @@ def _read_arrays(source: Source) -> tuple[NDArray[Any] | None, NDArray[Any]]:
         raise FileFormatError(
             f"{source.name} with arrays {', '.join(arrays)}", "outputs, and perhaps row_ids"
         )
-    return arrays.get("row_ids"), arrays["outputs"]
+    ids, values = arrays.get("row_ids"), arrays["outputs"]
+    if ids is not None and (values.ndim == 0 or ids.shape != values.shape[:1]):
+        raise FileFormatError(
+            f"{source.name} with row_ids of shape {ids.shape} for outputs of shape {values.shape}",
+            "one id for each row of outputs",
+        )
+    return ids, values
 
 
 def _read_table(file: Tabular, id_column: str | None) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -53,9 +53,10 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
         run.outputs, ObservedDistance(run.training, norm, interval=run.interval)
     )
     if reference == "estimate":
-        if run.estimate is None:
+        if run.estimate is None or "with" not in run.outputs:
             raise InputError(
-                "reference 'estimate' without an estimate", "an estimator, or reference 'observed'"
+                "reference 'estimate' without an estimate, or without outputs that come from one",
+                "an estimator and outputs with pre-processing, or reference 'observed'",
             )
         complete = run.estimate.on_interval().to_dense()
         references["with"] = RowDistance(complete, norm, row_ids=run.training.row_ids)
