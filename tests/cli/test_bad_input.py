@@ -91,6 +91,10 @@ def test_options_that_cannot_be_used(likewise, tmp_path, options, message):
         ("audit", "file", "--n-neighbors", "many"),
         ("audit", "file", "--hold-out", "much"),
         ("audit", "file", "--reference", "truth"),
+        ("audit", "file", "--n-neighbors", "2.7"),
+        ("audit", "file", "--pairs", "100.6"),
+        ("audit", "file", "--random-state", "-1"),
+        ("demo", "--random-state", "-1"),
         ("audit", "file", "--shape", "6040"),
         ("audit", "file", "--shape", "a,b"),
         ("audit", "file", "--value-range", "low,high"),
@@ -139,6 +143,15 @@ def test_json_targets_are_checked_before_the_work(likewise, tmp_path, monkeypatc
     (tmp_path / "file").write_text(ROWS)
     monkeypatch.setattr("likewise.observations.read_ratings", lambda *_, **__: pytest.fail("began to work"))
     assert "cannot write" in failed(likewise("audit", tmp_path / "file", option, tmp_path / target))
+
+
+def test_a_report_and_its_json_need_two_names(likewise, tmp_path):
+    (tmp_path / "file").write_text(ROWS)
+    target = tmp_path / "same"
+    assert "two different names" in failed(
+        likewise("audit", tmp_path / "file", "--out", target, "--json", target)
+    )
+    assert contents(tmp_path) == ["file"]
 
 
 def test_a_full_disk(likewise, ratings, tmp_path, monkeypatch, quick):

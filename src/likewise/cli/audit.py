@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import COMPLETING, MEASURING, READING, Completing, Measuring, Reading
+from likewise.cli.options import COMPLETING, MEASURING, READING, Completing, Measuring, Reading, Whole
 from likewise.cli.progress import StepBars
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def audit(
     /,
     *,
     model: str = "knn",
-    n_neighbors: int | None = None,
+    n_neighbors: Whole = None,
     hold_out: float = 0.1,
     reference: Literal["observed", "estimate"] = "observed",
     norm: Literal["l1", "l2"] = "l1",
@@ -121,13 +121,16 @@ def print_table(report: AuditReport) -> None:
 
 def _check_targets(out: Path | None, json: str | None) -> None:
     """Fail before the work, not after it."""
+    from likewise.errors import InputError
     from likewise.report import check_report_folder
     from likewise.writing import check_file
 
     if out is not None:
         check_report_folder(out)
-    if json not in (None, "-"):
+    if json is not None and json != "-":
         check_file(json)
+        if out is not None and Path(json).resolve() == out.resolve():
+            raise InputError(f"--json {json} and --out {out}", "two different names")
 
 
 def _chosen_model(name: str, n_neighbors: int | None) -> Any:

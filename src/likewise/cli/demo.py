@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from likewise.cli.audit import deliver
+from likewise.cli.options import Seed
 from likewise.cli.progress import StepBars
 
 _OBSERVED = 0.4
@@ -17,7 +18,7 @@ _OBSERVED = 0.4
 def demo(
     *,
     out: Path = Path("likewise-demo"),
-    random_state: int = 0,
+    random_state: Seed = 0,
     quiet: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Audit nearest neighbours on generated data, of the paper's Experiment 1, and leave a report to open.

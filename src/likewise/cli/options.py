@@ -41,6 +41,19 @@ def _column(_: Any, tokens: Sequence[Token]) -> str | int:
     return int(name) if name.isdecimal() else name
 
 
+def _whole(_: Any, tokens: Sequence[Token]) -> int:
+    """Read ``10``; a fraction is refused, not rounded."""
+    return int(tokens[0].value)
+
+
+def _seed(_: Any, tokens: Sequence[Token]) -> int:
+    if (seed := int(tokens[0].value)) < 0:
+        raise ValueError(f"{seed} is below 0")
+    return seed
+
+
+Whole = Annotated[int | None, Parameter(converter=_whole, allow_leading_hyphen=True)]
+Seed = Annotated[int, Parameter(converter=_seed, allow_leading_hyphen=True)]
 Column = Annotated[str | int | None, Parameter(converter=_column)]
 Columns = Annotated[Any, Parameter(converter=_columns, n_tokens=1, metavar="NAME,NAME")]
 Shape = Annotated[Any, Parameter(converter=_two_sizes, n_tokens=1, metavar="ROWS,COLUMNS")]
@@ -133,7 +146,7 @@ class Completing:
     threshold: Annotated[float | str, Parameter(allow_leading_hyphen=True)] = "noise-edge"
     shrinker: str = "rescaled"
     interval: Literal["symmetric", "unit"] = "symmetric"
-    random_state: int = 0
+    random_state: Seed = 0
 
     def make_estimator(self) -> SVT:
         """Return the estimator, not fitted."""
@@ -181,7 +194,7 @@ class Measuring:
     tolerance: float = 0.0
     groups: Path | None = None
     group_column: Column = 1
-    pairs: int | None = None
+    pairs: Whole = None
     confidence: float = 0.95
 
     def options(self, observed: ObservedMatrix, id_columns: Sequence[str | int] | None) -> dict[str, Any]:
