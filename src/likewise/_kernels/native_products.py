@@ -16,6 +16,9 @@ from likewise._kernels.checks import Floats
 from likewise._kernels.threads import equal_shares, run_together
 
 _WORK_PER_THREAD = 1 << 17  # multiplications: some 50 microseconds, what it takes to start a thread
+_STRETCH = (
+    1 << 20
+)  # observations that a thread adds up in float32 before it banks the sums: 2% of the time, half the digits
 _CHUNK = 1 << 22  # NumPy indexes by 64-bit integers: converting in chunks keeps the peak of memory low
 
 
@@ -113,7 +116,7 @@ class _Sweep:
         m, rank = self.left.shape
         work = matrix.pointers + rank * np.arange(m + 1) if rank else matrix.pointers
         self.n_threads = min(n_threads, 1 + int(work[-1]) * self.n_columns // _WORK_PER_THREAD)
-        self.shares = equal_shares(work, self.n_threads)
+        self.work, self.shares = work, equal_shares(work, self.n_threads)
         self.per_line = native.CACHE_LINE // block.itemsize
         self.panel_rows = matrix.shape[1] + rank
         self.collected = np.zeros((rank, self.n_columns), block.dtype)
@@ -146,8 +149,9 @@ class _Sweep:
     ) -> None:
         """Sweep the rows: t = A_i X or row i of `given`, into `product`; each thread collects A_i^T t if asked."""
         n_parts = len(self.shares) if collect else 0
-        width = self._width(columns)
-        self.parts = native.aligned((n_parts, self.panel_rows, width), self.dtype)
+        width, banks = self._width(columns), n_parts if self.long_sums else 0
+        self.parts = native.aligned((n_parts + banks, self.panel_rows, width), self.dtype)
+        self.parts[n_parts:] = 0
 
         def share(number: int, start: int, stop: int) -> None:
             panel = native.Panel(
@@ -161,11 +165,26 @@ class _Sweep:
                 lines=width // self.per_line,
                 element_bytes=self.dtype.itemsize,
             )
-            native.library().likewise_sweep(
-                native.instruction_set(), byref(self.rows), start, stop, byref(panel)
-            )
+            *before, last = self._stretches(start, stop) if banks else [(start, stop)]
+            for stretch in before:
+                self._sweep(panel, *stretch)
+                self.parts[n_parts + number] += self.parts[number]
+            self._sweep(panel, *last)
 
         run_together(share, self.shares)
+
+    def _sweep(self, panel: native.Panel, start: int, stop: int) -> None:
+        native.library().likewise_sweep(native.instruction_set(), byref(self.rows), start, stop, byref(panel))
+
+    @property
+    def long_sums(self) -> bool:
+        """Whether float32 sums over the rows are so long that they would lose digits: they are then banked in stretches."""
+        return self.dtype == np.float32 and int(self.work[-1]) > _STRETCH * len(self.shares)
+
+    def _stretches(self, start: int, stop: int) -> list[tuple[int, int]]:
+        work = self.work[start : stop + 1]
+        stretches = equal_shares(work, 1 + int(work[-1] - work[0]) // _STRETCH)
+        return [(start + first, start + last) for first, last in stretches]
 
     def unpack(self, out: Floats, columns: slice) -> None:
         """Add up what the threads collected: the part of S into `out`, that of L aside."""
