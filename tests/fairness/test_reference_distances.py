@@ -313,3 +313,10 @@ def test_precomputed_across_row_blocks(monkeypatch):
     matrix[4, 3] = 7
     with pytest.raises(DistanceError, match=r"asymmetric at \(3, 4\)"):
         PrecomputedDistance(matrix)
+
+
+def test_gower_on_a_frame_whose_columns_are_numbered():
+    pandas = pytest.importorskip("pandas")
+    named = pandas.DataFrame({"age": [20.0, 30.0, 40.0], "town": ["a", "b", "a"]})
+    numbered = named.set_axis([1, 0], axis=1)
+    np.testing.assert_array_equal(GowerDistance(numbered).block(0, 3), GowerDistance(named).block(0, 3))

@@ -142,6 +142,13 @@ def test_an_index_names_the_individuals():
     assert list(ObservedMatrix(pairs).row_ids) == [(1, 2), (1, 3)]
 
 
+def test_a_frame_whose_columns_are_numbered_is_read_by_name():
+    frame = pd.DataFrame([[1.0, np.nan, 3.0], [0.0, 5.0, 2.0]], columns=[2, 0, 1])
+    Z = ObservedMatrix(frame)
+    np.testing.assert_array_equal(Z.to_dense(np.nan), frame.to_numpy())
+    assert list(Z.column_ids) == [2, 0, 1]
+
+
 def test_a_frame_of_float32_stays_float32():
     assert (
         ObservedMatrix(pl.DataFrame({"a": [1.0, 2.0]}, schema={"a": pl.Float32})).values.dtype == np.float32

@@ -123,7 +123,7 @@ def _encoded(table: nw.DataFrame[Any], reference: nw.DataFrame[Any], name: str) 
     """Return a column as floats, NaN where missing: numbers over their range, categories as whole numbers."""
     if name not in reference.columns:
         raise DistanceError(f"reference data without the column {name!r}", "the columns of the individuals")
-    if not table[name].dtype.is_numeric():
+    if not table.get_column(name).dtype.is_numeric():
         return _category_numbers(table, name)
     values, known = _numbers(table, name), _numbers(reference, name)
     known = known[~np.isnan(known)]
@@ -135,7 +135,7 @@ def _encoded(table: nw.DataFrame[Any], reference: nw.DataFrame[Any], name: str) 
 def _numbers(frame: nw.DataFrame[Any], name: str) -> Floats:
     import narwhals as nw
 
-    values = frame[name].cast(nw.Float64).to_numpy().astype(np.float64)
+    values = frame.get_column(name).cast(nw.Float64).to_numpy().astype(np.float64)
     if np.isinf(values).any():
         raise DistanceError(f"infinite values in column {name!r}", "finite or missing values")
     return np.asarray(values)
@@ -144,14 +144,16 @@ def _numbers(frame: nw.DataFrame[Any], name: str) -> Floats:
 def _category_numbers(frame: nw.DataFrame[Any], name: str) -> Floats:
     import narwhals as nw
 
-    kind = frame[name].dtype
+    kind = frame.get_column(name).dtype
     if kind not in (nw.String, nw.Boolean, nw.Categorical, nw.Enum) and not isinstance(kind, nw.Enum):
         raise DistanceError(
             f"column {name!r} of type {kind}",
             "numbers, text, booleans or categories",
             "exclude or convert it",
         )
-    return _as_categories(frame[name].to_numpy().astype(str), frame[name].is_null().to_numpy())
+    return _as_categories(
+        frame.get_column(name).to_numpy().astype(str), frame.get_column(name).is_null().to_numpy()
+    )
 
 
 def _as_categories(values: NDArray[Any], missing: NDArray[np.bool_]) -> Floats:

@@ -133,7 +133,7 @@ def _frame_to_array(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
     target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
     array = np.empty(frame.shape, dtype=np.float32 if target == nw.Float32 else np.float64)
     for position, name in enumerate(frame.columns):
-        array[:, position] = frame[name].cast(target).to_numpy()
+        array[:, position] = frame.get_column(name).cast(target).to_numpy()
     return array
 
 
