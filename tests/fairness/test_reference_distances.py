@@ -320,3 +320,13 @@ def test_gower_on_a_frame_whose_columns_are_numbered():
     named = pandas.DataFrame({"age": [20.0, 30.0, 40.0], "town": ["a", "b", "a"]})
     numbered = named.set_axis([1, 0], axis=1)
     np.testing.assert_array_equal(GowerDistance(numbered).block(0, 3), GowerDistance(named).block(0, 3))
+
+
+def test_feature_distances_on_a_frame_whose_columns_are_numbered():
+    pandas = pytest.importorskip("pandas")
+    table = np.random.default_rng(0).random((6, 3))
+    numbered = pandas.DataFrame(table, columns=[2, 0, 1])
+    np.testing.assert_array_equal(
+        mahalanobis_distance(numbered, exclude=[2]).block(0, 6),
+        mahalanobis_distance(table[:, 1:]).block(0, 6),
+    )

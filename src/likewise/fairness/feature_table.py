@@ -90,8 +90,6 @@ def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str]:
         import narwhals as nw
 
         frame = nw.from_native(rows, eager_only=True)
-        return complete_rows(
-            frame.select([n for n, keep in zip(frame.columns, kept, strict=True) if keep]).to_numpy()
-        ), columns
+        return complete_rows(frame[:, np.flatnonzero(kept).tolist()].to_numpy()), columns
     table = np.asarray(rows)
     return complete_rows(table[:, kept] if table.ndim == 2 else table), columns
