@@ -133,7 +133,7 @@ def test_polynomial_is_chebyshevs():
 def test_degree_by_hand():
     """n b = 8 * 100, x the chi-squared quantile: the degree at which cosh^2(q arccosh(2 mu / c - 1)) = n b / x."""
     x = chi2.ppf(1e-8, 8)
-    q = degree_needed(100, 1.0, 1.25)
+    q = degree_needed(100, 1.0, 1.25, width=8)
     t = np.arccosh(1.5)
     assert np.cosh(q * t) ** 2 >= 800 / x > np.cosh((q - 1) * t) ** 2
 

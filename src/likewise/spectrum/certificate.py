@@ -28,7 +28,7 @@ from likewise.spectrum.result import Floats
 from likewise.spectrum.slabs import inner, subtract_product
 
 FAILURE_PROBABILITY = 1e-8
-TEST_WIDTH = 8  # columns: the smallest block for which a pass over the matrix is nearly free
+TEST_WIDTH = 16  # columns: narrower blocks make a pass over the matrix no cheaper
 _PATIENCE = 1.5  # times the degree that should do
 _HOPELESS = 1e8  # growth of the squared norm that only an eigenvalue above the level explains
 

@@ -68,4 +68,4 @@ def gram_search(operator: RowOperator, request: Request) -> Found:
         proof = Proof(Completeness(True, "eigenvalues of the Gram matrix by value"), rounding)
     else:
         proof = Proof.failed(f"below {lowest**0.5:.1e} singular values are lost in the rounding of A^T A")
-    return Found(vectors, proof)
+    return Found(vectors, 0.0, proof)

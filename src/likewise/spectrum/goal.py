@@ -63,6 +63,10 @@ class Pace:
         self.next_size = first
         self._last: tuple[int, int, float] | None = None
 
+    def stalled(self, wanted: int, excess: float) -> bool:
+        """Whether the worst residual hardly fell since the last look: rounding is all that is left of it."""
+        return self._last is not None and self._last[1] == wanted and excess > 0.5 * self._last[2]
+
     def plan(self, size: int, wanted: int, excess: float) -> None:
         """Set the next size, given how many eigenvalues are wanted and the worst residual over its tolerance."""
         growth = 0.2 * size

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from likewise.spectrum.result import Floats
-from likewise.spectrum.slabs import inner, multiply_in_place, subtract_product
+from likewise.spectrum.slabs import gram_of, inner, multiply_in_place, subtract_product
 
 _PANEL = 1024  # columns; what is not filled yet takes no memory on most systems
 _SEVERE = 0.1  # of a column's norm: less left of it, and Gram-Schmidt is repeated
@@ -127,16 +127,16 @@ def _cholesky_qr(block: Floats) -> tuple[Floats, Floats] | None:
 def orthonormalise(tall: Floats) -> Floats:
     """Replace the columns of a tall array by an orthonormal basis Q of them and return R, with ``tall = Q R``.
 
-    Cholesky of the Gram matrix, repeated where the columns were far from orthogonal: everything is a matrix product
-    and nothing of the size of `tall` is allocated. Householder's reflections where they are too close to dependent.
+    Cholesky of the Gram matrix, repeated where the columns were far from orthogonal: everything is a matrix product, in
+    float64, and nothing of the size of `tall` is allocated. Householder's reflections where they are too close to dependent.
 
     Parameters
     ----------
-    tall : ndarray of float64, shape (m, k)
+    tall : ndarray, shape (m, k)
 
     Returns
     -------
-    ndarray, shape (k, k)
+    ndarray of float64, shape (k, k)
     """
     triangle, nearly_orthogonal = _orthonormalising_round(tall)
     if nearly_orthogonal:
@@ -145,14 +145,14 @@ def orthonormalise(tall: Floats) -> Floats:
 
 
 def _orthonormalising_round(tall: Floats) -> tuple[Floats, bool]:
-    product = inner(tall, tall)
+    product = gram_of(tall)
     size = np.sqrt(np.diag(product))
     size[size == 0] = 1
     cosines = product / np.outer(size, size)
     try:
         triangle = linalg.cholesky(cosines, check_finite=False) * size
     except linalg.LinAlgError:
-        tall[:], triangle = linalg.qr(tall, mode="economic", check_finite=False)
+        tall[:], triangle = linalg.qr(tall.astype(np.float64), mode="economic", check_finite=False)
         return np.asarray(triangle), True
     multiply_in_place(tall, linalg.solve_triangular(triangle, np.eye(size.size), check_finite=False))
     return np.asarray(triangle), bool(linalg.norm(cosines - np.eye(size.size)) < _NEARLY_ORTHOGONAL)

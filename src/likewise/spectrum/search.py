@@ -21,6 +21,9 @@ from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
 _HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
+_ROUNDING_REACH = (
+    10.0  # times that: where float32 rounding may stop a residual, to be corrected by the refinement
+)
 _SMALL = 300  # columns: the eigenvectors of so small a projection take no time
 _SETTLED = 1.3  # growth of what is wanted from one look to the next, below which convergence may be near
 _LOOSE = 30.0  # times the tolerance: still good enough to be deflated in the proof
@@ -92,10 +95,10 @@ class _Search:
                 pairs = self.space.ritz()
                 goal = self._goal(pairs.squares)
                 excess = self._excess(pairs, goal)
-                found = self._judge(pairs, goal, excess)
+                worst = float(excess[: goal.wanted].max(initial=0.0))
+                found = self._judge(pairs, goal, excess / self._allowed(goal, worst))
                 if found is not None:
                     return found
-                worst = float(excess[: goal.wanted].max(initial=0.0))
             settled = goal.wanted <= _SETTLED * wanted
             wanted = goal.wanted
             self.pace.plan(self.space.size, wanted, worst)
@@ -165,6 +168,11 @@ class _Search:
         return pairs.errors / (
             _HEADROOM * self.request.tolerance * np.maximum(pairs.squares, goal.level or 1.0)
         )
+
+    def _allowed(self, goal: Goal, worst: float) -> float:
+        """What counts as converged: in float32 rounding may stop the residuals just above the tolerance."""
+        near = self.dtype == np.float32 and worst <= _ROUNDING_REACH
+        return _ROUNDING_REACH if near and self.pace.stalled(goal.wanted, worst) else 1.0
 
     def _judge(self, pairs: RitzPairs, goal: Goal, excess: NDArray[np.float64]) -> Found | None:
         """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""

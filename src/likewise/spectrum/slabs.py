@@ -14,12 +14,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._kernels.threads import run_together, thread_count
 from likewise.spectrum.result import Floats
 
 _ROWS_OF_A_THREAD = 1024  # fewer are done before a thread has started
-_ROWS_AT_A_TIME = 1 << 14  # of a product that replaces its operand
+_ROWS_AT_A_TIME = 1 << 13  # of a tall array that is converted or replaced
 
 
 def inner(X: Floats, Y: Floats) -> Floats:
@@ -35,6 +36,21 @@ def inner(X: Floats, Y: Floats) -> Floats:
     return total
 
 
+def gram_of(tall: Floats) -> NDArray[np.float64]:
+    """Return ``tall^T tall``, accumulated in float64 whatever the dtype of `tall`."""
+    shares = _shares(tall.shape[0])
+    parts = np.zeros((len(shares), tall.shape[1], tall.shape[1]))
+
+    def add(number: int, start: int, stop: int) -> None:
+        for rows in _pieces(tall, start, stop):
+            exact = rows.astype(np.float64, copy=False)
+            parts[number] += exact.T @ exact
+
+    run_together(add, shares)
+    total: NDArray[np.float64] = parts.sum(axis=0)
+    return total
+
+
 def subtract_product(Y: Floats, X: Floats, small: Floats) -> None:
     """Replace tall Y by ``Y - X small``."""
     across = np.ascontiguousarray(small.T)
@@ -46,13 +62,24 @@ def subtract_product(Y: Floats, X: Floats, small: Floats) -> None:
     run_together(subtract, _shares(Y.shape[0]))
 
 
-def multiply_in_place(tall: Floats, small: Floats) -> None:
-    """Replace `tall` by ``tall small`` (k x k), a few rows at a time."""
+def tall_product(tall: Floats, small: Floats) -> Floats:
+    """Return ``tall small`` in the dtype of `tall`, computed in that of `small`, a few rows at a time."""
+    product = np.empty((tall.shape[0], small.shape[1]), tall.dtype)
 
     def multiply(_: int, start: int, stop: int) -> None:
-        for first in range(start, stop, _ROWS_AT_A_TIME):
-            rows = tall[first : min(first + _ROWS_AT_A_TIME, stop)]
-            rows[:] = rows @ small
+        for rows, result in zip(_pieces(tall, start, stop), _pieces(product, start, stop), strict=True):
+            result[:] = rows.astype(small.dtype, copy=False) @ small
+
+    run_together(multiply, _shares(tall.shape[0]))
+    return product
+
+
+def multiply_in_place(tall: Floats, small: Floats) -> None:
+    """Replace `tall` by ``tall small`` (k x k): `tall_product` without a second tall array."""
+
+    def multiply(_: int, start: int, stop: int) -> None:
+        for rows in _pieces(tall, start, stop):
+            rows[:] = rows.astype(small.dtype, copy=False) @ small
 
     run_together(multiply, _shares(tall.shape[0]))
 
@@ -69,6 +96,11 @@ def _controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def _pieces(tall: Floats, start: int, stop: int) -> Iterator[Floats]:
+    for first in range(start, stop, _ROWS_AT_A_TIME):
+        yield tall[first : min(first + _ROWS_AT_A_TIME, stop)]
 
 
 def _shares(n_rows: int) -> list[tuple[int, int]]:

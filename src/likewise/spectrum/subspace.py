@@ -36,13 +36,14 @@ class Subspace:
 
 
 def measured(operator: RowOperator, vectors: Floats) -> Subspace:
-    """Apply the matrix once, in float64, and rotate the vectors to Ritz vectors (Rayleigh-Ritz).
+    """Apply the matrix once and rotate the vectors to Ritz vectors (Rayleigh-Ritz, small matrices in float64).
 
-    Float32 leaves errors of some 1e-6, nearly all of them along neighbouring vectors, which the rotation removes.
+    Float32 leaves errors of some 1e-6 in `vectors`, nearly all of them along neighbours, which the rotation removes.
     """
+    precision = vectors.dtype
     vectors = vectors.astype(np.float64)
     orthonormalise(vectors)
-    images = operator.gram(vectors)
+    images = operator.gram(vectors.astype(precision)).astype(np.float64)
     projected = inner(vectors, images)
     squares, turn = linalg.eigh((projected + projected.T) / 2, driver="evd", check_finite=False)
     squares, turn = squares[::-1], turn[:, ::-1]

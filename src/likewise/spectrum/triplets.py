@@ -139,7 +139,7 @@ def _solve(operator: RowOperator, request: Request, choice: Choice) -> tuple[Ref
         found = gram_search(operator, request)
     if choice.dense_at_need and not found.proof.complete:
         return _solve(operator, request, Choice("dense", found.proof.completeness.reason))
-    return refine(operator, found.right, request), found.proof, choice
+    return refine(operator, found, request), found.proof, choice
 
 
 def _selected(
