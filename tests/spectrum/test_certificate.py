@@ -11,7 +11,7 @@ from scipy.stats import binom, chi2
 from likewise.spectrum.certificate import chebyshev_test, degree_needed, eigenvalues_above, gram_matrix
 from likewise.spectrum.goal import Goal
 from likewise.spectrum.operators import as_operator
-from likewise.spectrum.proof import energy_proves, prove
+from likewise.spectrum.proof import Prover
 from likewise.spectrum.request import checked_request
 from likewise.spectrum.subspace import measured
 
@@ -160,13 +160,41 @@ def test_gram_matrix_in_pieces():
     np.testing.assert_allclose(gram_matrix(as_operator(matrix)[0], columns=4), matrix.T @ matrix, atol=1e-12)
 
 
-def test_energy_by_hand():
-    """Squares 9, 4, 1: after 9 and 4, at most 1 is left, which is below 1.5; after 9 alone, 5 is left."""
+@pytest.mark.parametrize(
+    ("found", "level", "enough"), [([9.0, 4.0], 1.5, True), ([9.0], 1.5, False), ([9.0, 4.0], 1.0, False)]
+)
+def test_energy_by_hand(found, level, enough):
+    """Squares 9, 4, 1: after 9 and 4, 1 is left, which is below 1.5 but not below 1; after 9 alone, 5 is left."""
     operator = diagonal(np.array([9.0, 4.0, 1.0]))
     assert operator.energy == pytest.approx(14.0, rel=1e-15)
-    assert energy_proves(operator, np.array([9.0, 4.0]), 1.5, np.dtype(np.float64))
-    assert not energy_proves(operator, np.array([9.0]), 1.5, np.dtype(np.float64))
-    assert not energy_proves(operator, np.array([9.0, 4.0]), 1.0, np.dtype(np.float64))
+    passes = Prover(operator, request(tau=level**0.5)).passes_needed(
+        np.array(found), goal(len(found), level), 1.0
+    )
+    vectors = np.eye(3)[:, : len(found)]
+    outcome = Prover(operator, request("auto")).prove(
+        measured(operator, vectors), goal(len(found), level), 1.0
+    )
+    assert passes == 0
+    assert ("energy" in outcome.completeness.reason) == enough
+
+
+def test_every_test_adds_to_the_failure_probability():
+    squares = np.concatenate([[5.0, 4.0, 3.0], np.linspace(0, 1, 57)])
+    prover = Prover(diagonal(squares), request("random"))
+    partial, whole = (measured(prover.operator, np.eye(60)[:, :count]) for count in (2, 3))
+    assert not prover.prove(partial, goal(2, 2.0), 1.0).complete
+    assert not prover.prove(partial, goal(2, 2.0), 1.0).complete
+    assert prover.prove(whole, goal(3, 2.0), 1.0).completeness.failure_probability == pytest.approx(3e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gap_narrower_than_rounding_is_no_gap(dtype):
+    """With a largest eigenvalue of 1e6, float32 moves eigenvalues by about one; a gap of a half proves nothing."""
+    squares = np.concatenate([[1e6, 100.0], np.linspace(0, 99.5, 1298)])
+    operator = diagonal(squares)
+    subspace = measured(operator, np.eye(1300)[:, :2])
+    outcome = Prover(operator, request("random", dtype)).prove(subspace, goal(2, 99.99), 99.5)
+    assert outcome.complete == (dtype == np.float64)
 
 
 @pytest.mark.parametrize("certificate", ["auto", "inertia", "random"])
@@ -175,7 +203,9 @@ def test_proofs_tell_a_whole_subspace_from_one_that_lacks_a_vector(certificate, 
     squares = np.concatenate([[5.0, 4.0, 3.0], np.linspace(0, 1, 57)])
     operator = diagonal(squares)
     vectors = np.delete(np.eye(60)[:, :3], np.arange(missing), axis=1)
-    outcome = prove(operator, measured(operator, vectors), goal(3 - missing, 2.0), 1.0, request(certificate))
+    outcome = Prover(operator, request(certificate)).prove(
+        measured(operator, vectors), goal(3 - missing, 2.0), 1.0
+    )
     assert outcome.complete == (missing == 0)
 
 
@@ -191,7 +221,7 @@ def test_blur_covers_what_coupling_moves():
         operator, _ = as_operator(factor)
         level = 1.0 + 1e-3
         subspace = measured(operator, np.eye(12)[:, :2])
-        outcome = prove(operator, subspace, goal(1, level), 0.8 + 1e-3, request("random"))
+        outcome = Prover(operator, request("random")).prove(subspace, goal(1, level), 0.8 + 1e-3)
         exact = np.count_nonzero(np.linalg.eigvalsh(factor.T @ factor) > level)
         found = np.count_nonzero(subspace.squares > level)
         near = np.count_nonzero(np.abs(subspace.squares - level) <= outcome.blur)
@@ -201,7 +231,9 @@ def test_blur_covers_what_coupling_moves():
 
 def test_no_gap_is_no_proof():
     operator = diagonal(np.array([2.0, 1.0, 1.0, 0.5] * 300))
-    outcome = prove(operator, measured(operator, np.eye(1200)[:, :1]), goal(1, 1.0), 1.0, request("random"))
+    outcome = Prover(operator, request("random")).prove(
+        measured(operator, np.eye(1200)[:, :1]), goal(1, 1.0), 1.0
+    )
     assert not outcome.complete
     assert "gap" in outcome.completeness.reason
 

@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.request import Progress
@@ -131,7 +131,7 @@ def _scaled_to_unit(operator: RowOperator, deflated: Floats, cut: float, block: 
 
 @cache
 def _chi_squared_quantile(probability: float, degrees: int) -> float:
-    return float(chi2.ppf(probability, degrees))
+    return float(2 * gammaincinv(degrees / 2, probability))
 
 
 def _squared_norm(block: Floats) -> float:

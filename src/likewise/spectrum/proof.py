@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +20,13 @@ from likewise.spectrum.request import Request
 from likewise.spectrum.result import Completeness, Floats
 from likewise.spectrum.subspace import Subspace
 
-INERTIA_SIDE = (
-    1000  # columns up to which the deterministic count costs less than the passes of the randomised test
-)
-_COST_OF_DEFLATION = 2  # columns of a pass: deflating takes one in float64
+INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
+_MOST_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6
+_COST_OF_DEFLATION = 2  # columns of a pass: one to measure it, one to refine with it
 _SHARE_OF_GAP = (
-    0.1  # between tau^2 and the level that is tested, so that theta just below tau^2 stay decidable
+    0.1  # the level tested is that far into the gap, so that theta just below tau^2 stay decidable
 )
+_ROUNDING = 8.0  # units in the last place of ||A||^2: what rounding may add to the deflated operator
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,112 +57,146 @@ class Proof:
         return self.completeness.proved
 
 
-def prove(operator: RowOperator, subspace: Subspace, goal: Goal, outside: float, request: Request) -> Proof:
-    """Prove that no eigenvalue of A^T A above the level is missing from `subspace`, by the cheapest way that works.
+@dataclass(frozen=True)
+class Gap:
+    """Between the level and the largest eigenvalue of the deflated operator.
+
+    Parameters
+    ----------
+    level : float
+    outside : float
+        Estimate of that eigenvalue; it decides how much work a proof is, not whether it is one.
+    rounding : float
+        How far rounding may move eigenvalues of the deflated operator.
+    """
+
+    level: float
+    outside: float
+    rounding: float
+
+    @property
+    def tested(self) -> float:
+        """mu, the level that the Chebyshev test is run for."""
+        return self.level - max(_SHARE_OF_GAP * (self.level - self.outside), 2 * self.rounding)
+
+    @property
+    def proved(self) -> float:
+        """What a passed test says of the operator without rounding: its norm is below that."""
+        return self.tested + self.rounding
+
+    @property
+    def cut(self) -> float:
+        """c, the end of the interval that the Chebyshev polynomial is small on."""
+        return max(self.outside, 0.02 * self.level)
+
+    def degree(self, n: int) -> float:
+        """Degree of the polynomial that a proof would take."""
+        return degree_needed(n, self.cut, self.tested) if self.cut < self.tested else np.inf
+
+
+class Prover:
+    """Proves that a subspace holds all that is wanted, by the cheapest way that works; counts its attempts.
 
     Parameters
     ----------
     operator : RowOperator
-    subspace : Subspace
-        Whose vectors are deflated; those below the level belong to it too, they widen the gap.
-    goal : Goal
-    outside : float
-        Estimate of the largest eigenvalue outside; decides only how much work it is.
     request : Request
-
-    Returns
-    -------
-    Proof
+        With the precision that the subspace was computed in.
     """
-    level = goal.level
-    if request.certificate != "random" and energy_proves(
-        operator, subspace.squares, level, subspace.vectors.dtype
-    ):
-        reason = "the energy outside the triplets is below the threshold squared"
-        return Proof(Completeness(True, reason), _blur(subspace, level, _missing(operator, subspace.squares)))
-    if request.certificate == "inertia" or (
-        request.certificate == "auto" and operator.shape[1] <= INERTIA_SIDE
-    ):
-        return _by_inertia(operator, subspace, level)
-    if outside >= level:
-        return Proof.failed("no gap below the threshold was found")
-    return _by_chebyshev_test(operator, subspace, level, outside, request)
 
+    def __init__(self, operator: RowOperator, request: Request) -> None:
+        self.operator, self.request = operator, request
+        self.tests = 0
 
-def _missing(operator: RowOperator, squares: NDArray[np.float64]) -> float:
-    return float(operator.energy or 0.0) - float(squares.sum())
+    def columns_to_deflate(self, squares: NDArray[np.float64], goal: Goal, converged: int) -> int:
+        """How many of the converged pairs to deflate: each costs some columns once, and widens the gap."""
+        outside = np.append(squares, 0.0)[goal.wanted : converged + 1]
+        n = self.operator.shape[1]
+        cost = [
+            _COST_OF_DEFLATION * k + TEST_WIDTH * self._gap(goal, squares, value).degree(n)
+            for k, value in enumerate(outside)
+        ]
+        return goal.wanted + int(np.argmin(cost))
 
+    def passes_needed(self, squares: NDArray[np.float64], goal: Goal, outside: float) -> float:
+        """Estimate how often a proof would read the matrix if these eigenvalues were deflated."""
+        if self._by_energy(squares, goal.level) or self._prefers_inertia:
+            return 0.0
+        return self._gap(goal, squares, outside).degree(self.operator.shape[1])
 
-def _by_inertia(operator: RowOperator, subspace: Subspace, level: float) -> Proof:
-    rounding = operator.shape[1] * float(np.finfo(np.float64).eps) * _largest(subspace, level)
-    blur = rounding + _blur(subspace, level, level)
-    count = eigenvalues_above(operator, level + blur)
-    found = int(np.count_nonzero(subspace.squares > level))
-    if count <= found:
-        return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), blur)
-    return Proof.failed(f"inertia counts {count} above the threshold, {found} were found")
+    def prove(self, subspace: Subspace, goal: Goal, outside: float) -> Proof:
+        """Try to prove that no eigenvalue of A^T A above the level is missing from `subspace`.
 
+        Parameters
+        ----------
+        subspace : Subspace
+            Whose vectors are deflated; those below the level belong to it too, they widen the gap.
+        goal : Goal
+        outside : float
+            Estimate of the largest eigenvalue outside.
 
-def _by_chebyshev_test(
-    operator: RowOperator, subspace: Subspace, level: float, outside: float, request: Request
-) -> Proof:
-    tested = _tested(level, outside)
-    test = chebyshev_test(
-        operator,
-        subspace.vectors.astype(request.dtype),
-        _cut(level, outside),
-        tested,
-        request.rng,
-        request.report,
-    )
-    if not test.passed:
-        return Proof.failed("something above the threshold was missed", test.grown)
-    reason = f"Chebyshev test of degree {test.degree} on independent random vectors"
-    return Proof(Completeness(True, reason, FAILURE_PROBABILITY), _blur(subspace, level, tested))
+        Returns
+        -------
+        Proof
+        """
+        if self._by_energy(subspace.squares, goal.level):
+            reason = "the energy outside the triplets is below the threshold squared"
+            return Proof(
+                Completeness(True, reason), _blur(subspace, goal.level, self._missing(subspace.squares))
+            )
+        if self._prefers_inertia:
+            return self._count(subspace, goal.level)
+        gap = self._gap(goal, subspace.squares, outside)
+        if gap.cut >= gap.tested:
+            return Proof.failed("no gap below the threshold was found")
+        return self._test(subspace, gap)
 
+    def _gap(self, goal: Goal, squares: NDArray[np.float64], outside: float) -> Gap:
+        largest = float(squares.max(initial=goal.level))
+        return Gap(goal.level, outside, _ROUNDING * float(np.finfo(self.request.dtype).eps) * largest)
 
-def _tested(level: float, outside: float) -> float:
-    return level - _SHARE_OF_GAP * (level - outside)
+    @property
+    def _prefers_inertia(self) -> bool:
+        wish = self.request.certificate
+        return wish == "inertia" or (wish == "auto" and self.operator.shape[1] <= INERTIA_SIDE)
 
+    def _missing(self, squares: NDArray[np.float64]) -> float:
+        """Energy outside, with what rounding may have hidden."""
+        if self.operator.energy is None:
+            return np.inf
+        rounding = 64 * float(np.finfo(self.request.dtype).eps) * self.operator.energy
+        return self.operator.energy - float(squares.sum()) + rounding
 
-def _cut(level: float, outside: float) -> float:
-    return max(outside, 0.02 * level)
+    def _by_energy(self, squares: NDArray[np.float64], level: float) -> bool:
+        if self.request.certificate == "random":
+            return False
+        return self.operator.energy == 0 or self._missing(squares) < level
 
+    def _count(self, subspace: Subspace, level: float) -> Proof:
+        largest = float(subspace.squares.max(initial=level))
+        blur = self.operator.shape[1] * float(np.finfo(np.float64).eps) * largest
+        count = eigenvalues_above(self.operator, level + blur)
+        found = int(np.count_nonzero(subspace.squares > level))
+        if count <= found:
+            return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), blur)
+        return Proof.failed(f"inertia counts {count} above the threshold, {found} were found")
 
-def _largest(subspace: Subspace, level: float) -> float:
-    return float(subspace.squares.max(initial=level))
+    def _test(self, subspace: Subspace, gap: Gap) -> Proof:
+        self.tests += 1
+        if self.tests > _MOST_TESTS:
+            return Proof.failed(f"{_MOST_TESTS} randomised tests have failed")
+        deflated = subspace.vectors.astype(self.request.dtype)
+        test = chebyshev_test(
+            self.operator, deflated, gap.cut, gap.tested, self.request.rng, self.request.report
+        )
+        if not test.passed:
+            return Proof.failed("something above the threshold was missed", test.grown)
+        reason = f"Chebyshev test of degree {test.degree} on independent random vectors"
+        completeness = Completeness(True, reason, self.tests * FAILURE_PROBABILITY)
+        return Proof(completeness, _blur(subspace, gap.level, gap.proved))
 
 
 def _blur(subspace: Subspace, level: float, bound: float) -> float:
-    """Haynsworth: only the coupling of what lies below the level counts."""
+    """Haynsworth: how far below the level an eigenvalue may seem though it is above; only coupling from there counts."""
     coupling = float(np.sum(subspace.errors[subspace.squares <= level] ** 2))
     return coupling / (level - bound) if bound < level else 0.0
-
-
-def passes_needed(operator: RowOperator, level: float, outside: float) -> float:
-    """Estimate how often a proof would read the matrix, given the largest eigenvalue `outside` the subspace."""
-    if outside >= level:
-        return np.inf
-    return degree_needed(operator.shape[1], _cut(level, outside), _tested(level, outside))
-
-
-def energy_proves(
-    operator: RowOperator, squares: NDArray[np.float64], level: float, dtype: np.dtype[Any]
-) -> bool:
-    """Whether what these eigenvalues leave of ``||A||_F^2`` is below the level, rounding included."""
-    if operator.energy is None:
-        return False
-    rounding = 8 * float(np.finfo(dtype).eps) * operator.energy
-    return operator.energy == 0 or _missing(operator, squares) + rounding < level
-
-
-def deflation_for_proof(
-    operator: RowOperator, squares: NDArray[np.float64], goal: Goal, converged: int
-) -> int:
-    """How many of the converged pairs to deflate: each costs a column once, and widens the gap below the level."""
-    outside = np.append(squares, 0.0)[goal.wanted : converged + 1]
-    cost = [
-        _COST_OF_DEFLATION * k + TEST_WIDTH * passes_needed(operator, goal.level, value)
-        for k, value in enumerate(outside)
-    ]
-    return goal.wanted + int(np.argmin(cost))

@@ -14,7 +14,7 @@ from likewise.spectrum.found import Found
 from likewise.spectrum.goal import Goal, Pace, columns_that_fit
 from likewise.spectrum.krylov import BlockKrylov, RitzPairs
 from likewise.spectrum.operators import RowOperator
-from likewise.spectrum.proof import Proof, deflation_for_proof, energy_proves, passes_needed, prove
+from likewise.spectrum.proof import Proof, Prover
 from likewise.spectrum.request import Request
 from likewise.spectrum.result import Floats
 from likewise.spectrum.subspace import measured
@@ -83,6 +83,7 @@ class _Search:
             raise self._does_not_fit(0)
         self.space = BlockKrylov(operator, self._starting_block())
         self.pace = Pace(8 * _WIDTH)
+        self.prover = Prover(operator, request)
 
     def run(self) -> Found:
         wanted, settled = 0, True
@@ -189,14 +190,13 @@ class _Search:
         return None
 
     def _try_proof(self, pairs: RitzPairs, goal: Goal, converged: int) -> Found | None:
-        kept = deflation_for_proof(self.operator, pairs.squares, goal, converged)
+        kept = self.prover.columns_to_deflate(pairs.squares, goal, converged)
         outside = float(np.append(pairs.squares, 0.0)[kept])
         affordable = max(_CHEAP_PROOF, self.operator.passes)
-        in_reach = energy_proves(self.operator, pairs.squares[:kept], goal.level, self.dtype)
-        if not in_reach and passes_needed(self.operator, goal.level, outside) > affordable:
+        if self.prover.passes_needed(pairs.squares[:kept], goal, outside) > affordable:
             return None
         subspace = measured(self.operator, self.space.vectors(pairs, kept))
-        proof = prove(self.operator, subspace, goal, outside, self.request)
+        proof = self.prover.prove(subspace, goal, outside)
         if proof.complete:
             return Found.of(subspace, goal, proof)
         if proof.escaped is not None:
