@@ -166,3 +166,9 @@ class TestReading:
             estimate.fold_in(np.zeros((2, 12)))
         with pytest.raises(ShapeError, match="two equal lengths"):
             estimate.entries([1, 2], [1])
+
+    def test_features_in_another_order_are_refused(self, estimate):
+        names = np.arange(11)[::-1]
+        reordered = ObservedMatrix(self.values[:, ::-1], value_range=(0, 10), column_ids=names)
+        with pytest.raises(ShapeError, match="another order"):
+            estimate.fold_in(reordered)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from likewise import SVT, ObservedMatrix, audit
 from likewise.errors import InputError, ShapeError
@@ -80,6 +81,11 @@ def test_scores_are_audited_but_are_no_predictions_of_entries(observed):
     report = audit(observed, model=lambda matrix: matrix.sum(axis=1))
     assert report.arms["with"].error is None
     assert report.arms["with"].fairness.n_pairs == 190
+
+
+def test_new_features_of_a_transformer_are_no_predictions_though_as_many(observed):
+    report = audit(observed, model=StandardScaler())
+    assert report.arms["with"].error is None
 
 
 def test_outputs_computed_elsewhere(observed):

@@ -210,6 +210,10 @@ class LowRankEstimate:
             raise ShapeError(
                 f"new rows of shape {np.shape(new_rows)}", f"(any, {n}): the {n} features of the estimate"
             )
+        if isinstance(new_rows, ObservedMatrix) and _reordered(new_rows.column_ids, self.column_ids):
+            raise ShapeError(
+                "new rows whose features stand in another order", "the order of the estimate's column_ids"
+            )
         zero_filled = self._zero_filled(new_rows)
         return self._read(((zero_filled @ self.right) * self.gains) @ self.right.T)
 
@@ -259,6 +263,12 @@ class LowRankEstimate:
         m, n = self.shape
         low, high = self.scale.bounds
         return f"LowRankEstimate({m:,} x {n:,}, rank {self.rank}, clipped to [{low:g}, {high:g}] on the method's interval)"
+
+
+def _reordered(ids: NDArray[Any], expected: NDArray[Any]) -> bool:
+    """Whether the same names stand in another order."""
+    given, wanted = ids.tolist(), expected.tolist()
+    return given != wanted and set(given) == set(wanted)
 
 
 def _unbounded() -> AffineScale:

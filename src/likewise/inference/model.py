@@ -29,6 +29,10 @@ class Model(Protocol):
     def name(self) -> str:
         """What it is called in a report."""
 
+    @property
+    def predicts_entries(self) -> bool:
+        """Whether outputs of the matrix's own shape are predictions of its entries, so that they have an error."""
+
     def __call__(
         self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
     ) -> Floats:
@@ -58,10 +62,13 @@ class FunctionModel:
     name : str
     function : callable
         Called with the matrix, and with ``observed=`` if it has a parameter of that name.
+    predicts_entries : bool, default True
+        Whether outputs of the matrix's own shape are predictions of its entries: not where a transformer puts out new features.
     """
 
     name: str
     function: Callable[..., Any]
+    predicts_entries: bool = True
 
     def __call__(
         self,
@@ -139,7 +146,7 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     if isinstance(chosen, NearestNeighborModel):
         return chosen if target is None else replace(chosen, targets=target)
     if hasattr(chosen, "fit") and hasattr(chosen, "get_params"):
-        return FunctionModel(str(chosen), run_estimator(chosen, target, random_state))
+        return FunctionModel(str(chosen), run_estimator(chosen, target, random_state), predicts_entries=False)
     if not callable(chosen):
         raise ModelError(
             f"{chosen!r} as a model", "a name, a function of a matrix, or a scikit-learn estimator"

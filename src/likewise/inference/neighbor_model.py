@@ -48,6 +48,11 @@ class NearestNeighborModel:
         count = "all similar" if self.n_neighbors is None else f"{self.n_neighbors} nearest"
         return f"{count} neighbours" + (" who observed the item" if self.average == "co-raters" else "")
 
+    @property
+    def predicts_entries(self) -> bool:
+        """Whether outputs predict the entries of the matrix."""
+        return self.targets is None
+
     def __call__(
         self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
     ) -> Floats:

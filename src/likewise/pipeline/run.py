@@ -42,6 +42,8 @@ class Run:
         For ``"without"``, ``"with"``, both, or ``"outputs"`` if there are no others.
     titles : mapping of str to str
         What each arm is, in words.
+    predicts_entries : bool
+        Whether outputs of the shape of the observations predict them.
     """
 
     training: ObservedMatrix | None
@@ -49,6 +51,7 @@ class Run:
     fitted: SVT | None
     outputs: Mapping[str, Any]
     titles: Mapping[str, str]
+    predicts_entries: bool = False
 
     @property
     def interval(self) -> Interval:
@@ -63,7 +66,12 @@ class Run:
     def error(self, arm: str) -> ErrorFigures | None:
         """Return an arm's error on the hidden observations; None if nothing is hidden or outputs are no predictions of entries."""
         predictions = np.asarray(self.outputs[arm])
-        if self.hidden is None or self.training is None or predictions.shape != self.training.shape:
+        if (
+            self.hidden is None
+            or self.training is None
+            or not self.predicts_entries
+            or predictions.shape != self.training.shape
+        ):
             return None
         scale = self.training.value_range.scale_to(self.interval)
         rows, columns = self.hidden.rows, self.hidden.columns
@@ -108,7 +116,8 @@ def run_model(
         "without": f"{model.name}, on zero-filled observations",
         "with": f"{model.name}, on the estimate",
     }
-    return Run(training, hidden, fitted, {"without": without, "with": with_}, titles)
+    outputs = {"without": without, "with": with_}
+    return Run(training, hidden, fitted, outputs, titles, model.predicts_entries)
 
 
 def take_outputs(
