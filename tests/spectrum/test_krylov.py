@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, diags_array, random_array, vstack
 
+from likewise._kernels import CompressedRows
 from likewise.errors import CompletenessWarning, MemoryLimitError, SpectrumError
 from likewise.spectrum import proof, search, singular_triplets
 from likewise.spectrum.krylov import BlockKrylov
@@ -98,6 +99,16 @@ def test_more_above_than_memory_allows_is_an_error_that_counts(noisy, limit):
     counted = int(str(caught.value).split()[2])
     assert 50 < counted <= 300
     assert "at_most" in str(caught.value)
+
+
+def test_whole_space_is_a_proof_where_nothing_else_is():
+    """Threshold zero, no energy known, the zero matrix: no gap, no energy argument; but all has been seen."""
+    operator = as_operator(CompressedRows.from_csr(csr_array((60, 40))))[0]
+    assert operator.energy is None
+    triplets = krylov(operator, above=0)
+    assert triplets.rank == 0
+    assert triplets.completeness.proved
+    assert "whole space" in triplets.completeness.reason
 
 
 def test_memory_for_not_even_a_few_blocks_is_an_error(noisy):

@@ -16,13 +16,13 @@ from likewise.spectrum.krylov import BlockKrylov, RitzPairs
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.proof import Proof, Prover
 from likewise.spectrum.request import Request
-from likewise.spectrum.result import Floats
+from likewise.spectrum.result import Completeness, Floats
 from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
 _HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
 _ROUNDING_REACH = (
-    10.0  # times that: where float32 rounding may stop a residual, to be corrected by the refinement
+    10.0  # times that: where float32 rounding may stop a residual, for the refinement to correct
 )
 _SMALL = 300  # columns: the eigenvectors of so small a projection take no time
 _SETTLED = 1.3  # growth of what is wanted from one look to the next, below which convergence may be near
@@ -80,7 +80,10 @@ class _Search:
         self.columns_before_gram = columns_before_gram
         self.limit = columns_that_fit(operator.shape[1], self.dtype, request.memory_limit)
         if self.limit < min(4 * _WIDTH, operator.shape[1]):
-            raise self._does_not_fit(0)
+            raise MemoryLimitError(
+                f"{format_bytes(request.memory_limit)} do not hold a few blocks of {operator.shape[1]:,} rows; allow more "
+                "with memory_limit="
+            )
         self.space = BlockKrylov(operator, self._starting_block())
         self.pace = Pace(8 * _WIDTH)
         self.prover = Prover(operator, request)
@@ -160,15 +163,10 @@ class _Search:
             "at_most=, or allow more with memory_limit="
         )
 
-    @property
-    def _tolerance(self) -> float:
-        return _HEADROOM * self.request.tolerance
-
     def _excess(self, pairs: RitzPairs, goal: Goal) -> NDArray[np.float64]:
         """Residuals over the tolerance."""
-        return pairs.errors / (
-            _HEADROOM * self.request.tolerance * np.maximum(pairs.squares, goal.level or 1.0)
-        )
+        tolerance = _HEADROOM * self.request.tolerance
+        return pairs.errors / (tolerance * np.maximum(pairs.squares, goal.level or 1.0))
 
     def _allowed(self, goal: Goal, worst: float) -> float:
         """What counts as converged: in float32 rounding may stop the residuals just above the tolerance."""
@@ -182,12 +180,16 @@ class _Search:
             found = self._try_proof(pairs, goal, converged)
             if found is not None:
                 return found
+        if self.space.size == self.operator.shape[1]:
+            return self._stop(pairs, goal, Proof(Completeness(True, "the Krylov space is the whole space")))
         if self._out_of_passes:
-            subspace = measured(self.operator, self.space.vectors(pairs, goal.wanted))
-            return Found.of(subspace, goal, Proof.failed(f"stopped after {self.operator.passes} passes"))
+            return self._stop(pairs, goal, Proof.failed(f"stopped after {self.operator.passes} passes"))
         if self._full:
             self._make_room(pairs, goal)
         return None
+
+    def _stop(self, pairs: RitzPairs, goal: Goal, proof: Proof) -> Found:
+        return Found.of(measured(self.operator, self.space.vectors(pairs, goal.wanted)), goal, proof)
 
     def _try_proof(self, pairs: RitzPairs, goal: Goal, converged: int) -> Found | None:
         kept = self.prover.columns_to_deflate(pairs.squares, goal, converged)
