@@ -40,6 +40,7 @@ from likewise.fairness.paired import PairedDifferences, PairedFigures, paired_di
 from likewise.fairness.precomputed_distance import PrecomputedDistance
 from likewise.fairness.row_distance import RowDistance
 from likewise.fairness.sampled import SampledFairness, measure_sampled
+from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
 from likewise.fairness.similar import SimilarPairs
 from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
 from likewise.fairness.violations import Violations
@@ -82,6 +83,7 @@ __all__ = [
     "Verdict",
     "Violations",
     "WorstPair",
+    "WorstPairs",
     "activity_check",
     "certify",
     "certify_on_truth",
@@ -107,4 +109,5 @@ __all__ = [
     "top_items",
     "top_n_distance",
     "total_variation_distance",
+    "worst_pairs",
 ]

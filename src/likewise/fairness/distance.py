@@ -111,6 +111,12 @@ class PairwiseDistance(ABC):
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure the pairs ``(left[k], right[k])``; shape (n_pairs,)."""
 
+    def taken(self, individuals: NDArray[np.intp]) -> PairwiseDistance:
+        """Return the same distance between some of the individuals, in the order given."""
+        from likewise.fairness.taken_distance import TakenDistance
+
+        return TakenDistance(self, individuals)
+
     def release(self) -> None:
         """Drop working copies that were made for blocks; they are made again when needed."""
         for name in [

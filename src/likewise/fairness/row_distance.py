@@ -100,6 +100,16 @@ class RowDistance(PairwiseDistance):
         """Measure given pairs; see `PairwiseDistance.between`."""
         return self._resolved(row_differences(self.rows, left, right, self.order))
 
+    def taken(self, individuals: NDArray[np.intp]) -> RowDistance:
+        """Return the same distance between some of the individuals, in the order given."""
+        return RowDistance(
+            self.rows[individuals],
+            self.order,
+            description=self.description,
+            row_ids=None if self.row_ids is None else self.row_ids[individuals],
+            resolution=self.resolution,
+        )
+
     def _resolved(self, measured: Floats) -> Floats:
         if self.resolution:
             measured[measured <= self.resolution] = 0.0

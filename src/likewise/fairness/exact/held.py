@@ -117,7 +117,7 @@ def _tally(
     def tally(rows: tuple[int, int]) -> dict[str, Tally]:
         part = slice(starts[rows[0]], starts[rows[1]])
         batch = PairBatch.of(Block(*rows, rows[0], n_individuals), measured[part], thresholds)
-        found = {name: Tally(thresholds, totals[name].worst.floor) for name in outputs}
+        found = {name: Tally(thresholds, totals[name].worst.floor[0]) for name in outputs}
         for name, output in outputs.items():
             found[name].add(batch, batch.select(output[part]))
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -20,9 +20,8 @@ def in_order(
 
     While several threads work, each of them runs compiled kernels and BLAS on itself alone.
     """
-    items = list(items)
-    n_threads = min(thread_count(), len(items)) if concurrent else 1
-    if n_threads <= 1:
+    n_threads = thread_count() if concurrent else 1
+    if n_threads == 1 or (isinstance(items, Sized) and len(items) <= 1):
         yield from map(work, items)
         return
     from threadpoolctl import threadpool_limits

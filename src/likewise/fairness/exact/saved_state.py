@@ -148,6 +148,9 @@ class Stage:
     done: int
     saved_at: float = field(default_factory=monotonic)
 
+    def __len__(self) -> int:
+        return len(self.work) - self.done
+
     def __iter__(self) -> Iterator[Block]:
         return iter(self.work[self.done :])
 

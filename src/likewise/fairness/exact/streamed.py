@@ -105,7 +105,7 @@ def _tallied(
     totals: Mapping[str, Tally],
 ) -> dict[str, Tally]:
     """Add up the pairs of a unit; `totals` only tell which ratios are too small to be among the worst."""
-    tallies = {name: Tally(thresholds, total.worst.floor) for name, total in totals.items()}
+    tallies = {name: Tally(thresholds, total.worst.floor[0]) for name, total in totals.items()}
     for block in unit.cut():
         place = (block.start, block.stop, block.first, block.last)
         batch = PairBatch.of(block, block.pairs_of(reference.block(*place)), thresholds)

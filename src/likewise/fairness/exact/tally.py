@@ -134,7 +134,7 @@ class Tally(Sums):
         np.maximum.at(self.largest["group_ratio"], batch.labels, ratios)
 
     def _offer(self, batch: PairBatch, output: Floats, ratios: Floats) -> None:
-        candidates = np.flatnonzero(ratios >= max(self.floor, self.worst.floor))
+        candidates = np.flatnonzero(ratios >= max(self.floor, self.worst.floor[0]))
         chosen = candidates[largest_places(ratios[candidates], output[candidates], self.worst.count)]
         if chosen.size:
             left, right = batch.people(chosen)

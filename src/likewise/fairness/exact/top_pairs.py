@@ -35,10 +35,10 @@ class TopPairs:
         self.columns: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in _COLUMNS.items()}
 
     @property
-    def floor(self) -> float:
-        """What a ratio must reach to come in."""
-        ratios = self.columns["ratio"]
-        return float(ratios[-1]) if 0 < self.count == ratios.size else -np.inf
+    def floor(self) -> tuple[float, float]:
+        """Ratio and output distance that a pair must reach to come in: more, or the same and an earlier position."""
+        ratio, output = self.columns["ratio"], self.columns["output"]
+        return (float(ratio[-1]), float(output[-1])) if 0 < self.count == ratio.size else (-np.inf, -np.inf)
 
     def offer(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Take in what belongs among the largest."""

@@ -1,0 +1,185 @@
+"""The k largest ratios of all pairs, by visiting pairs of leaves in the order of their bounds until none can matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.fairness.cancellation import RELATIVE_ERROR
+from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.exact.in_order import in_order
+from likewise.fairness.exact.top_pairs import TopPairs
+from likewise.fairness.ratios import pair_ratios
+from likewise.fairness.search.coordinates import Coordinates, coarse_coordinates, fine_coordinates
+from likewise.fairness.search.leaves import LeafPairs, Leaves
+from likewise.fairness.search.pivots import pivot_distances
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Floor = tuple[float, float]
+"""Ratio and output distance that a pair must reach to come in."""
+
+_OUTPUT_PIVOTS = 4
+_LEAF_PAIRS_A_TASK = 8
+_LARGEST_ROUND = 1 << 12
+_MEASURED_AT_ONCE = 1 << 10
+_SAFE = 1 + 4 * RELATIVE_ERROR
+
+
+@dataclass
+class Found:
+    """The largest ratios, and how they were found.
+
+    Parameters
+    ----------
+    top : TopPairs
+    n_examined : int
+        Pairs of visited leaves, each of which was bounded or measured.
+    n_measured : int
+        Those whose distances were measured.
+    bound : float
+        What no ratio of the other pairs exceeds; -infinity where there are none.
+    """
+
+    top: TopPairs
+    n_examined: int = 0
+    n_measured: int = 0
+    bound: float = -np.inf
+
+    def take(self, other: Found) -> None:
+        """Take in what was found elsewhere."""
+        self.top.offer(other.top.columns)
+        self.n_examined += other.n_examined
+        self.n_measured += other.n_measured
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Both distances with what bounds them, individuals in the order of leaves.
+
+    Parameters
+    ----------
+    output, reference : PairwiseDistance
+        D and d.
+    leaves : Leaves
+    ordered_output : PairwiseDistance
+        D of the individuals in the order of leaves.
+    fine : Coordinates or None
+        That bound d of single pairs, in the order of leaves.
+    ordered_reference : PairwiseDistance or None
+        Where d itself costs no more than a bound.
+    leaf_pairs : LeafPairs
+    """
+
+    output: PairwiseDistance
+    reference: PairwiseDistance
+    leaves: Leaves
+    ordered_output: PairwiseDistance
+    fine: Coordinates | None
+    ordered_reference: PairwiseDistance | None
+    leaf_pairs: LeafPairs
+
+    @classmethod
+    def prepare(cls, output: PairwiseDistance, reference: PairwiseDistance) -> Search | None:
+        """Part and bound; None where the axioms of D or d allow no bounds."""
+        coarse = coarse_coordinates(reference)
+        if coarse is None or output.description.axioms not in ("metric", "pseudometric"):
+            return None
+        leaves = Leaves.of(coarse.points)
+        slack = 2 * getattr(output, "resolution", 0.0)
+        leaf_pairs = LeafPairs.of(leaves, coarse, pivot_distances(output, _OUTPUT_PIVOTS), slack)
+        fine = fine_coordinates(reference)
+        return cls(
+            output,
+            reference,
+            leaves,
+            output.taken(leaves.order),
+            fine and fine.taken(leaves.order),
+            None if fine else reference.taken(leaves.order),
+            leaf_pairs,
+        )
+
+    def run(self, count: int, advance: Callable[[int], None]) -> Found:
+        """Find the `count` largest ratios.
+
+        Every round visits more pairs of leaves, in the order of their bounds. It ends when the next bound is below the smallest ratio
+        found, and so are all that follow: no pair that was not visited can be among the largest, nor tie with them.
+        """
+        found, left = Found(TopPairs(count)), self.leaf_pairs
+        concurrent = self.output.concurrent and self.reference.concurrent
+        self.ordered_output.block(0, 1, 0, 1)
+        start, size = 0, 1
+        while start < left.ratio.size and left.ratio[start] >= found.top.floor[0]:
+            here = np.arange(start, min(start + size, left.ratio.size))
+            matters = not_below(left.ratio[here], left.output[here], found.top.floor)
+            found.bound = max(found.bound, left.ratio[here[~matters]].max(initial=-np.inf))
+            visit = partial(self._visit, count=count, floor=found.top.floor)
+            for part in in_order(visit, _tasks(here[matters]), concurrent):
+                found.take(part)
+                advance(part.n_examined)
+            start, size = start + size, min(2 * size, _LARGEST_ROUND)
+        found.bound = max(found.bound, left.ratio[start:].max(initial=-np.inf))
+        return found
+
+    def _visit(self, places: Indices, count: int, floor: Floor) -> Found:
+        """Find the largest ratios between some pairs of leaves that are not below `floor`."""
+        found = Found(TopPairs(count))
+        for b, c in zip(self.leaf_pairs.left[places], self.leaf_pairs.right[places], strict=True):
+            self._examine(self.leaves.members(b), self.leaves.members(c), floor, found)
+        return found
+
+    def _examine(self, left: slice, right: slice, floor: Floor, found: Found) -> None:
+        """Bound the pairs between two leaves, and measure them from the largest bound on while that is not below the floor."""
+        upper = self.ordered_output.block(left.start, left.stop, right.start, right.stop) * _SAFE
+        ratio = _ratio_bounds(upper, self._lower(left, right))
+        found.n_examined += ratio.size
+        if left == right:
+            ratio[np.tril_indices(len(ratio))] = np.nan  # no pair, and below any floor
+            found.n_examined -= len(ratio) * (len(ratio) + 1) // 2
+        ratio, upper = ratio.ravel(), upper.ravel()
+        places = np.flatnonzero(not_below(ratio, upper, max(floor, found.top.floor)))
+        places = places[np.lexsort((-upper[places], -ratio[places]))]
+        for k in range(0, places.size, _MEASURED_AT_ONCE):
+            part = places[k : k + _MEASURED_AT_ONCE]
+            part = part[not_below(ratio[part], upper[part], max(floor, found.top.floor))]
+            if not part.size:
+                break
+            rows, columns = np.divmod(part, right.stop - right.start)
+            self._measure(self.leaves.order[left][rows], self.leaves.order[right][columns], found)
+
+    def _lower(self, left: slice, right: slice) -> Floats:
+        if self.fine is not None:
+            return self.fine.bounds(left, right)
+        assert self.ordered_reference is not None
+        return self.ordered_reference.block(left.start, left.stop, right.start, right.stop)
+
+    def _measure(self, left: Indices, right: Indices, found: Found) -> None:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+        output, reference = self.output.between(left, right), self.reference.between(left, right)
+        ratio = pair_ratios(output, reference)
+        found.n_measured += ratio.size
+        found.top.offer(
+            {"ratio": ratio, "output": output, "reference": reference, "left": left, "right": right}
+        )
+
+
+def not_below(ratio: Floats, output: Floats, floor: Floor) -> NDArray[np.bool_]:
+    """Say which bounds leave it open that a pair comes before the floor: a larger ratio, or the same with no smaller D."""
+    open_: NDArray[np.bool_] = (ratio > floor[0]) | ((ratio == floor[0]) & (output >= floor[1]))
+    return open_
+
+
+def _ratio_bounds(upper: Floats, lower: Floats) -> Floats:
+    """Bound D / d by an upper bound on D and a lower one on d; 0 where D is."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = upper * _SAFE / lower
+    ratio[upper == 0] = 0.0
+    return ratio
+
+
+def _tasks(places: Indices) -> list[Indices]:
+    return [places[k : k + _LEAF_PAIRS_A_TASK] for k in range(0, places.size, _LEAF_PAIRS_A_TASK)]

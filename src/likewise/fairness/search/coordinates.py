@@ -1,0 +1,122 @@
+"""A few numbers for each individual whose distance never exceeds d: lower bounds that cost little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from likewise.fairness.cancellation import RELATIVE_ERROR
+from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.observed_distance import ObservedDistance
+from likewise.fairness.row_distance import RowDistance
+from likewise.fairness.search.pivots import pivot_distances
+
+Floats = NDArray[np.float64]
+
+_FINE_GROUPS = 8
+_DIRECTIONS = 4
+_DIRECTION_SAMPLE = 256
+_PIVOTS = 3
+_ROWS_AT_ONCE = 1 << 14
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Points whose lq distance, less what rounding may have added, never exceeds the distance that they stand for.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n_individuals, n_coordinates)
+    order : float
+        q; infinite for the maximum.
+    loss : float
+        What is taken off every bound, beside a share of 1e-9.
+    """
+
+    points: Floats
+    order: float
+    loss: float
+
+    def taken(self, individuals: NDArray[np.intp]) -> Coordinates:
+        """Return those of some individuals, in their order."""
+        return Coordinates(self.points[individuals], self.order, self.loss)
+
+    def bounds(self, left: slice, right: slice) -> Floats:
+        """Return lower bounds on the distances between two ranges of individuals."""
+        metrics: dict[float, dict[str, Any]] = {
+            1.0: {"metric": "cityblock"},
+            2.0: {"metric": "euclidean"},
+            np.inf: {"metric": "chebyshev"},
+        }
+        how = metrics.get(self.order, {"metric": "minkowski", "p": self.order})
+        return self.safe(cdist(self.points[left], self.points[right], **how))
+
+    def safe(self, bounds: NDArray[Any]) -> Floats:
+        """Take off what rounding may have added."""
+        lower: Floats = bounds * (1 - 2 * RELATIVE_ERROR)
+        lower -= self.loss
+        return np.maximum(lower, 0.0, out=lower)
+
+
+def coarse_coordinates(distance: PairwiseDistance) -> Coordinates | None:
+    """Return very few coordinates, in which individuals can be parted into boxes; None where the axioms allow no bound.
+
+    Zero-filled observations: the lq norms of the positive and of the negative values. Complete rows: themselves where they are short; under l2
+    their leading principal components. Any other metric: distances to a few pivots.
+    """
+    if isinstance(distance, ObservedDistance):
+        return _made(_signed_norms(distance.values, distance.order, 1), distance.order)
+    if isinstance(distance, RowDistance) and distance.rows.shape[1] <= _DIRECTIONS:
+        return _made(distance.rows, distance.order, distance.resolution)
+    if isinstance(distance, RowDistance) and distance.order == 2:
+        return _made(_leading_components(distance.rows), 2.0, distance.resolution)
+    if distance.description.axioms not in ("metric", "pseudometric"):
+        return None
+    return _made(pivot_distances(distance, _PIVOTS), np.inf, getattr(distance, "resolution", 0.0))
+
+
+def fine_coordinates(distance: PairwiseDistance) -> Coordinates | None:
+    """Return coordinates that bound single pairs closely; None where distances themselves cost no more."""
+    if isinstance(distance, ObservedDistance):
+        return _made(_signed_norms(distance.values, distance.order, _FINE_GROUPS), distance.order)
+    return None
+
+
+def _made(points: Floats, order: float, resolution: float = 0.0) -> Coordinates:
+    """Allow for the rounding of points, which subtracting them brings out, and for distances that count as 0."""
+    rounding = _ROUNDING * points.shape[1] * float(np.abs(points).max(initial=0.0))
+    return Coordinates(points, order, rounding + resolution)
+
+
+def _signed_norms(values: sparse.csr_array, order: float, n_groups: int) -> Floats:
+    """Return the lq norms of the positive and of the negative values of each row in each of some groups of features.
+
+    They bound: in each feature ``|a - b|^q >= |a+ - b+|^q + |a- - b-|^q``, and in each group norms differ by no more than what they are of.
+    """
+    m, n = values.shape
+    group = np.random.default_rng(0).permutation(n) % n_groups
+    norms = np.empty((m, 2 * n_groups))
+    for start in range(0, m, _ROWS_AT_ONCE):
+        ends = values.indptr[start : start + _ROWS_AT_ONCE + 1]
+        part, n_rows = slice(ends[0], ends[-1]), len(ends) - 1
+        entries = values.data[part]
+        rows = np.repeat(np.arange(n_rows), np.diff(ends))
+        places = (rows * n_groups + group[values.indices[part]]) * 2 + (entries < 0)
+        sums = np.bincount(places, np.abs(entries) ** order, n_rows * 2 * n_groups)
+        norms[start : start + n_rows] = sums.reshape(n_rows, -1) ** (1 / order)
+    return norms
+
+
+def _leading_components(rows: Floats) -> Floats:
+    """Project on the leading principal directions of some rows: any orthonormal directions shorten l2 distances."""
+    chosen = np.random.default_rng(0).integers(len(rows), size=_DIRECTION_SAMPLE)
+    centre = rows[chosen].mean(axis=0)
+    directions = np.linalg.svd(rows[chosen] - centre, full_matrices=False)[2][:_DIRECTIONS]
+    projected: Floats = (rows - centre) @ directions.T
+    return projected

@@ -1,0 +1,166 @@
+"""The worst pairs of all, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import InputError
+from likewise.fairness.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.figure import plain
+from likewise.fairness.options import Progress, individual_ids, output_distance, progress_counter
+from likewise.fairness.pairs import pair_count
+from likewise.fairness.search.best_first import Found, Search
+from likewise.fairness.search.visit_all import visit_all
+from likewise.fairness.worst import WorstPair, name_pairs
+
+if TYPE_CHECKING:
+    import polars
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True, eq=False)
+class WorstPairs:
+    """The pairs with the largest ratios D / d of all, and how it is known that no other pair belongs among them.
+
+    Parameters
+    ----------
+    pairs : tuple of WorstPair
+        Largest ratio first; of equal ratios the larger D, then the earlier position.
+    positions : ndarray of int, shape (n_found, 2)
+        The two individuals of each pair, for `explain_pair`.
+    n_pairs : int
+        All pairs.
+    n_examined : int
+        Pairs that were bounded or measured one by one; all others were ruled out by the bounds of boxes.
+    n_measured : int
+        Pairs whose d and D were measured.
+    bound : float
+        No pair that was not examined has a larger ratio; -infinity where all were examined.
+    reference, output : DistanceDescription
+        d and D.
+    """
+
+    pairs: tuple[WorstPair, ...]
+    positions: NDArray[np.intp]
+    n_pairs: int
+    n_examined: int
+    n_measured: int
+    bound: float
+    reference: DistanceDescription
+    output: DistanceDescription
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists, strings and numbers (infinities are Python floats)."""
+        record = {field.name: plain(getattr(self, field.name)) for field in fields(self)}
+        return record | {"reference": self.reference.to_dict(), "output": self.output.to_dict()}
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return a polars frame with one row a pair."""
+        import polars
+
+        return polars.DataFrame([plain(pair) for pair in self.pairs])
+
+    def __str__(self) -> str:
+        share = self.n_examined / self.n_pairs
+        lines = [
+            f"{len(self.pairs)} largest ratios of {self.n_pairs:,} pairs, exact",
+            f"  d: {self.reference}",
+            f"  D: {self.output}",
+            f"  examined {self.n_examined:,} pairs ({share:.2%}), measured {self.n_measured:,}",
+        ]
+        if self.n_examined < self.n_pairs:
+            lines.append(f"  no other pair has a ratio above {self.bound:.4g}")
+        shown = self.pairs[:_SHOWN]
+        lines += [
+            f"  {pair.ratio:<10.4g} {pair.left} and {pair.right}: D = {pair.output_distance:.4g}, d = {pair.reference_distance:.4g}"
+            for pair in shown
+        ]
+        more = len(self.pairs) - len(shown)
+        return "\n".join([*lines, f"  and {more} more"] if more else lines)
+
+
+def worst_pairs(
+    outputs: ArrayLike | PairwiseDistance,
+    reference: PairwiseDistance,
+    k: int = 100,
+    *,
+    row_ids: ArrayLike | None = None,
+    progress: Progress | None = None,
+) -> WorstPairs:
+    """Find the k pairs with the largest ratios D / d of all pairs, exactly, without measuring all of them.
+
+    Individuals are parted into small boxes. For two boxes, how far apart they are bounds d from below, and the triangle inequality
+    through a few pivots bounds D from above. Boxes are visited from the largest bound on D / d down; when the next bound is below the
+    k-th largest ratio found, no other pair can be among the k largest. Where the axioms of d or D give no bound, all pairs are visited.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
+        What the algorithm gave each individual, or an output distance D.
+    reference : PairwiseDistance
+        The distance d between individuals.
+    k : int, default 100
+        How many pairs, from 1 to the number of pairs.
+    row_ids : array-like, optional
+        Names of the individuals; by default those of `reference`, or positions.
+    progress : callable, optional
+        Called with (done, total) pairs; those that were ruled out are done.
+
+    Returns
+    -------
+    WorstPairs
+
+    Raises
+    ------
+    InputError
+        `k` out of its range.
+    ShapeError
+        Outputs and reference speak of different numbers of individuals.
+
+    Notes
+    -----
+    Exact to within the rounding of distances: bounds allow for it, so a pair can only be left out for one whose ratio is the same but
+    for a share of 1e-9.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance
+    >>> people = RowDistance([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [9.0, 9.0]], "l1")
+    >>> found = worst_pairs([0.0, 3.0, 1.0, 4.0], people, k=2)
+    >>> [(pair.left, pair.right, pair.ratio) for pair in found.pairs]
+    [(0, 1, 3.0), (1, 2, 0.6666666666666666)]
+    """
+    distance = output_distance("outputs", outputs, reference)
+    n_pairs, ids = pair_count(reference.n_individuals), individual_ids(row_ids, reference)
+    if not isinstance(k, int | np.integer) or not 1 <= k <= n_pairs:
+        raise InputError(f"k={k!r}", f"a whole number from 1 to {n_pairs:,}, the number of pairs")
+    advance = progress_counter(progress, n_pairs)
+    found = _find(distance, reference, int(k), advance)
+    advance(n_pairs - found.n_examined)
+    columns = found.top.columns
+    return WorstPairs(
+        name_pairs(ids=ids, **columns),
+        np.stack([columns["left"], columns["right"]], axis=1),
+        n_pairs,
+        found.n_examined,
+        found.n_measured,
+        found.bound,
+        reference.description,
+        distance.description,
+    )
+
+
+def _find(
+    output: PairwiseDistance, reference: PairwiseDistance, count: int, advance: Callable[[int], None]
+) -> Found:
+    search = Search.prepare(output, reference)
+    found = visit_all(output, reference, count, advance) if search is None else search.run(count, advance)
+    for distance in (output, reference):
+        distance.release()
+    return found
