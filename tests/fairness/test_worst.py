@@ -30,4 +30,4 @@ def test_largest_of_several_offers(pairs, count, step):
     expected = sorted(pairs, key=lambda pair: (-pair[0], -pair[1], pair[2], pair[3]))[:count]
     names = ("ratio", "output", "left", "right")
     assert list(zip(*(top.columns[name].tolist() for name in names), strict=True)) == expected
-    assert top.floor == (expected[-1][0] if count and len(expected) == count else -np.inf)
+    assert top.floor == (expected[-1][:2] if count and len(expected) == count else (-np.inf, -np.inf))
