@@ -16,6 +16,7 @@ from likewise._kernels.checks import Floats
 from likewise._kernels.threads import equal_shares, run_together
 
 _WORK_PER_THREAD = 1 << 17  # multiplications: some 50 microseconds, what it takes to start a thread
+_COLUMNS_PER_THREAD = 1 << 13  # packing fewer rows of a panel takes less than a thread takes to start
 _STRETCH = (
     1 << 20
 )  # observations that a thread adds up in float32 before it banks the sums: 2% of the time, half the digits
@@ -245,8 +246,9 @@ class _Sweep:
         return self.per_line if columns.stop - columns.start <= self.per_line else 2 * self.per_line
 
     def _over_columns(self, task: Any) -> None:
-        every_column = np.arange(self.matrix.shape[1] + 1)
-        run_together(task, equal_shares(every_column, self.n_threads))
+        n = self.matrix.shape[1]
+        n_threads = self.n_threads if n > _COLUMNS_PER_THREAD else 1
+        run_together(task, equal_shares(np.arange(n + 1), n_threads))
 
 
 def _by_popularity(indices: NDArray[Any], n: int) -> NDArray[np.uint32]:

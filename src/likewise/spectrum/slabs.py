@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from likewise._kernels.threads import run_together, thread_count
 from likewise.spectrum.result import Floats
 
-_ROWS_OF_A_THREAD = 1024  # fewer are done before a thread has started
+_WORK_OF_A_THREAD = 1 << 23  # multiplications: less is done before a thread has started
 _ROWS_AT_A_TIME = 1 << 13  # of a tall array that is converted or replaced
 
 
 def inner(X: Floats, Y: Floats) -> Floats:
     """Return ``X^T Y`` for tall X and Y."""
-    shares = _shares(X.shape[0])
+    shares = _shares(X.shape[0], X.shape[1] * Y.shape[1])
     parts = np.empty((len(shares), X.shape[1], Y.shape[1]), X.dtype)
 
     def multiply(number: int, start: int, stop: int) -> None:
@@ -38,7 +38,7 @@ def inner(X: Floats, Y: Floats) -> Floats:
 
 def gram_of(tall: Floats) -> NDArray[np.float64]:
     """Return ``tall^T tall``, accumulated in float64 whatever the dtype of `tall`."""
-    shares = _shares(tall.shape[0])
+    shares = _shares(tall.shape[0], tall.shape[1] ** 2)
     parts = np.zeros((len(shares), tall.shape[1], tall.shape[1]))
 
     def add(number: int, start: int, stop: int) -> None:
@@ -59,7 +59,7 @@ def subtract_product(Y: Floats, X: Floats, small: Floats) -> None:
         # Transposed, since BLAS is up to twice as fast on few long rows as on few long columns.
         Y[start:stop] -= (across @ X[start:stop].T).T
 
-    run_together(subtract, _shares(Y.shape[0]))
+    run_together(subtract, _shares(Y.shape[0], small.size))
 
 
 def tall_product(tall: Floats, small: Floats) -> Floats:
@@ -70,7 +70,7 @@ def tall_product(tall: Floats, small: Floats) -> Floats:
         for rows, result in zip(_pieces(tall, start, stop), _pieces(product, start, stop), strict=True):
             result[:] = rows.astype(small.dtype, copy=False) @ small
 
-    run_together(multiply, _shares(tall.shape[0]))
+    run_together(multiply, _shares(tall.shape[0], small.size))
     return product
 
 
@@ -81,7 +81,7 @@ def multiply_in_place(tall: Floats, small: Floats) -> None:
         for rows in _pieces(tall, start, stop):
             rows[:] = rows.astype(small.dtype, copy=False) @ small
 
-    run_together(multiply, _shares(tall.shape[0]))
+    run_together(multiply, _shares(tall.shape[0], small.size))
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def _pieces(tall: Floats, start: int, stop: int) -> Iterator[Floats]:
         yield tall[first : min(first + _ROWS_AT_A_TIME, stop)]
 
 
-def _shares(n_rows: int) -> list[tuple[int, int]]:
-    n_shares = max(1, min(thread_count(), n_rows // _ROWS_OF_A_THREAD))
+def _shares(n_rows: int, work_of_a_row: int) -> list[tuple[int, int]]:
+    n_shares = max(1, min(thread_count(), n_rows * work_of_a_row // _WORK_OF_A_THREAD))
     edges = [n_rows * k // n_shares for k in range(n_shares + 1)]
     return list(pairwise(edges))
