@@ -40,6 +40,12 @@ from likewise.fairness.paired import PairedDifferences, PairedFigures, paired_di
 from likewise.fairness.precomputed_distance import PrecomputedDistance
 from likewise.fairness.row_distance import RowDistance
 from likewise.fairness.sampled import SampledFairness, measure_sampled
+from likewise.fairness.search.explanation import (
+    Contribution,
+    DistanceExplanation,
+    PairExplanation,
+    explain_pair,
+)
 from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
 from likewise.fairness.similar import SimilarPairs
 from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
@@ -55,7 +61,9 @@ __all__ = [
     "Certificate",
     "CoObservedDistance",
     "Comparison",
+    "Contribution",
     "DistanceDescription",
+    "DistanceExplanation",
     "EpsilonDeltaCurve",
     "ErrorBound",
     "ErrorFigures",
@@ -70,6 +78,7 @@ __all__ = [
     "MeasuredArm",
     "NeighborFigures",
     "ObservedDistance",
+    "PairExplanation",
     "PairedDifferences",
     "PairedFigures",
     "PairwiseDistance",
@@ -90,6 +99,7 @@ __all__ = [
     "compare",
     "compose",
     "consistency",
+    "explain_pair",
     "feature_distance",
     "findings",
     "held_out_error",

@@ -77,7 +77,7 @@ class CoObservedDistance(PairwiseDistance):
             raise DistanceError(f"least_shared={least_shared!r}", "at least one feature in common")
         self.order, self.least_shared = norm_order(norm), least_shared
         taken = observed_values(observed, interval, exclude, row_ids)
-        self.values, self.row_ids = taken.values, taken.row_ids
+        self.values, self.row_ids, self.column_ids = taken.values, taken.row_ids, taken.column_ids
         self.n_individuals = self.values.shape[0]
         self.description = DistanceDescription(
             f"{norm_name(self.order)} on co-observed features, rescaled to all of them",

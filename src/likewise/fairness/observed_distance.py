@@ -75,7 +75,7 @@ class ObservedDistance(PairwiseDistance):
     ) -> None:
         self.order = norm_order(norm)
         taken = observed_values(observed, interval, exclude, row_ids)
-        self.values, self.row_ids = taken.values, taken.row_ids
+        self.values, self.row_ids, self.column_ids = taken.values, taken.row_ids, taken.column_ids
         self.n_individuals = self.values.shape[0]
         missing = {
             "symmetric": "the middle of the value range (0)",

@@ -24,12 +24,15 @@ class ObservedValues:
     ----------
     values : csr_array of float64, shape (n_individuals, n_kept_columns)
         Sorted, without duplicates; a stored entry is an observation.
+    column_ids : ndarray, shape (n_kept_columns,)
+        Names of the columns; of a sparse matrix their positions.
     scaling, columns : str
         What was done to the values, and which columns are left, in words.
     row_ids : ndarray or None
     """
 
     values: sparse.csr_array
+    column_ids: NDArray[Any]
     scaling: str
     columns: str
     row_ids: NDArray[Any] | None
@@ -61,6 +64,7 @@ def observed_values(
     sound = _sound(values)
     return ObservedValues(
         sound if kept.all() else sparse.csr_array(sound[:, kept]),
+        np.asarray(names)[kept],
         scaling,
         columns,
         None if row_ids is None else np.asarray(row_ids),
