@@ -1,0 +1,85 @@
+"""How a dense net is built and trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+from likewise.errors import ModelError
+
+
+@dataclass(frozen=True)
+class NetSettings:
+    """Size and training of a dense net; the defaults are those of the paper's experiments.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default (300, 100)
+        Units of each hidden layer, at least one layer.
+    learning_rate : float, default 1e-3
+        Of Adam.
+    batch_size : int, default 128
+        Observations in a step; all that train, if there are fewer.
+    n_steps : int, default 2000
+    validation_fraction : float, default 0.2
+        Share of the observations that chooses the state to keep and trains nothing, in (0, 1).
+    check_every : int, default 100
+        Steps between two validations; the last step is validated too.
+    device : str, default "auto"
+        A CUDA device where there is one, else the CPU; or a device of torch by name.
+    n_threads : int or None, default None
+        Threads of torch on the CPU while it trains and predicts; None leaves torch's setting.
+
+    Raises
+    ------
+    ModelError
+        Naming the setting that cannot be used.
+
+    References
+    ----------
+    Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Section 6. The paper does not say how often it validates; 100 is
+    the released code's.
+    """
+
+    hidden: tuple[int, ...] = (300, 100)
+    learning_rate: float = 1e-3
+    batch_size: int = 128
+    n_steps: int = 2000
+    validation_fraction: float = 0.2
+    check_every: int = 100
+    device: str = "auto"
+    n_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "n_steps", "check_every"):
+            _ensure_count(name, getattr(self, name))
+        if self.n_threads is not None:
+            _ensure_count("n_threads", self.n_threads)
+        _ensure_layers(self.hidden)
+        if not (_is_number(self.learning_rate) and isfinite(self.learning_rate) and self.learning_rate > 0):
+            raise ModelError(f"learning_rate is {self.learning_rate!r}", "a finite number above 0")
+        if not (_is_number(self.validation_fraction) and 0 < self.validation_fraction < 1):
+            raise ModelError(
+                f"validation_fraction is {self.validation_fraction!r}",
+                "a number between 0 and 1, both excluded",
+            )
+        if not isinstance(self.device, str):
+            raise ModelError(f"device is {self.device!r}", "'auto', 'cpu', or a device of torch by name")
+
+
+def _ensure_layers(hidden: Any) -> None:
+    if not isinstance(hidden, tuple | list) or not hidden:
+        raise ModelError(f"hidden is {hidden!r}", "the units of each hidden layer, such as (300, 100)")
+    for units in hidden:
+        _ensure_count("hidden layer", units)
+
+
+def _ensure_count(name: str, value: Any) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ModelError(f"{name} is {value!r}", "a whole number of at least 1")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
