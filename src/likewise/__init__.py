@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from likewise.estimation import SVT, LowRankEstimate, svt
+    from likewise.estimation import SVT, LowRankEstimate, make_estimator, svt
     from likewise.fairness import certify, compare, measure_fairness
-    from likewise.inference import KNNRecommender
+    from likewise.inference import DenseNetRecommender, KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
     from likewise.pipeline import AuditReport
     from likewise.pipeline.audit import audit
@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 
 _ROOM_OF_NAME = {
     "AuditReport": "pipeline",
+    "DenseNetRecommender": "inference",
     "KNNRecommender": "inference",
     "LowRankEstimate": "estimation",
     "ObservedMatrix": "observations",
@@ -29,6 +30,7 @@ _ROOM_OF_NAME = {
     "certify": "fairness",
     "compare": "fairness",
     "hold_out": "observations",
+    "make_estimator": "estimation",
     "measure_fairness": "fairness",
     "read_ratings": "observations",
     "singular_triplets": "spectrum",
@@ -38,6 +40,7 @@ _ROOM_OF_NAME = {
 __all__ = [
     "SVT",
     "AuditReport",
+    "DenseNetRecommender",
     "KNNRecommender",
     "LowRankEstimate",
     "ObservedMatrix",
@@ -45,6 +48,7 @@ __all__ = [
     "certify",
     "compare",
     "hold_out",
+    "make_estimator",
     "measure_fairness",
     "read_ratings",
     "singular_triplets",

@@ -6,8 +6,43 @@ that text and exits with 1; nothing has been written by then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+
+_MARKED = re.compile("\x01(\\w+)\x02(.*?)\x03", re.DOTALL)
+
+
+def option(name: str, value: str = "...") -> str:
+    """Mention an argument in a message so that whoever prints it can spell it: as Python does, or as a command line does.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : str
+        As Python writes it.
+
+    Returns
+    -------
+    str
+        To be put into the parts of an `InputError` or a `LikewiseWarning`, which spell it as Python does.
+
+    Examples
+    --------
+    >>> print(InputError(option("share", "2"), "at most 1", f"leave {option('share')} out"))
+    share=2; expected at most 1. Hint: leave share=... out
+    """
+    return f"\x01{name}\x02{value}\x03"
+
+
+def spelled(message: object, spelling: Callable[[str, str], str]) -> str:
+    """Write an error, a warning, or a text with the arguments that it mentions spelled by ``spelling(name, value)``."""
+    return _MARKED.sub(lambda mention: spelling(*mention.groups()), getattr(message, "marked", str(message)))
+
+
+def _in_python(name: str, value: str) -> str:
+    return f"{name}={value}"
 
 
 class LikewiseError(Exception):
@@ -35,8 +70,12 @@ class InputError(LikewiseError, ValueError):
     """
 
     def __init__(self, given: str, expected: str, hint: str = "") -> None:
-        self.given, self.expected, self.hint = given, expected, hint
-        super().__init__(f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else ""))
+        self.given, self.expected, self.hint = (spelled(part, _in_python) for part in (given, expected, hint))
+        self.marked = f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else "")
+        super().__init__(spelled(self.marked, _in_python))
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
+        return type(self), (self.given, self.expected, self.hint)
 
 
 class FileFormatError(InputError):
@@ -57,6 +96,10 @@ class ThresholdError(InputError):
 
 class ShrinkerError(InputError):
     """A shrinker psi that is unknown, decreasing, negative, or not finite."""
+
+
+class EstimatorError(InputError):
+    """An estimator that is unknown, or an option that it does not take."""
 
 
 class ModelError(InputError):
@@ -89,6 +132,10 @@ class MissingDependencyError(LikewiseError, ImportError):
 
 class LikewiseWarning(UserWarning):
     """Base of every warning that likewise gives."""
+
+    def __init__(self, message: str) -> None:
+        self.marked = message
+        super().__init__(spelled(message, _in_python))
 
 
 class ValueRangeWarning(LikewiseWarning):

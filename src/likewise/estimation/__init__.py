@@ -1,34 +1,67 @@
 """Z -> A_hat: thresholds, shrinkers, singular value thresholding, and the estimate as factors."""
 
+from likewise.estimation.biases import Biases
+from likewise.estimation.centering import Centering, Centre, centre
+from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding, RidgeFolding
 from likewise.estimation.low_rank_estimate import LowRankEstimate
-from likewise.estimation.shrinkers import SHRINKERS, resolve_shrinker, shrink
+from likewise.estimation.optimal_shrinkers import OptimalShrinker
+from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator
+from likewise.estimation.shrinkers import SHRINKERS, KeptSpectrum, ShrinkerRule, resolve_shrinker, shrink
 from likewise.estimation.svt_transformer import SVT
-from likewise.estimation.thresholding import svt
-from likewise.estimation.thresholds import (
-    THRESHOLDS,
+from likewise.estimation.threshold_rules import (
+    CrossValidated,
     NoiseEdge,
-    ObservationStatistics,
+    OptimalHard,
     PaperRatings,
     PaperSynthetic,
     ReleasedCode,
+    ScreeNOT,
+    SignFlipEdge,
     Universal,
     UniversalWithVariance,
+)
+from likewise.estimation.thresholding import svt
+from likewise.estimation.thresholds import (
+    THRESHOLDS,
+    ObservationStatistics,
     resolve_threshold,
     threshold_name,
 )
+from likewise.estimation.weighting import Weighting
 
 __all__ = [
+    "ESTIMATORS",
+    "FOLDINGS",
     "SHRINKERS",
     "SVT",
     "THRESHOLDS",
+    "Biases",
+    "Centering",
+    "Centre",
+    "CrossValidated",
+    "Folding",
+    "KeptSpectrum",
+    "LinearFolding",
     "LowRankEstimate",
+    "MatrixEstimator",
     "NoiseEdge",
     "ObservationStatistics",
+    "OptimalHard",
+    "OptimalShrinker",
     "PaperRatings",
     "PaperSynthetic",
     "ReleasedCode",
+    "RidgeFolding",
+    "ScreeNOT",
+    "ShrinkerRule",
+    "SignFlipEdge",
     "Universal",
     "UniversalWithVariance",
+    "Weighting",
+    "as_estimator",
+    "centre",
+    "make_estimator",
     "resolve_shrinker",
     "resolve_threshold",
     "shrink",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
-from likewise.errors import ShapeError
+from likewise.errors import ObservationError, ShapeError
+from likewise.estimation.folding import Folding, LinearFolding, with_data
 from likewise.estimation.lookup import positions_of
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale, ObservedMatrix
 from likewise.observations.convert import to_table
+from likewise.observations.positions import checked_positions
+from likewise.observations.value_range import Interval
 
 if TYPE_CHECKING:
+    from likewise.estimation.centering import Centre
+    from likewise.observations.table import Values
     from likewise.spectrum import SingularTriplets
     from likewise.writing import PathLike
 
@@ -27,22 +31,28 @@ _BLOCK_BYTES = 32 << 20
 
 @dataclass(frozen=True, eq=False)
 class LowRankEstimate:
-    """``A_hat = clip(sum_l psi(sigma_l) u_l v_l^T)``, mapped from the method's interval to the user's units.
+    """``A_hat = clip(U diag(d) V^T + row offsets + column offsets)``, mapped from the method's interval to the user's units.
 
     Parameters
     ----------
     left : ndarray, shape (m, r)
-        Left singular vectors ``u_l`` of the individuals, in columns.
+        ``U``: vectors ``u_l`` of the individuals, in columns; left singular vectors where the estimator decomposes a matrix.
     singular_values : ndarray, shape (r,)
-        ``sigma_l`` of the zero-filled observations, decreasing.
+        ``sigma_l`` of the matrix that was decomposed, decreasing; of an estimator that decomposes none, `shrunk_values`.
     shrunk_values : ndarray, shape (r,)
-        ``psi(sigma_l)``.
+        ``d``: the strength of each component; ``psi(sigma_l)`` of singular value thresholding.
     right : ndarray, shape (n, r)
-        Right singular vectors ``v_l`` of the features, in columns.
+        ``V``: vectors ``v_l`` of the features, in columns.
     scale : AffineScale
         From the user's units to the method's interval; its bounds are the clip bounds.
     row_ids, column_ids : ndarray
         Names of the individuals and features.
+    row_offsets : ndarray, shape (m,), or None, default None
+        Added to each row, on the method's interval.
+    column_offsets : ndarray, shape (n,), or None, default None
+        Added to each column; a centre that is common to all columns is among them.
+    folding : Folding, default LinearFolding()
+        How the observations of a new row become its coefficients, in terms of V, and its offset.
 
     Examples
     --------
@@ -61,21 +71,64 @@ class LowRankEstimate:
     scale: AffineScale
     row_ids: NDArray[Any]
     column_ids: NDArray[Any]
+    row_offsets: Floats | None = None
+    column_offsets: Floats | None = None
+    folding: Folding = field(default_factory=LinearFolding)
+
+    @classmethod
+    def from_factors(
+        cls,
+        observed: ObservedMatrix,
+        interval: Interval,
+        factors: tuple[ArrayLike, ArrayLike, ArrayLike],
+        folding: Folding,
+        centre: Centre | None = None,
+        singular_values: ArrayLike | None = None,
+    ) -> LowRankEstimate:
+        """Make an estimate of observations: ids and scale are theirs, offsets those of the centre.
+
+        Parameters
+        ----------
+        observed : ObservedMatrix, shape (m, n)
+            In the user's units.
+        interval : {"symmetric", "unit"}
+            What the factors are on.
+        factors : tuple of ndarray, shapes (m, r), (r,), (n, r)
+            U, d and V.
+        folding : Folding
+        centre : Centre, optional
+            What was subtracted before; nothing by default.
+        singular_values : ndarray, shape (r,), optional
+            By default d.
+        """
+        left, shrunk, right = (np.asarray(factor, dtype=np.float64) for factor in factors)
+        return cls(
+            left=left,
+            singular_values=shrunk if singular_values is None else np.asarray(singular_values, np.float64),
+            shrunk_values=shrunk,
+            right=right,
+            scale=observed.value_range.scale_to(interval),
+            row_ids=observed.row_ids,
+            column_ids=observed.column_ids,
+            row_offsets=None if centre is None else centre.row_offsets,
+            column_offsets=None if centre is None else centre.column_offsets,
+            folding=folding,
+        )
 
     @classmethod
     def from_triplets(
-        cls, triplets: SingularTriplets, shrunk_values: Floats, scale: AffineScale, observed: ObservedMatrix
+        cls,
+        triplets: SingularTriplets,
+        shrunk_values: Floats,
+        observed: ObservedMatrix,
+        interval: Interval,
+        folding: Folding | None = None,
+        centre: Centre | None = None,
     ) -> LowRankEstimate:
-        """Combine singular triplets with their shrunk values; ids come from the observations."""
-        return cls(
-            left=np.asarray(triplets.left, dtype=np.float64),
-            singular_values=np.asarray(triplets.values, dtype=np.float64),
-            shrunk_values=shrunk_values,
-            right=np.asarray(triplets.right, dtype=np.float64),
-            scale=scale,
-            row_ids=observed.row_ids,
-            column_ids=observed.column_ids,
-        )
+        """Combine singular triplets with their shrunk values; the rest as in `from_factors`."""
+        factors = (triplets.left, shrunk_values, triplets.right)
+        folding = LinearFolding() if folding is None else folding
+        return cls.from_factors(observed, interval, factors, folding, centre, triplets.values)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,7 +142,7 @@ class LowRankEstimate:
 
     @property
     def gains(self) -> Floats:
-        """``psi(sigma_l) / sigma_l``: the eigenvalues of the map from a row of Z to its estimate before clipping."""
+        """``psi(sigma_l) / sigma_l``: of linear folding, the eigenvalues of the map from a row to its estimate before clipping."""
         return self.shrunk_values / self.singular_values
 
     def on_interval(self) -> LowRankEstimate:
@@ -108,9 +161,17 @@ class LowRankEstimate:
         Returns
         -------
         ndarray, shape (k, n)
+
+        Raises
+        ------
+        ShapeError
+            A position that is no integer from 0 to m - 1.
         """
-        left = self.left[positions if isinstance(positions, slice) else np.asarray(positions)]
-        return self._read((left * self.shrunk_values) @ self.right.T)
+        chosen = (
+            positions if isinstance(positions, slice) else checked_positions(positions, self.shape[0], "row")
+        )
+        offsets = None if self.row_offsets is None else self.row_offsets[chosen]
+        return self._complete(self.left[chosen] * self.shrunk_values, offsets)
 
     def entries(self, rows: ArrayLike, columns: ArrayLike) -> Floats:
         """Return single entries, in the user's units, without forming rows.
@@ -127,9 +188,10 @@ class LowRankEstimate:
         Raises
         ------
         ShapeError
-            If the two differ in length.
+            If the two differ in length, or a position is no integer on its axis.
         """
-        i, j = np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp)
+        i = checked_positions(rows, self.shape[0], "row")
+        j = checked_positions(columns, self.shape[1], "column")
         if i.shape != j.shape or i.ndim != 1:
             raise ShapeError(
                 f"row positions of shape {i.shape} and column positions of {j.shape}", "two equal lengths"
@@ -141,6 +203,9 @@ class LowRankEstimate:
             values[part] = np.einsum(
                 "kr,r,kr->k", self.left[i[part]], self.shrunk_values, self.right[j[part]]
             )
+        for offsets, positions in ((self.row_offsets, i), (self.column_offsets, j)):
+            if offsets is not None:
+                values += offsets[positions]
         return self._read(values, j)
 
     def entries_of(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
@@ -186,9 +251,9 @@ class LowRankEstimate:
         return dense
 
     def fold_in(self, new_rows: ObservedMatrix | Any) -> Floats:
-        """Estimate rows that were never seen: ``clip(z P)`` with ``P = sum_l psi(sigma_l)/sigma_l v_l v_l^T``.
+        """Estimate rows that were never seen, as `folding` says: ``clip(c V^T + offsets)`` with their own coefficients c.
 
-        For a row that was in the fit this is its row of the estimate, because ``u_l = Z v_l / sigma_l``.
+        For a row that was in the fit, linear folding gives its row of the estimate, if its weights follow from its own observations.
 
         Parameters
         ----------
@@ -204,6 +269,8 @@ class LowRankEstimate:
         ------
         ShapeError
             If the number of features differs from the estimate's.
+        ObservationError
+            Infinite values.
         """
         n = self.shape[1]
         if len(np.shape(new_rows)) != 2 or np.shape(new_rows)[1] != n:
@@ -214,8 +281,7 @@ class LowRankEstimate:
             raise ShapeError(
                 "new rows whose features stand in another order", "the order of the estimate's column_ids"
             )
-        zero_filled = self._zero_filled(new_rows)
-        return self._read(((zero_filled @ self.right) * self.gains) @ self.right.T)
+        return self._complete(*self.folding.fold(self._on_interval(new_rows), self))
 
     def save(self, path: PathLike) -> None:
         """Write factors, scale and ids to one ``.npz`` file; see `load`.
@@ -249,11 +315,20 @@ class LowRankEstimate:
         outside = sum(int(((block < low) | (block > high)).sum()) for _, block in unclipped.blocks())
         return outside / (self.shape[0] * self.shape[1])
 
-    def _zero_filled(self, new_rows: Any) -> sparse.csr_array:
-        # No range is asked of new rows: the map is linear, and what comes out is clipped.
+    def _on_interval(self, new_rows: Any) -> Values:
+        # No range is asked of new rows: what comes out is clipped.
         values = new_rows.values if isinstance(new_rows, ObservedMatrix) else to_table(new_rows).values
-        data = self.scale.forward(values.data, values.indices)
-        return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
+        if not np.isfinite(values.data).all():
+            raise ObservationError("new rows with infinite values", "finite values, NaN where missing")
+        return with_data(values, self.scale.forward(values.data, values.indices))
+
+    def _complete(self, coefficients: Floats, row_offsets: Floats | None) -> Floats:
+        values: Floats = coefficients @ self.right.T
+        if self.column_offsets is not None:
+            values += self.column_offsets
+        if row_offsets is not None:
+            values += row_offsets[:, None]
+        return self._read(values)
 
     def _read(self, values: Floats, columns: NDArray[np.integer] | None = None) -> Floats:
         low, high = self.scale.bounds

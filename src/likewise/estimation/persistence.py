@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError, OutputError
+from likewise.errors import FileFormatError, InputError, OutputError
+from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale
+from likewise.observations.reading.unpack import ARRAY_DAMAGE
 from likewise.writing import PathLike, write_npz
 
 _FORMAT = "likewise.low-rank-estimate"
-_VERSION = 1
+_VERSION = 2
+_READABLE = (1, 2)
+"""Version 1 had neither offsets nor another folding than the linear one."""
 _FACTORS = ("left", "singular_values", "shrunk_values", "right")
 _IDS = ("row_ids", "column_ids")
 _SCALE = ("shift", "factor")
+_OFFSETS = ("row_offsets", "column_offsets")
+_FOLDING = "folding_"
+"""What the names of the arrays of the folding begin with."""
 
 
 def save_estimate(estimate: LowRankEstimate, path: PathLike) -> None:
@@ -35,11 +41,18 @@ def save_estimate(estimate: LowRankEstimate, path: PathLike) -> None:
     OutputError
         The file cannot be written, or ids are neither numbers nor text.
     """
-    header = {"format": _FORMAT, "version": _VERSION, "bounds": estimate.scale.bounds}
+    header = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "bounds": estimate.scale.bounds,
+        "folding": estimate.folding.kind,
+    }
     arrays = {"header": np.array(json.dumps(header))}
     arrays |= {name: getattr(estimate, name) for name in _FACTORS}
     arrays |= {name: getattr(estimate.scale, name) for name in _SCALE}
     arrays |= {name: _storable(getattr(estimate, name), name) for name in _IDS}
+    arrays |= {name: offsets for name in _OFFSETS if (offsets := getattr(estimate, name)) is not None}
+    arrays |= {_FOLDING + name: array for name, array in estimate.folding.to_arrays().items()}
     write_npz(path, arrays)
 
 
@@ -57,10 +70,11 @@ def load_estimate(path: PathLike) -> LowRankEstimate:
     Raises
     ------
     FileFormatError
-        Missing, damaged, not an estimate, of a newer format, or with shapes that do not fit each other.
+        Missing, damaged, not an estimate, of a newer format, with shapes that do not fit each other, or with a folding that this
+        version does not know.
     """
     arrays = _arrays(path)
-    bounds = _checked_header(arrays.get("header"), path)
+    bounds, kind = _checked_header(arrays.get("header"), path)
     missing = {*_FACTORS, *_IDS, *_SCALE} - set(arrays)
     if missing:
         raise FileFormatError(f"{path} has no {', '.join(sorted(missing))}", "a whole estimate")
@@ -69,7 +83,21 @@ def load_estimate(path: PathLike) -> LowRankEstimate:
         **{name: arrays[name] for name in _FACTORS},
         scale=AffineScale(arrays["shift"], arrays["factor"], bounds),
         **{name: _as_python_text(arrays[name]) for name in _IDS},
+        **{name: arrays.get(name) for name in _OFFSETS},
+        folding=_folding(kind, arrays, path),
     )
+
+
+def _folding(kind: str, arrays: dict[str, NDArray[Any]], path: PathLike) -> Folding:
+    if kind not in FOLDINGS:
+        raise FileFormatError(f"{path} folds rows in by {kind!r}", f"one of {', '.join(FOLDINGS)}")
+    own = {name.removeprefix(_FOLDING): array for name, array in arrays.items() if name.startswith(_FOLDING)}
+    try:
+        return FOLDINGS[kind].from_arrays(own)
+    except (InputError, TypeError, ValueError) as error:
+        raise FileFormatError(
+            f"{path} has a folding that cannot be used ({error})", "a whole estimate"
+        ) from error
 
 
 def _arrays(path: PathLike) -> dict[str, NDArray[Any]]:
@@ -78,23 +106,27 @@ def _arrays(path: PathLike) -> dict[str, NDArray[Any]]:
             return dict(stored)
     except FileNotFoundError as error:
         raise FileFormatError(f"no file {str(path)!r}", "an estimate that was saved") from error
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except ARRAY_DAMAGE as error:
         raise FileFormatError(
             f"{path} is not an estimate ({error})", "a file that `likewise estimate` wrote"
         ) from error
 
 
-def _checked_header(stored: NDArray[Any] | None, path: PathLike) -> tuple[float, float]:
+def _checked_header(stored: NDArray[Any] | None, path: PathLike) -> tuple[tuple[float, float], str]:
     try:
         header = json.loads(str(stored))
         low, high = header["bounds"]
-        found, version = header["format"], header["version"]
+        found, version, folding = (
+            header["format"],
+            header["version"],
+            header.get("folding", LinearFolding.kind),
+        )
     except (ValueError, TypeError, KeyError) as error:
         raise FileFormatError(f"{path} has no header of likewise", "an estimate that was saved") from error
-    if found != _FORMAT or version != _VERSION:
+    if found != _FORMAT or version not in _READABLE:
         hint = "a newer likewise may read it" if found == _FORMAT else ""
         raise FileFormatError(f"{path} is {found}, version {version}", f"{_FORMAT}, version {_VERSION}", hint)
-    return float(low), float(high)
+    return (float(low), float(high)), str(folding)
 
 
 def _check_shapes(arrays: dict[str, NDArray[Any]], path: PathLike) -> None:
@@ -106,9 +138,11 @@ def _check_shapes(arrays: dict[str, NDArray[Any]], path: PathLike) -> None:
         "shrunk_values": [(rank,)],
         "shift": [(), (n,)],
         "factor": [(), (n,)],
+        "row_offsets": [(m,)],
+        "column_offsets": [(n,)],
     }
-    for name, shapes in expected.items():
-        array = arrays[name]
+    for name in expected.keys() & arrays.keys():
+        array, shapes = arrays[name], expected[name]
         if array.shape not in shapes or array.dtype.kind != "f" or not np.isfinite(array).all():
             raise FileFormatError(
                 f"{name} in {path} is {array.dtype} of shape {array.shape}", f"finite numbers, {shapes[-1]}"

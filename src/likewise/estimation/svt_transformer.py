@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.errors import ValueRangeWarning
+from likewise.estimation.centering import Centering
+from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.estimation.preparation import prepare
 from likewise.estimation.shrinkers import Shrinker
 from likewise.estimation.thresholding import threshold_spectrum
 from likewise.estimation.thresholds import ThresholdRule
 from likewise.observations import ObservedMatrix
-from likewise.observations.convert import to_table
-from likewise.observations.range_check import RangeChoice, column_extremes
+from likewise.observations.range_check import RangeChoice
+from likewise.observations.table import Values
 from likewise.observations.value_range import Interval
 
-Floats = NDArray[np.float64]
 
-_UNLIKE = 10.0
-"""How many times as wide as the narrowest column's the widest column's range may be before one range for all is doubtful."""
-
-_TABLE = 0.5
-"""Share of observed entries from which on columns are features of a table: of a film that few rated, few values were seen."""
-
-
-class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class SVT(MatrixEstimator):
     """Complete a sparse, noisy matrix by singular value thresholding, as pre-processing for any model.
 
     Parameters
@@ -48,6 +36,9 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         See `singular_triplets`.
     random_state : int, Generator or None, default None
         For solvers that start from a random block.
+    centering : {"none", "global", "row", "column", "biases"}, default "none"
+        What is subtracted from the observations before and added to the estimate after, on the method's interval; see `centre`. The
+        paper's method subtracts nothing, so a missing entry is the middle (or the low end) of the range; otherwise it is its centre.
 
     Attributes
     ----------
@@ -63,6 +54,10 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The observations of the fit.
     completeness_ : Completeness
         Whether any singular value above the threshold may have been missed.
+    notes_ : tuple of str
+        What the reader of a result should know of the fit.
+    converged_, n_iter_ : None
+        Nothing iterates but the solver, for which `completeness_` speaks.
     n_features_in_ : int
 
     References
@@ -87,6 +82,7 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         interval: Interval = "symmetric",
         solver: str = "auto",
         random_state: int | np.random.Generator | None = None,
+        centering: Centering = "none",
     ) -> None:
         self.threshold = threshold
         self.shrinker = shrinker
@@ -94,91 +90,16 @@ class SVT(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.interval = interval
         self.solver = solver
         self.random_state = random_state
+        self.centering = centering
 
-    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
-        """Estimate the complete matrix.
-
-        Parameters
-        ----------
-        X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
-            What was observed, in the user's units. In a sparse matrix a stored entry is an observation.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SVT
-            Itself.
-
-        Raises
-        ------
-        ThresholdError, ShrinkerError, ObservationError
-        """
-        observed = self._observe(X)
-        self.estimate_, triplets, self.threshold_ = threshold_spectrum(
-            observed, self.threshold, self.shrinker, self.interval, self.solver, self.random_state
+    def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        prepared = prepare(observed, self.interval, self.centering)
+        self.notes_ = prepared.notes
+        estimate, triplets, self.threshold_ = threshold_spectrum(
+            prepared, self.threshold, self.shrinker, self.solver, self.random_state
         )
-        self.observed_ = observed
-        self.singular_values_ = triplets.values
-        self.rank_ = triplets.rank
         self.completeness_ = triplets.completeness
-        return self
+        return estimate
 
-    def transform(self, X: Any) -> Floats:
-        """Estimate the rows of X, individuals of the fit or never seen, by fold-in.
-
-        Parameters
-        ----------
-        X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_individuals, n_features)
-            Complete rows, in the user's units.
-        """
-        check_is_fitted(self)
-        return self.estimate_.fold_in(self._validate(X, reset=False))
-
-    def _observe(self, X: Any) -> ObservedMatrix:
-        values = self._validate(X, reset=True)
-        if isinstance(values, ObservedMatrix):
-            return values
-        names = getattr(self, "feature_names_in_", None)
-        observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
-        if self.value_range is None:
-            _warn_of_unlike_columns(observed)
-        return observed
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, ObservedMatrix):
-            if reset:
-                self.n_features_in_ = X.shape[1]
-            return X
-        return validate_data(
-            self,
-            # scikit-learn would add up duplicates, and take the padding of BSR for observations.
-            to_table(X).values if sparse.issparse(X) else X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-def _warn_of_unlike_columns(observed: ObservedMatrix) -> None:
-    """Say so where one inferred range would squeeze a column into a corner of it."""
-    low, high = column_extremes(observed.values)
-    widths = (high - low)[high > low]
-    if widths.size and widths.max() > _UNLIKE * widths.min() and observed.observed_fraction > _TABLE:
-        warnings.warn(
-            f"columns range over {widths.min():.3g} to {widths.max():.3g} units, yet one value range is inferred for all of them, which hides "
-            "the narrow ones. Give value_range='per-column', or the range that values can take.",
-            ValueRangeWarning,
-            stacklevel=4,
-        )
+    def _decomposed(self) -> Values:
+        return prepare(self.observed_, self.interval, self.centering).matrix

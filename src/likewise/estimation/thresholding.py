@@ -9,7 +9,8 @@ import numpy as np
 
 from likewise.errors import FullRankWarning, RankZeroWarning
 from likewise.estimation.low_rank_estimate import LowRankEstimate
-from likewise.estimation.shrinkers import Shrinker, resolve_shrinker, shrink
+from likewise.estimation.preparation import Prepared, prepare
+from likewise.estimation.shrinkers import KeptSpectrum, Shrinker, ShrinkerRule, resolve_shrinker, shrink
 from likewise.estimation.thresholds import ObservationStatistics, ThresholdRule, resolve_threshold
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
@@ -25,7 +26,7 @@ _SMALLEST_SIDE_TO_WARN = 10
 def svt(
     observed: ObservedMatrix | Any,
     threshold: float | str | ThresholdRule = "noise-edge",
-    shrinker: str | Shrinker = "rescaled",
+    shrinker: str | Shrinker | ShrinkerRule = "rescaled",
     *,
     interval: Interval = "symmetric",
     solver: str = "auto",
@@ -81,30 +82,32 @@ def svt(
     """
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
-    return threshold_spectrum(observed, threshold, shrinker, interval, solver, random_state)[0]
+    prepared = prepare(observed, interval, "none")
+    return threshold_spectrum(prepared, threshold, shrinker, solver, random_state)[0]
 
 
 def threshold_spectrum(
-    observed: ObservedMatrix,
+    prepared: Prepared,
     threshold: float | str | ThresholdRule,
-    shrinker: str | Shrinker,
-    interval: Interval,
+    shrinker: str | Shrinker | ShrinkerRule,
     solver: str,
     random_state: int | np.random.Generator | None,
 ) -> tuple[LowRankEstimate, SingularTriplets, float]:
     """Run the four steps; the estimate comes with its triplets and tau, for those who report on them."""
-    # 1. Missing entries become 0, on the method's interval.
-    zero_filled = observed.scaled(interval).values
+    # 1. Missing entries are 0, on the method's interval.
+    zero_filled = prepared.matrix
     statistics = ObservationStatistics.of(zero_filled)
-    tau = resolve_threshold(threshold, statistics)
-    psi = resolve_shrinker(shrinker, statistics.observed_fraction, tau)
+    tau = resolve_threshold(threshold, statistics, shrinker)
     # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
     triplets = singular_triplets(zero_filled, above=tau, solver=solver, random_state=random_state)
     _warn_of_extreme_rank(triplets, min(zero_filled.shape), tau)
-    # 4. sum over S of psi(sigma_l) u_l v_l^T, clipped when it is read.
-    shrunk_values = shrink(psi, np.asarray(triplets.values, dtype=np.float64))
-    scale = observed.value_range.scale_to(interval)
-    return LowRankEstimate.from_triplets(triplets, shrunk_values, scale, observed), triplets, tau
+    # 4. sum over S of psi(sigma_l) u_l v_l^T, plus the centre, clipped when it is read.
+    sigma = np.asarray(triplets.values, dtype=np.float64)
+    shrunk_values = shrink(resolve_shrinker(shrinker, KeptSpectrum(statistics, tau, sigma)), sigma)
+    estimate = LowRankEstimate.from_triplets(
+        triplets, shrunk_values, prepared.observed, prepared.interval, prepared.folding, prepared.centre
+    )
+    return estimate, triplets, tau
 
 
 def _warn_of_extreme_rank(triplets: SingularTriplets, full_rank: int, tau: float) -> None:

@@ -1,0 +1,158 @@
+"""What every estimator of the complete matrix shares: what it takes, what it leaves behind, and how it fills new rows."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise.errors import ValueRangeWarning
+from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.observations import ObservedMatrix
+from likewise.observations.convert import to_table
+from likewise.observations.range_check import RangeChoice, column_extremes
+from likewise.observations.value_range import Interval
+
+Floats = NDArray[np.float64]
+
+_UNLIKE = 10.0
+"""How many times as wide as the narrowest column's the widest column's range may be before one range for all is doubtful."""
+
+_TABLE = 0.5
+"""Share of observed entries from which on columns are features of a table: of a film that few rated, few values were seen."""
+
+
+class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+    """Complete a sparse, noisy matrix, as pre-processing for any model: the base of all estimators.
+
+    A subclass has the parameters `value_range`, `interval` and `random_state` beside its own, and makes the estimate in
+    ``_estimate(observed)``; there it may also set `threshold_`, `notes_`, `converged_`, `n_iter_` and attributes of its own.
+
+    Attributes
+    ----------
+    estimate_ : LowRankEstimate
+        ``A_hat`` for the individuals of the fit.
+    observed_ : ObservedMatrix
+        The observations of the fit.
+    rank_ : int
+        How many components the estimate has, beside its offsets.
+    singular_values_ : ndarray, shape (r,)
+        Of the matrix that was decomposed, or of the estimate without its offsets; decreasing.
+    threshold_ : float or None
+        ``tau``; None where nothing is cut at a threshold.
+    converged_ : bool or None
+        Whether iterations came to their end; None where nothing iterates.
+    n_iter_ : int or None
+        How many iterations ran.
+    notes_ : tuple of str
+        What the reader of a result should know of the fit.
+    n_features_in_ : int
+    """
+
+    value_range: RangeChoice
+    interval: Interval
+    random_state: int | np.random.Generator | None
+
+    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
+        """Estimate the complete matrix.
+
+        Parameters
+        ----------
+        X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
+            What was observed, in the user's units. In a sparse matrix a stored entry is an observation.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        MatrixEstimator
+            Itself.
+
+        Raises
+        ------
+        InputError
+            Observations or parameters that cannot be used; see `likewise.errors`.
+        """
+        observed = self._observe(X)
+        self.threshold_: float | None = None
+        self.converged_: bool | None = None
+        self.n_iter_: int | None = None
+        self.notes_: tuple[str, ...] = ()
+        self.estimate_ = self._estimate(observed)
+        self.observed_ = observed
+        self.singular_values_ = self.estimate_.singular_values
+        self.rank_ = self.estimate_.rank
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Estimate the rows of X, individuals of the fit or never seen, by fold-in.
+
+        Parameters
+        ----------
+        X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_individuals, n_features)
+            Complete rows, in the user's units.
+        """
+        check_is_fitted(self)
+        return self.estimate_.fold_in(self._validate(X, reset=False))
+
+    @abstractmethod
+    def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        """Make the estimate from observations in the user's units."""
+
+    def _decomposed(self) -> sparse.csr_array[Any, tuple[int, int]] | None:
+        """Return the matrix whose singular values `threshold_` cuts; None where nothing is cut."""
+        return None
+
+    def _observe(self, X: Any) -> ObservedMatrix:
+        values = self._validate(X, reset=True)
+        if isinstance(values, ObservedMatrix):
+            return values
+        names = getattr(self, "feature_names_in_", None)
+        observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
+        if self.value_range is None:
+            _warn_of_unlike_columns(observed)
+        return observed
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, ObservedMatrix):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            return X
+        return validate_data(
+            self,
+            # scikit-learn would add up duplicates, and take the padding of BSR for observations.
+            to_table(X).values if sparse.issparse(X) else X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _warn_of_unlike_columns(observed: ObservedMatrix) -> None:
+    """Say so where one inferred range would squeeze a column into a corner of it."""
+    low, high = column_extremes(observed.values)
+    widths = (high - low)[high > low]
+    if widths.size and widths.max() > _UNLIKE * widths.min() and observed.observed_fraction > _TABLE:
+        warnings.warn(
+            f"columns range over {widths.min():.3g} to {widths.max():.3g} units, yet one value range is inferred for all of them, which hides "
+            "the narrow ones. Give value_range='per-column', or the range that values can take.",
+            ValueRangeWarning,
+            stacklevel=4,
+        )

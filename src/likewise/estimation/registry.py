@@ -1,0 +1,79 @@
+"""Estimators by name, the same in Python and on the command line."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+from likewise.errors import EstimatorError, unknown_name
+from likewise.estimation.biases import Biases
+from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.svt_transformer import SVT
+
+ESTIMATORS: dict[str, type[MatrixEstimator]] = {"svt": SVT, "biases": Biases}
+"""Estimators that have a name: singular value thresholding (Section 4.1), and row and column biases alone."""
+
+
+def make_estimator(name: str, **options: Any) -> MatrixEstimator:
+    """Make an estimator by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `ESTIMATORS`.
+    **options
+        Its parameters.
+
+    Returns
+    -------
+    MatrixEstimator
+        Not fitted.
+
+    Raises
+    ------
+    EstimatorError
+        If the name is unknown, or an option is none of that estimator's.
+
+    Examples
+    --------
+    >>> make_estimator("svt", threshold="universal")
+    SVT(threshold='universal')
+    >>> make_estimator("svd")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases'. Hint: did you mean 'svt'?
+    """
+    if name not in ESTIMATORS:
+        raise EstimatorError(*unknown_name("estimator", name, ESTIMATORS))
+    known = options_of(name)
+    for option in options:
+        if option not in known:
+            raise EstimatorError(*unknown_name(f"option of {name}", option, known))
+    return ESTIMATORS[name](**options)
+
+
+def options_of(name: str) -> tuple[str, ...]:
+    """Return the names of the options that an estimator takes.
+
+    Examples
+    --------
+    >>> options_of("biases")
+    ('regularisation', 'value_range', 'interval', 'random_state')
+    """
+    return tuple(signature(ESTIMATORS[name]).parameters)
+
+
+def as_estimator(estimator: str | MatrixEstimator) -> MatrixEstimator:
+    """Return the estimator that a name stands for, or the estimator itself.
+
+    Raises
+    ------
+    EstimatorError
+        If it is neither.
+    """
+    if isinstance(estimator, str):
+        return make_estimator(estimator)
+    if not isinstance(estimator, MatrixEstimator):
+        names = ", ".join(map(repr, ESTIMATORS))
+        raise EstimatorError(f"{estimator!r} as an estimator", f"one of {names}, or a MatrixEstimator")
+    return estimator
