@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import LikewiseError, ModelError, unknown_name
 from likewise.inference.checked_outputs import checked_outputs, dense
+from likewise.inference.dense_net_model import DenseNetModel
+from likewise.inference.dense_net_recommender import DenseNetRecommender
 from likewise.inference.estimator_model import run_estimator
 from likewise.inference.import_path import import_object
 from likewise.inference.knn_recommender import KNNRecommender
@@ -43,7 +45,7 @@ class Model(Protocol):
         matrix : ndarray or csr_array, shape (m, n)
             B, on the method's interval; rows are individuals. What a sparse one does not store is 0.
         observed : ObservedMatrix, shape (m, n), optional
-            What was observed, for algorithms that can tell observed entries from filled ones.
+            What was observed, on the same interval, for algorithms that learn it or can tell observed entries from filled ones.
         progress : callable, optional
             Called with (done, total) by algorithms that work in steps.
 
@@ -97,8 +99,10 @@ MODELS: dict[str, Model] = {
     # Of ten neighbours hardly one has observed a given item, so this one asks everybody who is similar.
     "knn-co-raters": NearestNeighborModel(None, "co-raters"),
     "identity": FunctionModel("the matrix itself", np.asarray),
+    "dnn": DenseNetModel(),
 }
-"""Models that have a name: Experiment 2, its variant over those who observed the item, and no algorithm at all."""
+"""Models that have a name: Experiment 2, its variant over those who observed the item, no algorithm at all, and the dense net of
+the other experiments."""
 
 
 def as_model(model: Any, target: ArrayLike | None = None, random_state: int | None = None) -> Model:
@@ -107,7 +111,8 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     Parameters
     ----------
     model : str, callable or scikit-learn estimator
-        - A name of `MODELS`: ``"knn"`` (Experiment 2), ``"knn-co-raters"``, ``"identity"``.
+        - A name of `MODELS`: ``"knn"`` (Experiment 2), ``"knn-co-raters"``, ``"identity"``, ``"dnn"`` (the other experiments;
+          needs PyTorch).
         - ``"package.module:name"``: what is imported from there, made with its defaults if it is a class.
         - An estimator: a transformer, clusterer or mixture runs on the matrix alone, a classifier or regressor
           learns `target`. A clone is fitted for each matrix. Clusters and predicted classes become 0/1 columns.
@@ -115,7 +120,7 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     target : array-like, shape (m,) or (m, t), optional
         What an estimator learns, or what neighbours are averaged over; one row for each individual.
     random_state : int, optional
-        For every part of an estimator whose own ``random_state`` is None.
+        For the dense net, and for every part of an estimator, whose own ``random_state`` is None.
 
     Returns
     -------
@@ -138,13 +143,17 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     >>> as_model("kmn")
     Traceback (most recent call last):
     ...
-    likewise.errors.ModelError: unknown model 'kmn'; expected one of 'knn', 'knn-co-raters', 'identity', 'package.module:name'. Hint: did you mean 'knn'?
+    likewise.errors.ModelError: unknown model 'kmn'; expected one of 'knn', 'knn-co-raters', 'identity', 'dnn', 'package.module:name'. Hint: did you mean 'knn'?
     """
     chosen = _named(model) if isinstance(model, str) else model
     if isinstance(chosen, KNNRecommender):
         chosen = NearestNeighborModel(chosen.n_neighbors, chosen.average)
     if isinstance(chosen, NearestNeighborModel):
         return chosen if target is None else replace(chosen, targets=target)
+    if isinstance(chosen, DenseNetRecommender):
+        chosen = DenseNetModel(chosen.settings, chosen.random_state)
+    if isinstance(chosen, DenseNetModel) and target is None:
+        return chosen if chosen.random_state is not None else replace(chosen, random_state=random_state)
     if hasattr(chosen, "fit") and hasattr(chosen, "get_params"):
         return FunctionModel(str(chosen), run_estimator(chosen, target, random_state), predicts_entries=False)
     if not callable(chosen):

@@ -44,8 +44,7 @@ def single_precision(features: Any) -> Singles:
     ModelError
         If an entry is no finite number.
     """
-    is_sparse = sparse.issparse(features)
-    matrix = features if is_sparse else np.asarray(features)
+    matrix: Any = features if sparse.issparse(features) else np.asarray(features)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ShapeError(f"features of shape {matrix.shape}", "(m, n): individuals x features")
     if matrix.dtype.kind not in "biuf":
@@ -53,7 +52,7 @@ def single_precision(features: Any) -> Singles:
     ensure_fits(8 * matrix.shape[0] * matrix.shape[1], "two dense copies of the features", "use fewer rows")
     with np.errstate(over="ignore"):  # what overflows is refused below
         singles = matrix.astype(np.float32)
-    dense = np.asarray(singles.toarray() if is_sparse else singles)
+    dense = np.asarray(singles.toarray() if sparse.issparse(features) else singles)
     unusable = dense.size - int(np.isfinite(dense).sum())
     if unusable:
         raise ModelError(

@@ -77,7 +77,7 @@ def _ensure_layers(hidden: Any) -> None:
 
 
 def _ensure_count(name: str, value: Any) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+    if not _is_number(value) or not isinstance(value, Integral) or value < 1:
         raise ModelError(f"{name} is {value!r}", "a whole number of at least 1")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from math import inf, isfinite
 from typing import Any
 
@@ -35,7 +36,7 @@ def initial_state(n_inputs: int, hidden: tuple[int, ...], generator: np.random.G
     """
     sizes = [n_inputs, *hidden, 1]
     state = []
-    for before, after in zip(sizes, sizes[1:], strict=False):
+    for before, after in pairwise(sizes):
         limit = 1 / np.sqrt(before)
         state += [
             generator.uniform(-limit, limit, shape).astype(np.float32) for shape in ((after, before), after)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.nearest_neighbors import Progress
@@ -18,9 +17,10 @@ from likewise.memory import ensure_fits
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
-_ENTRIES_AT_ONCE = {"cpu": 1024}
-"""Entries whose hidden units are held at a time: in the cache of a CPU, and enough to keep another device busy."""
-_ELSEWHERE = 2**17
+_COLUMNS_AT_ONCE = 1024
+"""On a CPU, hidden units of one row with so many columns are held at a time: they stay in its cache."""
+_ENTRIES_AT_ONCE = 2**17
+"""On another device: enough to keep it busy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,15 +144,17 @@ class DenseNet:
             If the outputs would not fit.
         """
         by_row, by_column = self._first_layer(features, features if rows is None else rows)
-        count, n = len(by_row), len(by_column)
-        ensure_fits(8.0 * count * n, f"outputs of shape {count:,} x {n:,}", "predict some rows")
-        outputs = np.empty((count, n))
+        shape = len(by_row), len(by_column)
+        ensure_fits(
+            8.0 * shape[0] * shape[1], f"outputs of shape {shape[0]:,} x {shape[1]:,}", "predict some rows"
+        )
+        outputs = np.empty(shape)
         with _Later(self) as later:
             on_rows, on_columns = later.tensor(by_row), later.tensor(by_column)
-            for block, chosen in _blocks(count, n, later.entries_at_once):
-                outputs[block, chosen] = later.grid(on_rows[block], on_columns[chosen])
-                if progress is not None and chosen.stop == n:
-                    progress(block.stop, count)
+            for some, chosen in _blocks(shape, later.rows_at_once(shape[1]), later.entries_at_once):
+                outputs[some, chosen] = later.grid(on_rows[some], on_columns[chosen])
+                if progress is not None and chosen.stop == shape[1]:
+                    progress(some.stop, shape[0])
         return outputs
 
     def entries(self, features: Any, rows: ArrayLike, columns: ArrayLike) -> Floats:
@@ -211,7 +213,8 @@ class _Later:
             for weights, bias in zip(net.weights[1:], net.biases[1:], strict=True)
         ]
         self._low, self._width = net.bounds[0], net.bounds[1] - net.bounds[0]
-        self.entries_at_once = _ENTRIES_AT_ONCE.get(self._device.type, _ELSEWHERE)
+        self.on_cpu = self._device.type == "cpu"
+        self.entries_at_once = _COLUMNS_AT_ONCE if self.on_cpu else _ENTRIES_AT_ONCE
 
     def __enter__(self) -> _Later:
         self._limit.__enter__()
@@ -219,6 +222,10 @@ class _Later:
 
     def __exit__(self, *error: Any) -> None:
         self._limit.__exit__(*error)
+
+    def rows_at_once(self, n_columns: int) -> int:
+        """Return how many rows a block has; one on a CPU, so that no row's rounding depends on which others are there."""
+        return 1 if self.on_cpu else max(1, self.entries_at_once // n_columns)
 
     def tensor(self, array: Singles) -> Any:
         """Return an array as a tensor on the device."""
@@ -239,14 +246,13 @@ class _Later:
         return self._low + self._width * share
 
 
-def _blocks(n_rows: int, n_columns: int, at_once: int) -> Iterator[tuple[slice, slice]]:
-    """Cut all entries into blocks; the size of a block does not depend on the number of rows where it holds one row."""
-    n_together = max(1, at_once // n_columns) if at_once > 1024 else 1
-    for row in range(0, n_rows, n_together):
-        for column in range(0, n_columns, at_once):
+def _blocks(shape: tuple[int, int], rows_at_once: int, columns_at_once: int) -> Iterator[tuple[slice, slice]]:
+    """Cut all entries into blocks, row by row."""
+    for row in range(0, shape[0], rows_at_once):
+        for column in range(0, shape[1], columns_at_once):
             yield (
-                slice(row, min(row + n_together, n_rows)),
-                slice(column, min(column + at_once, n_columns)),
+                slice(row, min(row + rows_at_once, shape[0])),
+                slice(column, min(column + columns_at_once, shape[1])),
             )
 
 

@@ -108,10 +108,11 @@ def run_model(
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
         fitted = clone(estimator).fit(training)
+    scaled = training.scaled(fitted.interval)
     with steps.step("run the model without pre-processing") as report:
-        without = model(training.scaled(fitted.interval).zero_filled(), training, progress=report)
+        without = model(scaled.zero_filled(), scaled, progress=report)
     with steps.step("run the model with pre-processing") as report:
-        with_ = model(fitted.estimate_.on_interval().to_dense(), training, progress=report)
+        with_ = model(fitted.estimate_.on_interval().to_dense(), scaled, progress=report)
     titles = {
         "without": f"{model.name}, on zero-filled observations",
         "with": f"{model.name}, on the estimate",

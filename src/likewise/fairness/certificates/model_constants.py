@@ -8,6 +8,7 @@ from typing import Any, get_args
 from numpy.typing import ArrayLike
 
 from likewise.errors import ModelError, unknown_name
+from likewise.fairness.certificates.entry_net import EntryNet, entry_net_constant
 from likewise.fairness.certificates.jumps import CLASSES, reason_of_jump
 from likewise.fairness.certificates.layers import Layer, NoBoundError
 from likewise.fairness.certificates.network import Bounded, network_constant
@@ -35,9 +36,10 @@ def model_constant(
 
     Parameters
     ----------
-    model : fitted scikit-learn estimator, torch module, or ``"identity"``
+    model : fitted scikit-learn estimator, torch module, `EntryNet`, or ``"identity"``
         Linear and logistic models, dense nets, scalers, PCA, pipelines of these; ``torch.nn.Sequential`` of linear layers,
-        activations, batch normalisation, dropout and softmax in evaluation mode.
+        activations, batch normalisation, dropout and softmax in evaluation mode. For a net that predicts each entry from its row and
+        its column (`likewise.inference.DenseNet`) K1 bounds all predictions for an individual, as a function of its row.
     from_norm, to_norm : str or float, default "l2"
         ``"l1"``, ``"l2"``, ``"linf"``, or any q >= 1.
     output : {"auto", "score", "probability", "class"}, default "auto"
@@ -71,6 +73,8 @@ def model_constant(
     ----------
     Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Theorem 4.1: its K1.
     Szegedy et al., "Intriguing properties of neural networks", 2014, Section 4.3: the product over layers.
+    Combettes, Pesquet, "Lipschitz certificates for layered network structures driven by averaged activation operators", SIAM J.
+    Math. Data Sci. 2, 2020: the mean over ways, for nets that predict entries.
 
     Examples
     --------
@@ -84,6 +88,8 @@ def model_constant(
     """
     p, q = order_of(from_norm), order_of(to_norm)
     _ensure_known(output)
+    if isinstance(model, EntryNet):
+        return entry_net_constant(model, p, q, inputs)
     try:
         layers, function = _read(model, output)
         found = network_constant(layers, p, q, inputs)

@@ -1,0 +1,76 @@
+"""The dense net as a model of the audit: it learns the observed entries from the zero-filled matrix and from an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import ModelError
+from likewise.inference.checked_outputs import dense
+from likewise.inference.dense_net import NetSettings, dense_net_outputs
+from likewise.inference.nearest_neighbors import Progress
+from likewise.observations import ObservedMatrix
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class DenseNetModel:
+    """Each entry is predicted by a dense net from its row and its column; see `dense_net_outputs`.
+
+    With a seed, both arms of a comparison learn the same observed entries, split and shuffled alike, from the same first weights, so
+    that they differ in their features alone.
+
+    Parameters
+    ----------
+    settings : NetSettings, default NetSettings()
+    random_state : int, numpy.random.Generator or None, default None
+        Without a seed, draw anew for each matrix.
+    """
+
+    settings: NetSettings = field(default_factory=NetSettings)
+    random_state: int | np.random.Generator | None = None
+
+    @property
+    def name(self) -> str:
+        """What the model is called in a report."""
+        return f"dense net {'-'.join(map(str, self.settings.hidden))}-1"
+
+    @property
+    def predicts_entries(self) -> bool:
+        """Whether outputs predict the entries of the matrix: always."""
+        return True
+
+    def __call__(
+        self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
+    ) -> Floats:
+        """Return the outputs; without `observed`, every entry of the matrix is learnt, and lies in [-1, 1]."""
+        if observed is None:
+            return self._outputs(matrix, dense(matrix), (-1.0, 1.0), progress)
+        return self._outputs(matrix, observed, _bounds(observed), progress)
+
+    def _outputs(
+        self, matrix: Any, targets: Any, bounds: tuple[float, float], progress: Progress | None
+    ) -> Floats:
+        return dense_net_outputs(
+            matrix,
+            targets,
+            settings=self.settings,
+            bounds=bounds,
+            random_state=self.random_state,
+            progress=progress,
+        )
+
+
+def _bounds(observed: ObservedMatrix) -> tuple[float, float]:
+    low, high = observed.value_range.low, observed.value_range.high
+    if low.ndim:
+        raise ModelError(
+            "observations with a value range for each column",
+            "one interval for all",
+            "scale them: Z.scaled()",
+        )
+    return float(low), float(high)
