@@ -37,11 +37,21 @@ BY_HAND = {
 }
 
 
+FROM_MATRIX = {"noise-edge-residual", "sign-flip", "optimal-hard", "screenot", "cross-validated"}
+"""Those that need more than a few numbers; see test_threshold_rules.py."""
+
+
 def test_every_named_threshold_is_covered_by_hand():
-    assert BY_HAND.keys() == THRESHOLDS.keys()
+    assert BY_HAND.keys() | FROM_MATRIX == THRESHOLDS.keys()
 
 
-@pytest.mark.parametrize("name", THRESHOLDS)
+@pytest.mark.parametrize("name", FROM_MATRIX)
+def test_numbers_alone_do_not_do_for_rules_that_need_the_matrix(name):
+    with pytest.raises(ThresholdError, match="the observations too"):
+        resolve_threshold(name, STATISTICS)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
 def test_named_threshold_equals_the_hand_computed_value(name):
     assert resolve_threshold(name, STATISTICS) == pytest.approx(BY_HAND[name], rel=1e-14)
 
@@ -77,7 +87,7 @@ def test_variance_rule_lies_between_both_of_its_extremes(variance, p):
 def test_a_rule_of_ones_own_and_a_number_are_taken():
     assert resolve_threshold(lambda statistics: statistics.n_features / 2, STATISTICS) == 4.5
     assert resolve_threshold(0, STATISTICS) == 0.0
-    assert threshold_name(NoiseEdge()) == "NoiseEdge()"
+    assert threshold_name(NoiseEdge()) == "NoiseEdge(noise='mean-square')"
 
 
 @pytest.mark.parametrize("bad", [-1, float("nan"), float("inf"), "1.5x", None, lambda _: -2.0])

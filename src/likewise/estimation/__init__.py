@@ -5,6 +5,7 @@ from likewise.estimation.centering import Centering, Centre, centre
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding, RidgeFolding
 from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.estimation.noise_level import NOISE_LEVELS, noise_variance
 from likewise.estimation.optimal_shrinkers import OptimalShrinker
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator
 from likewise.estimation.shrinkers import SHRINKERS, KeptSpectrum, ShrinkerRule, resolve_shrinker, shrink
@@ -33,6 +34,7 @@ from likewise.estimation.weighting import Weighting
 __all__ = [
     "ESTIMATORS",
     "FOLDINGS",
+    "NOISE_LEVELS",
     "SHRINKERS",
     "SVT",
     "THRESHOLDS",
@@ -62,6 +64,7 @@ __all__ = [
     "as_estimator",
     "centre",
     "make_estimator",
+    "noise_variance",
     "resolve_shrinker",
     "resolve_threshold",
     "shrink",

@@ -1,4 +1,4 @@
-"""Shrinkers psi: what becomes of a singular value that was kept (Section 4.1)."""
+"""Shrinkers psi by name, and the check that every psi must pass (Section 4.1)."""
 
 from __future__ import annotations
 
@@ -8,39 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import ShrinkerError, unknown_name
+from likewise.estimation.kept_spectrum import KeptSpectrum, Shrinker, ShrinkerRule
+from likewise.estimation.optimal_shrinkers import LOSSES, OptimalShrinker
+
+__all__ = ["SHRINKERS", "KeptSpectrum", "Shrinker", "ShrinkerRule", "resolve_shrinker", "shrink"]
 
 Floats = NDArray[np.float64]
-Shrinker = Callable[[Floats], Floats]
 
 _CHECK_POINTS = 257
 
 
-SHRINKERS: dict[str, Callable[[float, float], Shrinker]] = {
-    "rescaled": lambda observed_fraction, _: lambda sigma: sigma / observed_fraction,
-    "identity": lambda _, __: lambda sigma: sigma,
-    "soft": lambda _, threshold: lambda sigma: np.maximum(sigma - threshold, 0.0),
-    "soft-rescaled": lambda observed_fraction, threshold: (
-        lambda sigma: np.maximum(sigma - threshold, 0.0) / observed_fraction
-    ),
+def _soft(kept: KeptSpectrum) -> Shrinker:
+    return lambda sigma: np.maximum(sigma - kept.threshold, 0.0)
+
+
+def _soft_rescaled(kept: KeptSpectrum) -> Shrinker:
+    return lambda sigma: np.maximum(sigma - kept.threshold, 0.0) / kept.statistics.observed_fraction
+
+
+SHRINKERS: dict[str, Callable[[KeptSpectrum], Shrinker]] = {
+    "rescaled": lambda kept: lambda sigma: sigma / kept.statistics.observed_fraction,
+    "identity": lambda _: lambda sigma: sigma,
+    "soft": _soft,
+    "soft-rescaled": _soft_rescaled,
+    **{f"optimal-{loss}": OptimalShrinker(loss).psi for loss in LOSSES},
 }
-"""Shrinkers by name, each made from ``p_hat`` and ``tau``.
+"""Shrinkers by name, each made from what was kept of the spectrum.
 
 ``rescaled`` is the paper's ``x / p_hat`` (an entry is seen with probability p, so Z has mean p A), ``identity`` is x,
-``soft`` is ``max(x - tau, 0)``, ``soft-rescaled`` is ``max(x - tau, 0) / p_hat``.
+``soft`` is ``max(x - tau, 0)``, ``soft-rescaled`` is ``max(x - tau, 0) / p_hat``; ``optimal-frobenius``, ``optimal-operator`` and
+``optimal-nuclear`` are `OptimalShrinker` with noise estimated from what the kept components leave.
 """
 
 
-def resolve_shrinker(shrinker: str | Shrinker, observed_fraction: float, threshold: float) -> Shrinker:
-    """Turn a name into the function psi; a callable is taken as it is.
+def resolve_shrinker(shrinker: str | Shrinker | ShrinkerRule, kept: KeptSpectrum) -> Shrinker:
+    """Turn a name or a rule into the function psi; another callable is taken as it is.
 
     Parameters
     ----------
-    shrinker : str or callable
-        One of `SHRINKERS`, or a callable from an array of singular values to an array of the same shape.
-    observed_fraction : float
-        ``p_hat``, in (0, 1].
-    threshold : float
-        ``tau``.
+    shrinker : str, ShrinkerRule or callable
+        One of `SHRINKERS`, a rule such as `OptimalShrinker`, or a callable from an array of singular values to an array of the same
+        shape.
+    kept : KeptSpectrum
+        Threshold, singular values above it, and statistics of the observations.
 
     Returns
     -------
@@ -54,14 +64,18 @@ def resolve_shrinker(shrinker: str | Shrinker, observed_fraction: float, thresho
     Examples
     --------
     >>> import numpy as np
-    >>> resolve_shrinker("soft-rescaled", 0.5, 2.0)(np.array([2.0, 3.0]))
+    >>> from likewise.estimation import ObservationStatistics
+    >>> kept = KeptSpectrum(ObservationStatistics(4, 9, 0.5, 0.1), 2.0, np.array([3.0]))
+    >>> resolve_shrinker("soft-rescaled", kept)(np.array([2.0, 3.0]))
     array([0., 2.])
     """
+    if isinstance(shrinker, ShrinkerRule):
+        return shrinker.psi(kept)
     if callable(shrinker):
         return shrinker
     if shrinker not in SHRINKERS:
         raise ShrinkerError(*unknown_name("shrinker", shrinker, SHRINKERS))
-    return SHRINKERS[shrinker](observed_fraction, threshold)
+    return SHRINKERS[shrinker](kept)
 
 
 def shrink(psi: Shrinker, singular_values: Floats) -> Floats:
