@@ -94,7 +94,7 @@ def all_singular_values(statistics: ObservationStatistics) -> tuple[Floats, int]
     """Return all singular values, decreasing, of the rows and columns that have an observation; and their longer side."""
     matrix = statistics.require_matrix("a rule from the whole spectrum")
     rows, columns = np.diff(matrix.indptr) > 0, np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
-    occupied = sparse.csr_array(matrix[rows][:, columns], dtype=np.float64)
+    occupied = sparse.csr_array(matrix[rows][:, columns]).astype(np.float64)
     shorter, longer = sorted(occupied.shape)
     if shorter > LONGEST_SHORT_SIDE:
         raise ThresholdError(

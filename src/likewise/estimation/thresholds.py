@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from likewise.errors import ThresholdError, unknown_name
 from likewise.estimation.shrinkers import Shrinker, ShrinkerRule
 from likewise.estimation.statistics import ObservationStatistics, ThresholdRule
@@ -81,8 +83,9 @@ def resolve_threshold(
     >>> resolve_threshold("noise-edge", ObservationStatistics(100, 400, 0.5, 0.25))
     15.0
     """
-    is_rule = isinstance(threshold, str) or callable(threshold)
-    value = threshold_rule(threshold, shrinker)(statistics) if is_rule else threshold
+    value: Any = threshold
+    if isinstance(threshold, str) or callable(threshold):
+        value = threshold_rule(threshold, shrinker)(statistics)
     try:
         number = float(value)
     except (TypeError, ValueError) as error:

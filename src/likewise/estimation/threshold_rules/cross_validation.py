@@ -51,7 +51,7 @@ class CrossValidated:
 
     A share of the observations is hidden and the others are decomposed once, down to `lowest`. For every number of components the
     shrinker is applied at the threshold between the last kept and the first cut singular value, and hidden observations are
-    predicted. Noise is what a threshold cuts, and its singular values go with the square root of how much is observed, so the best threshold
+    predicted; the threshold that keeps nothing is the Frobenius norm. Noise is what a threshold cuts, and its singular values go with the square root of how much is observed, so the best threshold
     is multiplied by ``1 / sqrt(1 - share)`` for all observations. Nothing is assumed of the noise, but that hidden and other
     observations are alike: where people choose what they reveal, what they hide is not tested.
 
@@ -106,7 +106,7 @@ class CrossValidated:
             training, above=above, at_most=self.max_rank, random_state=self.random_state
         )
         values = np.asarray(triplets.values, dtype=np.float64)
-        thresholds = _between(values, above)
+        thresholds = _between(values, sqrt(known.energy), above)
         shrunk = self._shrunk(known, thresholds, values)
         return ThresholdPath(thresholds, _errors(triplets, shrunk, hidden))
 
@@ -144,17 +144,17 @@ class CrossValidated:
         return shrunk
 
 
-def _between(values: Floats, lowest: float) -> Floats:
-    """Return a threshold that keeps 0, 1, ... of the values: between neighbours, and at both ends.
+def _between(values: Floats, highest: float, lowest: float) -> Floats:
+    """Return a threshold that keeps 0, 1, ... of the values: beyond them all, between neighbours, and the lowest.
 
     Examples
     --------
-    >>> _between(np.array([8.0, 2.0]), 1.0)
-    array([8., 4., 1.])
+    >>> _between(np.array([8.0, 2.0]), 9.0, 1.0)
+    array([9., 4., 1.])
     """
     if not values.size:
-        return np.array([lowest])
-    return np.concatenate([values[:1], np.sqrt(values[:-1] * values[1:]), [lowest]])
+        return np.array([highest])
+    return np.concatenate([[highest], np.sqrt(values[:-1] * values[1:]), [lowest]])
 
 
 def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: sparse.coo_array) -> Floats:

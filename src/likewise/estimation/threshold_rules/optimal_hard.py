@@ -24,8 +24,8 @@ def optimal_coefficient(aspect: float) -> float:
 
     Examples
     --------
-    >>> optimal_coefficient(1.0) * 3**0.5
-    4.0
+    >>> round(optimal_coefficient(1.0), 4)  # 4 / sqrt(3)
+    2.3094
     """
     total = aspect + 1
     return sqrt(2 * total + 8 * aspect / (total + sqrt(aspect**2 + 14 * aspect + 1)))

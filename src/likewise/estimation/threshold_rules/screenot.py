@@ -59,8 +59,8 @@ def pseudo_noise(values: Floats, rank_bound: int) -> Floats:
 
     Examples
     --------
-    >>> pseudo_noise(np.array([9.0, 3.0, 2.0]), 1)
-    array([4.70241439, 3.        , 2.        ])
+    >>> pseudo_noise(np.array([9.0, 3.0, 2.0]), 1).round(3)
+    array([4.702, 3.   , 2.   ])
     """
     k = rank_bound
     step = (values[k] - values[2 * k]) / (2 ** (2 / 3) - 1)
