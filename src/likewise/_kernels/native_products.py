@@ -266,6 +266,7 @@ def _renumbered(indices: NDArray[Any], order: NDArray[np.uint32] | None, n: int)
         place[order] = np.arange(n, dtype=kind)
     renumbered = np.zeros(indices.size + native.read_ahead(), kind)
     for start in range(0, indices.size, _CHUNK):
-        chunk = place[indices[start : start + _CHUNK]]
-        renumbered[start : start + chunk.size] = chunk
+        chunk = indices[start : start + _CHUNK]
+        # Every index is in range; told to clip, NumPy need not look, which halves the time.
+        place.take(chunk, out=renumbered[start : start + chunk.size], mode="clip")
     return renumbered

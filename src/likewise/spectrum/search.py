@@ -20,7 +20,7 @@ from likewise.spectrum.result import Completeness, Floats
 from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
-_HEADROOM = 0.2  # of the tolerance: a residual that is only estimated should be clearly below it
+_HEADROOM = 0.5  # of the tolerance: an estimate is held against it, and the refinement takes one more step
 _ROUNDING_REACH = (
     10.0  # times that: where float32 rounding may stop a residual, for the refinement to correct
 )
