@@ -162,6 +162,10 @@ class CompletenessWarning(LikewiseWarning):
     """A singular value above the threshold may have been missed."""
 
 
+class DamagedStateWarning(LikewiseWarning):
+    """A file that an interrupted run left cannot be used; what it held is computed again."""
+
+
 class KernelWarning(LikewiseWarning):
     """The compiled kernels are not available; the slower SciPy path is used."""
 

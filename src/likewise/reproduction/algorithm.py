@@ -1,0 +1,126 @@
+"""The inference algorithm h: features and targets in, an output for every entry out, and its K1 where it can be proved."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise.errors import LikewiseError, ModelError, unknown_name
+from likewise.fairness.certificates import Certificate, Unavailable, model_constant
+from likewise.inference.checked_outputs import checked_outputs
+from likewise.inference.import_path import import_object
+from likewise.inference.model import MODELS
+
+Floats = NDArray[np.float64]
+Features = Floats | sparse.csr_array
+
+DENSE_NET = "dnn"
+"""The net of Section 6."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """What the algorithm made of one complete matrix.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (m, n)
+        On the method's interval.
+    constant : Certificate or Unavailable
+        K1 from l2 to l2, of the algorithm as it was trained.
+    """
+
+    outputs: Floats
+    constant: Certificate | Unavailable
+
+
+Algorithm = Callable[[Features, sparse.csr_array, int], Inferred]
+"""Called with (features, targets, random_state); targets are stored at the entries to learn from, and nowhere else."""
+
+
+def resolve_algorithm(name: str) -> Algorithm:
+    """Return the algorithm that a name stands for.
+
+    Parameters
+    ----------
+    name : str
+        ``"dnn"``; a name of `likewise.inference.MODELS`, which learns from no targets; or ``package.module:name`` of a function
+        ``(features, targets, *, random_state)`` that returns outputs, or `Inferred`.
+
+    Raises
+    ------
+    ModelError
+        Unknown, or not to be imported.
+    MissingDependencyError
+        The net needs PyTorch; the message names the command that installs it.
+    """
+    if name == DENSE_NET:
+        return _dense_net()
+    if name in MODELS:
+        return lambda features, _, __: Inferred(MODELS[name](features), _constant_of(name))
+    if ":" in name:
+        return _imported(name)
+    raise ModelError(*unknown_name("model", name, [DENSE_NET, *MODELS, "package.module:name"]))
+
+
+def _dense_net() -> Algorithm:
+    from likewise.inference.dense_net import NetSettings, train_dense_net
+    from likewise.inference.torch_runtime import import_torch
+
+    import_torch()
+    settings = NetSettings(n_threads=1)
+
+    def run(features: Features, targets: sparse.csr_array, random_state: int) -> Inferred:
+        net = train_dense_net(features, targets, settings=settings, random_state=random_state)
+        return Inferred(net.predict_all(features), model_constant(net))
+
+    return run
+
+
+def _constant_of(name: str) -> Certificate | Unavailable:
+    if name == "identity":
+        return model_constant("identity")
+    return Unavailable("K1", f"none is known for {name}")
+
+
+def _imported(path: str) -> Algorithm:
+    function = import_object(path)
+    if not callable(function):
+        raise ModelError(f"{path}, which is {type(function).__name__}", "a function of features and targets")
+    unknown = Unavailable("K1", f"none is known for {path}")
+
+    def run(features: Features, targets: sparse.csr_array, random_state: int) -> Inferred:
+        found = _call(function, path, features, targets, random_state)
+        if isinstance(found, Inferred):
+            return found
+        outputs = checked_outputs(found, features.shape[0], path)
+        if outputs.shape != features.shape:
+            raise ModelError(f"outputs of shape {outputs.shape} from {path}", f"{features.shape}")
+        return Inferred(outputs, unknown)
+
+    return run
+
+
+def _call(
+    function: Callable[..., Any],
+    path: str,
+    features: Features,
+    targets: sparse.csr_array,
+    random_state: int,
+) -> Any:
+    taken = inspect.signature(function).parameters
+    extra = {"random_state": random_state} if "random_state" in taken else {}
+    try:
+        return function(features, targets, **extra)
+    except LikewiseError:
+        raise
+    except Exception as error:  # code of others can fail in any way
+        raise ModelError(
+            f"{path} failed with {type(error).__name__}: {error}", "a model that runs"
+        ) from error

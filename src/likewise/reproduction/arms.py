@@ -1,0 +1,160 @@
+"""The arms of an experiment: h on the zero-filled observations, and f on what an estimator makes of them.
+
+A new arm is one line in `ARMS`, or ``name=estimator`` where arms are chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from likewise.errors import InputError, ModelError, unknown_name
+from likewise.estimation import SVT, THRESHOLDS
+from likewise.estimation.registry import ESTIMATORS, make_estimator
+from likewise.inference.import_path import import_object
+from likewise.observations.value_range import Interval
+from likewise.reproduction.experiments import Experiment
+
+PRINTED = "printed"
+"""Stands for the threshold that the paper prints for the experiment at hand."""
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to run the algorithm.
+
+    Parameters
+    ----------
+    name : str
+    title : str
+        For the reader of a table.
+    estimator : str or None
+        What makes the features: ``"printed"``, a threshold of SVT by name or as a number, the name of a registered estimator, or
+        ``package.module:name``; None for h, which gets the observations with missing entries as 0.
+    """
+
+    name: str
+    title: str
+    estimator: str | None
+
+
+WITHOUT = "h"
+"""The arm without pre-processing."""
+
+ARMS: dict[str, Arm] = {
+    arm.name: arm
+    for arm in (
+        Arm(WITHOUT, "without pre-processing", None),
+        Arm("f-literal", "SVT at the threshold that the paper prints", PRINTED),
+        Arm("f-released", "SVT at the threshold of the released code", "released-code"),
+        Arm("f-noise-edge", "SVT at the noise edge", "noise-edge"),
+    )
+}
+"""The arms that have a name."""
+
+
+def resolve_arm(text: str) -> Arm:
+    """Return an arm for its name, or for ``name=estimator``.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    InputError
+        The arm or its estimator is unknown; the nearest name is the hint.
+
+    Examples
+    --------
+    >>> resolve_arm("f-released").estimator, resolve_arm("f-7=7.0")
+    ('released-code', Arm(name='f-7', title='SVT at the threshold 7.0', estimator='7.0'))
+    """
+    name, equals, estimator = text.strip().partition("=")
+    if not equals:
+        if name not in ARMS:
+            raise InputError(*unknown_name("arm", name, [*ARMS, "name=estimator"]))
+        return ARMS[name]
+    if not name or not estimator or name in ARMS:
+        raise InputError(f"arm {text!r}", "name=estimator with a name of its own")
+    _factory(estimator)
+    known = estimator in THRESHOLDS or _as_number(estimator) is not None
+    return Arm(name, f"SVT at the threshold {estimator}" if known else f"estimator {estimator}", estimator)
+
+
+def chosen_arms(arms: str | Iterable[str]) -> tuple[str, ...]:
+    """Return arms as they are written in the settings of a run.
+
+    Parameters
+    ----------
+    arms : str or iterable of str
+        Names or ``name=estimator``, separated by commas in a str.
+
+    Raises
+    ------
+    InputError
+        None, unknown, or two of one name.
+    """
+    listed = tuple(arm.strip() for arm in (arms.split(",") if isinstance(arms, str) else arms))
+    names = [resolve_arm(arm).name for arm in listed]
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"arms {', '.join(listed) or 'none'}", "at least one arm, each name once")
+    return listed
+
+
+def make_preprocessing(arm: Arm, experiment: Experiment, interval: Interval, random_state: int) -> Any:
+    """Make the estimator of an arm for an experiment, not fitted.
+
+    Parameters
+    ----------
+    arm : Arm
+        Not h.
+    experiment : Experiment
+    interval : {"symmetric", "unit"}
+    random_state : int
+        For estimators that draw.
+
+    Returns
+    -------
+    estimator
+        With ``fit`` and then ``estimate_``.
+    """
+    assert arm.estimator is not None
+    estimator = _factory(experiment.threshold if arm.estimator == PRINTED else arm.estimator)()
+    parameters = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    wanted = {"interval": interval, "random_state": random_state}
+    known = {key: value for key, value in wanted.items() if key in parameters}
+    return estimator.set_params(**known) if known else estimator
+
+
+def _factory(estimator: str) -> Callable[[], Any]:
+    """Find what makes an estimator, without making it: several names may mean something to a run, in this order."""
+    number = _as_number(estimator)
+    if number is not None:
+        return lambda: SVT(threshold=number)
+    if estimator == PRINTED or estimator in THRESHOLDS:
+        return lambda: SVT(threshold=estimator)
+    if estimator in ESTIMATORS:
+        return lambda: make_estimator(estimator)
+    if ":" in estimator:
+        return lambda: _imported(estimator)
+    names = [*THRESHOLDS, *ESTIMATORS, "package.module:name"]
+    raise InputError(*unknown_name("estimator", estimator, names))
+
+
+def _imported(path: str) -> Any:
+    try:
+        found = import_object(path)
+    except ModelError as error:
+        raise InputError(error.given.replace("model", "estimator", 1), error.expected, error.hint) from error
+    if not hasattr(found, "fit"):
+        raise InputError(f"estimator {path!r}, which has no fit", "an estimator")
+    return found
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,51 @@
+"""The tables and figures of a run as one page that works offline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+
+from likewise.report.drawing import inline_svg
+from likewise.reproduction.document import all_tables, provenance
+from likewise.reproduction.figures import all_figures
+from likewise.reproduction.results import Reproduction
+
+
+def as_page(found: Reproduction, drawn: Mapping[str, bytes]) -> str:
+    """Return one HTML page with everything in it.
+
+    Parameters
+    ----------
+    found : Reproduction
+    drawn : mapping of str to bytes
+        The figures as SVG, by name.
+
+    Returns
+    -------
+    str
+        The same text for the same run; names of arms and models are escaped.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("likewise.reproduction"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    style = resources.files("likewise.report").joinpath("templates/report.css").read_text(encoding="utf-8")
+    # The drawings are our own; matplotlib escapes the names of arms in them.
+    figures = [
+        (Markup(inline_svg(drawn[drawing.name], drawing.name)), drawing.caption)
+        for drawing in all_figures(found)
+    ]
+    return environment.get_template("reproduction.html.j2").render(
+        style=Markup(style),
+        tables=all_tables(found),
+        figures=figures,
+        provenance=provenance(found),
+        quick=found.settings.quick,
+    )

@@ -1,0 +1,145 @@
+"""Run the experiments: what a folder already holds is kept, the rest is computed, each simulation kept as it finishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from likewise.errors import InputError
+from likewise.pipeline.steps import Progress
+from likewise.report.versions import versions
+from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
+from likewise.reproduction.arms import ARMS
+from likewise.reproduction.movielens import find_ratings, read_movielens
+from likewise.reproduction.plain import plain
+from likewise.reproduction.results import Reproduction
+from likewise.reproduction.schedule import run_units
+from likewise.reproduction.settings import DEFAULT_SIMULATIONS, Settings, Targets
+from likewise.reproduction.simulation import Record
+from likewise.reproduction.store import RunFolder
+from likewise.reproduction.units import Unit, units_of
+from likewise.writing import PathLike
+
+
+def reproduce(
+    experiments: str | Iterable[str] = "all",
+    *,
+    simulations: int | None = None,
+    arms: str | Iterable[str] = tuple(ARMS),
+    targets: Targets = "observed",
+    model: str = DENSE_NET,
+    quick: bool = False,
+    random_state: int = 0,
+    jobs: int = 1,
+    ratings: PathLike | None = None,
+    out: PathLike | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run the paper's experiments (Section 6), every arm on the same data, and set the figures beside the published ones.
+
+    Parameters
+    ----------
+    experiments : str or iterable of str, default "all"
+        ``"1"`` to ``"4"``, ``"rate"`` (Proposition 4.4 as m and n grow), several of them, or ``"all"``.
+    simulations : int, optional
+        Of each cell; 10 by default as in the paper, 1 if `quick`.
+    arms : str or iterable of str
+        Names of `ARMS`, or ``name=estimator``: a threshold of SVT by name or number, a registered estimator, or
+        ``package.module:name``.
+    targets : {"observed", "truth"}, default "observed"
+        What the algorithm learns at the observed entries: Z, as the text says, or A, as the released code does.
+    model : str, default "dnn"
+        The paper's net; a name of `likewise.inference.MODELS`; or ``package.module:name`` of a function
+        ``(features, targets, *, random_state)`` that returns an output for every entry.
+    quick : bool, default False
+        One simulation of the first and the last level of each experiment: a look, not a result.
+    random_state : int, default 0
+        Seed of everything. A simulation's seed depends on this, its cell and its number alone.
+    jobs : int, default 1
+        Processes, of one thread each. The figures do not depend on it.
+    ratings : path-like, optional
+        MovieLens 1M, for Experiment 2; by default it is looked for in the folder that LIKEWISE_DATA names.
+    out : path-like, optional
+        Keep each finished simulation in this folder; a run that was interrupted goes on from what is there.
+    progress : callable, optional
+        Called with (step, done, total).
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    InputError
+        Something unknown, no simulation, a folder that holds another run, no ratings where they are needed.
+    FileFormatError
+        The ratings are not MovieLens 1M.
+    MissingDependencyError
+        The net needs PyTorch.
+    OutputError
+        The folder cannot be written to. What was kept before stays.
+
+    References
+    ----------
+    Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Section 6.
+
+    Examples
+    --------
+    >>> found = reproduce("4", quick=True, model="identity", arms="h,f-noise-edge")  # doctest: +SKIP
+    >>> print(found)  # doctest: +SKIP
+    """
+    chosen = (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations
+    settings = Settings(_listed(experiments), chosen, _listed(arms), targets, model, quick, random_state)
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise InputError(f"jobs {jobs!r}", "a whole number >= 1")
+    file = _check_needs(settings, ratings)
+    folder = None if out is None else RunFolder(out, settings)
+    units = units_of(settings)
+    records = {} if folder is None else _kept(folder, units)
+    _compute(units, records, settings, file, jobs, folder, progress)
+    return Reproduction(settings, records, versions())
+
+
+def _listed(names: str | Iterable[str]) -> tuple[str, ...]:
+    return tuple(names.split(",")) if isinstance(names, str) else tuple(names)
+
+
+def _check_needs(settings: Settings, ratings: PathLike | None) -> Path | None:
+    """Fail before the work, not within it: libraries and data that the experiments need."""
+    kinds = {unit.definition.kind: unit.definition for unit in units_of(settings)}
+    if "synthetic" in kinds:
+        resolve_algorithm(settings.model)
+    if "ratings" not in kinds:
+        return None
+    file = find_ratings(ratings)
+    read_movielens(file, kinds["ratings"])
+    return file
+
+
+def _kept(folder: RunFolder, units: list[Unit]) -> dict[Unit, Record]:
+    found = {unit: folder.load(unit) for unit in units}
+    return {unit: record for unit, record in found.items() if record is not None}
+
+
+def _compute(
+    units: list[Unit],
+    records: dict[Unit, Record],
+    settings: Settings,
+    ratings: Path | None,
+    jobs: int,
+    folder: RunFolder | None,
+    progress: Progress | None,
+) -> None:
+    """Compute what is missing; progress is counted in cost, in thousandths of the whole."""
+    total = sum(unit.cost(settings) for unit in units)
+    missing = [unit for unit in units if unit not in records]
+    report = progress or (lambda *_: None)
+
+    def tell() -> None:
+        done = sum(unit.cost(settings) for unit in records)
+        report("run the simulations", round(1000 * done / total), 1000)
+
+    tell()
+    for unit, record in run_units(missing, settings, ratings, jobs):
+        records[unit] = plain(record) if folder is None else folder.save(unit, record)
+        tell()

@@ -1,0 +1,73 @@
+"""The settings of a run: checked before any work, written beside its results, compared when it goes on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from likewise.errors import InputError, unknown_name
+from likewise.reproduction.algorithm import DENSE_NET
+from likewise.reproduction.arms import ARMS, chosen_arms
+from likewise.reproduction.experiments import EXPERIMENTS, Experiment, chosen_experiments
+
+Targets = Literal["observed", "truth"]
+"""What the algorithm learns at the observed entries: Z, as the paper says, or A, as the released code does."""
+
+DEFAULT_SIMULATIONS = 10
+"""As many as the paper averages over."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides the numbers of a run.
+
+    Parameters
+    ----------
+    experiments : tuple of str
+        Keys of `EXPERIMENTS`.
+    simulations : int
+        How many simulations of each cell.
+    arms : tuple of str
+        Names of `ARMS`, or ``name=estimator``.
+    targets : {"observed", "truth"}
+    model : str
+        See `likewise.reproduction.algorithm.resolve_algorithm`.
+    quick : bool
+        Only the first and the last level of each experiment.
+    random_state : int
+        Seed of everything.
+
+    Raises
+    ------
+    InputError
+        An experiment, arm or target that is unknown; no simulation; a negative seed.
+    """
+
+    experiments: tuple[str, ...] = tuple(EXPERIMENTS)
+    simulations: int = DEFAULT_SIMULATIONS
+    arms: tuple[str, ...] = tuple(ARMS)
+    targets: Targets = "observed"
+    model: str = DENSE_NET
+    quick: bool = False
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "experiments", chosen_experiments(self.experiments))
+        object.__setattr__(self, "arms", chosen_arms(self.arms))
+        if self.targets not in get_args(Targets):
+            raise InputError(*unknown_name("targets", self.targets, get_args(Targets)))
+        for name, smallest in (("simulations", 1), ("random_state", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
+                raise InputError(f"{name} {value!r}", f"a whole number >= {smallest}")
+
+    def levels(self, experiment: Experiment) -> tuple[float, ...]:
+        """Return the levels of an experiment that this run covers."""
+        chosen = experiment.levels
+        return tuple(dict.fromkeys((chosen[0], chosen[-1]))) if self.quick else chosen
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON has them."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
+        }

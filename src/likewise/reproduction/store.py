@@ -1,0 +1,137 @@
+"""The folder of a run: its settings, and a file for each finished simulation, so that a run goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from likewise.errors import DamagedStateWarning, FileFormatError, InputError
+from likewise.report.json_document import to_json
+from likewise.report.versions import versions
+from likewise.reproduction.plain import plain
+from likewise.reproduction.settings import Settings
+from likewise.reproduction.units import Unit
+from likewise.writing import PathLike, check_folder, write_file, write_folder
+
+Record = dict[str, Any]
+
+SETTINGS = "settings.json"
+SIMULATIONS = "simulations"
+
+_DECIDE_NUMBERS = ("numpy", "scipy", "scikit-learn", "torch")
+"""Libraries whose version can change a number."""
+
+
+class RunFolder:
+    """A folder that holds one run and never two.
+
+    Parameters
+    ----------
+    path : path-like
+        Made if it is not there.
+    settings : Settings
+
+    Raises
+    ------
+    InputError
+        The folder holds a run with other settings or of other versions.
+    FileFormatError
+        Its settings cannot be read.
+    OutputError
+        It cannot be written to.
+    """
+
+    def __init__(self, path: PathLike, settings: Settings) -> None:
+        self.path = Path(path)
+        self._identity = run_identity(settings)
+        check_folder(self.path)
+        recorded = self.path / SETTINGS
+        if recorded.exists():
+            self._refuse_another_run(_read_settings(recorded))
+        else:
+            self._refuse_stray_simulations()
+            write_folder(self.path, {SETTINGS: to_json(self._identity)})
+        (self.path / SIMULATIONS).mkdir(exist_ok=True)
+
+    def load(self, unit: Unit) -> Record | None:
+        """Return what was kept of a unit; None, with a warning that names the file, if the file is damaged.
+
+        Warns
+        -----
+        DamagedStateWarning
+        """
+        file = self._file(unit)
+        if not file.exists():
+            return None
+        try:
+            kept = json.loads(file.read_text(encoding="utf-8"))
+            if kept["unit"] == unit.name and kept["sha256"] == _digest(kept["record"]):
+                record: Record = kept["record"]
+                return record
+            reason = "its content does not match its checksum"
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            reason = f"{type(error).__name__}: {error}"
+        warnings.warn(
+            f"{file} is damaged ({reason}); it is computed again", DamagedStateWarning, stacklevel=2
+        )
+        return None
+
+    def save(self, unit: Unit, record: Record) -> Record:
+        """Keep what was found for a unit, all of it or nothing; returns it as `load` will."""
+        kept: Record = plain(record)
+        content = {"unit": unit.name, "sha256": _digest(kept), "record": kept}
+        write_file(self._file(unit), json.dumps(content, allow_nan=False))
+        return kept
+
+    def _file(self, unit: Unit) -> Path:
+        return self.path / SIMULATIONS / f"{unit.name}.json"
+
+    def _refuse_another_run(self, found: Record) -> None:
+        differing = sorted(
+            f"{name} {_shown(found.get(name))}, not {_shown(value)}"
+            for name, value in self._identity.items()
+            if found.get(name) != value
+        )
+        if differing:
+            raise InputError(
+                f"{self.path} holds a run with {'; '.join(differing)}",
+                "the folder of a run with the same settings, or a new one",
+                "name another folder with --out; results of different runs are never mixed",
+            )
+
+    def _refuse_stray_simulations(self) -> None:
+        folder = self.path / SIMULATIONS
+        if folder.is_dir() and any(folder.iterdir()):
+            raise InputError(f"{folder} with simulations of unknown settings", "a new folder")
+
+
+def run_identity(settings: Settings) -> Record:
+    """Return everything that two runs must share to be one: settings, and versions that can change a number."""
+    found = versions()
+    libraries = {name: found["libraries"][name] for name in _DECIDE_NUMBERS}
+    return {**settings.to_dict(), "versions": {"likewise": found["likewise"], **libraries}}
+
+
+def _read_settings(file: Path) -> Record:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileFormatError(
+            f"{file} cannot be read ({error})", "the settings of a run", "use a new folder"
+        ) from error
+    if not isinstance(found, dict):
+        raise FileFormatError(
+            f"{file} holds {type(found).__name__}", "the settings of a run", "use a new folder"
+        )
+    return found
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _digest(record: Any) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True, allow_nan=False).encode()).hexdigest()
