@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.estimation.assumptions import assumption_notes
+from likewise.estimation.budget import BudgetSolution, check_limit, within_budget
 from likewise.estimation.centering import Centering
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.preparation import prepare
-from likewise.estimation.shrinkers import Shrinker
+from likewise.estimation.shrinkers import Shrinker, ShrinkerRule
+from likewise.estimation.statistics import ObservationStatistics
 from likewise.estimation.thresholding import threshold_spectrum
 from likewise.estimation.thresholds import ThresholdRule
 from likewise.observations import ObservedMatrix
@@ -39,6 +42,9 @@ class SVT(MatrixEstimator):
     centering : {"none", "global", "row", "column", "biases"}, default "none"
         What is subtracted from the observations before and added to the estimate after, on the method's interval; see `centre`. The
         paper's method subtracts nothing, so a missing entry is the middle (or the low end) of the range; otherwise it is its centre.
+    max_lipschitz : float or None, default None
+        A fairness budget L > 0: the kept singular values are shrunk further, as little as possible, until the estimate of a row depends on
+        its observations with a constant K* of at most L; see `shrink_to_budget`.
 
     Attributes
     ----------
@@ -56,6 +62,8 @@ class SVT(MatrixEstimator):
         Whether any singular value above the threshold may have been missed.
     notes_ : tuple of str
         What the reader of a result should know of the fit.
+    budget_ : BudgetSolution or None
+        What the fairness budget changed; None where there is none.
     converged_, n_iter_ : None
         Nothing iterates but the solver, for which `completeness_` speaks.
     n_features_in_ : int
@@ -77,12 +85,13 @@ class SVT(MatrixEstimator):
     def __init__(
         self,
         threshold: float | str | ThresholdRule = "noise-edge",
-        shrinker: str | Shrinker = "rescaled",
+        shrinker: str | Shrinker | ShrinkerRule = "rescaled",
         value_range: RangeChoice = None,
         interval: Interval = "symmetric",
         solver: str = "auto",
         random_state: int | np.random.Generator | None = None,
         centering: Centering = "none",
+        max_lipschitz: float | None = None,
     ) -> None:
         self.threshold = threshold
         self.shrinker = shrinker
@@ -91,14 +100,23 @@ class SVT(MatrixEstimator):
         self.solver = solver
         self.random_state = random_state
         self.centering = centering
+        self.max_lipschitz = max_lipschitz
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        if self.max_lipschitz is not None:
+            check_limit(self.max_lipschitz)
         prepared = prepare(observed, self.interval, self.centering)
         self.notes_ = prepared.notes
         estimate, triplets, self.threshold_ = threshold_spectrum(
             prepared, self.threshold, self.shrinker, self.solver, self.random_state
         )
         self.completeness_ = triplets.completeness
+        statistics = ObservationStatistics.of(prepared.matrix)
+        self.notes_ += assumption_notes(statistics, self.threshold, self.shrinker, estimate.singular_values)
+        self.budget_: BudgetSolution | None = None
+        if self.max_lipschitz is not None:
+            estimate, self.budget_ = within_budget(estimate, self.max_lipschitz)
+            self.notes_ += (str(self.budget_),)
         return estimate
 
     def _decomposed(self) -> Values:

@@ -24,6 +24,7 @@ class Universal:
     """
 
     eta: float = 0.01
+    assumes_white_noise = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -50,6 +51,7 @@ class UniversalWithVariance:
 
     variance: float = 1.0
     eta: float = 0.01
+    assumes_white_noise = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -75,6 +77,7 @@ class PaperSynthetic:
     """
 
     variance: float = 0.01**2
+    assumes_white_noise = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -92,6 +95,8 @@ class PaperRatings:
     18.244
     """
 
+    assumes_white_noise = True
+
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
         return sqrt(2.01 * statistics.n_features * statistics.observed_fraction)
@@ -106,6 +111,8 @@ class ReleasedCode:
     >>> round(ReleasedCode()(ObservationStatistics(200, 800, 0.2, 0.05)), 4)
     7.1912
     """
+
+    assumes_white_noise = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
