@@ -46,7 +46,7 @@ class DenseNetRecommender(BaseEstimator):
         The range that a value can take, where X is no `ObservedMatrix`, which knows; None infers it from X.
     device : str, default "auto"
         A CUDA device where there is one, else the CPU; or a device of torch by name.
-    n_threads : int or None, default None
+    n_threads : int or None, default 1
         Threads of torch on the CPU; None leaves its setting.
     random_state : int, numpy.random.Generator or None, default None
 
@@ -89,7 +89,7 @@ class DenseNetRecommender(BaseEstimator):
         interval: Interval = "symmetric",
         value_range: RangeChoice = None,
         device: str = "auto",
-        n_threads: int | None = None,
+        n_threads: int | None = 1,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.hidden = hidden

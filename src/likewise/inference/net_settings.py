@@ -29,8 +29,9 @@ class NetSettings:
         Steps between two validations; the last step is validated too.
     device : str, default "auto"
         A CUDA device where there is one, else the CPU; or a device of torch by name.
-    n_threads : int or None, default None
-        Threads of torch on the CPU while it trains and predicts; None leaves torch's setting.
+    n_threads : int or None, default 1
+        Threads of torch on the CPU while it trains and predicts; None leaves torch's setting. A batch is small: further threads save
+        little where CPUs are idle, and wait for one another where they are not.
 
     Raises
     ------
@@ -50,7 +51,7 @@ class NetSettings:
     validation_fraction: float = 0.2
     check_every: int = 100
     device: str = "auto"
-    n_threads: int | None = None
+    n_threads: int | None = 1
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "n_steps", "check_every"):

@@ -78,7 +78,7 @@ class DenseNet:
     record : TrainingRecord or None, default None
     device : str, default "cpu"
         Where it predicts.
-    n_threads : int or None, default None
+    n_threads : int or None, default 1
         Threads of torch; None leaves torch's setting.
 
     Examples
@@ -97,7 +97,7 @@ class DenseNet:
     bounds: tuple[float, float] = (-1.0, 1.0)
     record: TrainingRecord | None = None
     device: str = "cpu"
-    n_threads: int | None = None
+    n_threads: int | None = 1
 
     @property
     def row_weights(self) -> Singles:
