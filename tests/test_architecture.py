@@ -23,8 +23,11 @@ EVERYBODYS = {"_kernels", "errors", "memory", "writing"}
 """What every room may import; these import one another, but no room."""
 NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
 """An audit of anybody's model needs the individuals and the outputs, and nothing of these."""
-RENDERS_ITSELF = PACKAGE / "pipeline" / "result.py"
-"""A result prints, plots and saves itself: its methods reach forward to `report` when they are called."""
+REACHES_FORWARD = {
+    PACKAGE / "pipeline" / "result.py": "report",
+    PACKAGE / "estimation" / "estimator.py": "fairness",
+}
+"""A result prints, plots and saves itself, and a fitted estimator has its certificate: methods that enter a later room when called."""
 
 LONGEST_FILE, LONGEST_FUNCTION = 400, 45
 HEAVY = {"sklearn", "polars", "matplotlib", "pandas", "scipy", "torch", "dask", "rich", "cyclopts", "jinja2"}
@@ -87,8 +90,8 @@ def allowed(path: Path) -> set[str]:
     if room not in ROOMS:  # the top of the package
         return {*ROOMS, *EVERYBODYS}
     earlier = set(ROOMS[: ROOMS.index(room) + 1]) | EVERYBODYS
-    if path == RENDERS_ITSELF:
-        earlier.add("report")
+    if path in REACHES_FORWARD:
+        earlier.add(REACHES_FORWARD[path])
     return earlier - NOT_FOR_FAIRNESS if room == "fairness" else earlier
 
 

@@ -98,7 +98,6 @@ def test_options_that_cannot_be_used(likewise, tmp_path, options, message):
         ("audit", "file", "--shape", "6040"),
         ("audit", "file", "--shape", "a,b"),
         ("audit", "file", "--value-range", "low,high"),
-        ("audit", "file", "--estimator", "magic"),
         ("audit", "file", "another"),
         ("estimate", "file"),
     ],

@@ -7,7 +7,8 @@ import pytest
 
 import likewise as package
 from likewise.cli.options import Completing, Reading
-from likewise.estimation import SHRINKERS, SVT, THRESHOLDS
+from likewise.errors import EstimatorError
+from likewise.estimation import ESTIMATORS, SHRINKERS, SVT, THRESHOLDS
 from likewise.observations.reading.choices import Layout
 from likewise.observations.triplets import DuplicateRule
 from likewise.observations.value_range import Interval
@@ -41,12 +42,39 @@ def test_reading_has_every_option_of_read_ratings_with_its_default():
     assert vars(Reading()) == expected
 
 
-def test_completing_has_the_defaults_of_the_estimator():
-    defaults = SVT().get_params()
-    for name in ("threshold", "shrinker", "interval"):
-        assert getattr(Completing(), name) == defaults[name]
+def test_what_is_not_said_is_left_to_the_estimator():
+    assert Completing().make_estimator().get_params() == SVT(random_state=0).get_params()
 
 
-def test_the_help_names_every_threshold_and_shrinker():
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_is_the_same_by_name_in_python_and_on_the_command_line(name):
+    by_command = Completing(estimator=name, interval="unit", random_state=3).make_estimator()
+    by_name = package.make_estimator(name, interval="unit", random_state=3)
+    assert type(by_command) is type(by_name) is ESTIMATORS[name]
+    assert by_command.get_params() == by_name.get_params()
+
+
+def test_settings_reach_the_estimator_as_numbers_or_text():
+    settings = ("threshold=2.5", "shrinker=soft", "value_range=null", "centering=global")
+    made = Completing(settings=settings).make_estimator()
+    assert made.get_params() == SVT(2.5, "soft", random_state=0, centering="global").get_params()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"estimator": "svd"}, "unknown estimator 'svd'; expected one of 'svt'.*did you mean 'svt'"),
+        ({"estimator": "biases", "threshold": 3.0}, "unknown option of biases 'threshold'"),
+        ({"settings": ("treshold=3",)}, "unknown option of svt 'treshold'.*did you mean 'threshold'"),
+        ({"settings": ("threshold",)}, "--set threshold; expected NAME=VALUE"),
+        ({"settings": ("=3",)}, "--set =3; expected NAME=VALUE"),
+    ],
+)
+def test_an_unknown_estimator_or_option_is_named(options, message):
+    with pytest.raises(EstimatorError, match=message):
+        Completing(**options).make_estimator()
+
+
+def test_the_help_names_every_estimator_threshold_and_shrinker():
     text = Completing.__doc__
-    assert all(name in text for name in (*THRESHOLDS, *SHRINKERS))
+    assert all(name in text for name in (*ESTIMATORS, *THRESHOLDS, *SHRINKERS))

@@ -60,7 +60,7 @@ def test_the_file_holds_no_pickle(tmp_path):
     an_estimate(value_range=(1, 5)).save(tmp_path / "estimate.npz")
     with np.load(tmp_path / "estimate.npz", allow_pickle=False) as stored:
         assert all(not stored[name].dtype.hasobject for name in stored.files)
-        assert json.loads(str(stored["header"]))["version"] == 1
+        assert json.loads(str(stored["header"]))["version"] == 2
 
 
 def damage(arrays, **changes):
@@ -77,10 +77,10 @@ def damage(arrays, **changes):
         (
             {
                 "header": np.array(
-                    json.dumps({"format": "likewise.low-rank-estimate", "version": 2, "bounds": [0, 1]})
+                    json.dumps({"format": "likewise.low-rank-estimate", "version": 3, "bounds": [0, 1]})
                 )
             },
-            "version 2.*newer likewise",
+            "version 3.*newer likewise",
         ),
         ({"right": np.zeros((2, 2))}, "right in .* shape"),
         ({"left": np.full((4, 3), np.nan)}, "left in"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
 if TYPE_CHECKING:
-    from likewise.estimation import SVT
+    from likewise.estimation import MatrixEstimator
     from likewise.observations import ObservedMatrix
 
 
@@ -52,6 +53,22 @@ def _seed(_: Any, tokens: Sequence[Token]) -> int:
     return seed
 
 
+def _setting(text: str) -> tuple[str, Any]:
+    """Read ``rank=20``; a value is a number, true, false or null where it reads as one, else text."""
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        from likewise.errors import EstimatorError
+
+        raise EstimatorError(f"--set {text}", "NAME=VALUE")
+    try:
+        return name, loads(value)
+    except ValueError:
+        return name, value
+
+
+Settings = Annotated[
+    tuple[str, ...], Parameter(name="--set", negative=(), metavar="NAME=VALUE", allow_leading_hyphen=True)
+]
 Whole = Annotated[int | None, Parameter(converter=_whole, allow_leading_hyphen=True)]
 Seed = Annotated[int, Parameter(converter=_seed, allow_leading_hyphen=True)]
 Column = Annotated[str | int | None, Parameter(converter=_column)]
@@ -130,33 +147,39 @@ class Completing:
     Parameters
     ----------
     estimator
-        svt: singular value thresholding. It is the default, except for outputs computed elsewhere.
+        svt: singular value thresholding, the default except for outputs computed elsewhere; biases: row and column biases alone.
     threshold
-        tau: a number on the method's interval, or noise-edge, universal, universal-variance, paper-synthetic, paper-ratings,
-        released-code.
+        tau: a number on the method's interval, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
+        universal, universal-variance, paper-synthetic, paper-ratings, released-code.
     shrinker
-        psi: rescaled (the paper's x / p), identity, soft, soft-rescaled.
+        psi: rescaled (the paper's x / p), identity, soft, soft-rescaled, optimal-frobenius, optimal-operator, optimal-nuclear.
+    centering
+        What is subtracted before and added after: none, global, row, column, biases.
+    settings
+        Any option of the estimator, as NAME=VALUE; may be given more than once.
     interval
         Where the value range is mapped to: [-1, 1] or [0, 1].
     random_state
         Seed of everything random.
     """
 
-    estimator: Literal["svt"] | None = None
-    threshold: Annotated[float | str, Parameter(allow_leading_hyphen=True)] = "noise-edge"
-    shrinker: str = "rescaled"
+    estimator: str | None = None
+    threshold: Annotated[float | str | None, Parameter(allow_leading_hyphen=True)] = None
+    shrinker: str | None = None
+    centering: str | None = None
+    settings: Settings = ()
     interval: Literal["symmetric", "unit"] = "symmetric"
     random_state: Seed = 0
 
-    def make_estimator(self) -> SVT:
+    def make_estimator(self) -> MatrixEstimator:
         """Return the estimator, not fitted."""
-        from likewise.estimation import SVT
+        from likewise.estimation import make_estimator
 
-        return SVT(
-            threshold=self.threshold,
-            shrinker=self.shrinker,
-            interval=self.interval,
-            random_state=self.random_state,
+        named = {name: getattr(self, name) for name in ("threshold", "shrinker", "centering")}
+        options = {name: value for name, value in named.items() if value is not None}
+        common = {"interval": self.interval, "random_state": self.random_state}
+        return make_estimator(
+            self.estimator or "svt", **{**common, **options, **dict(map(_setting, self.settings))}
         )
 
 

@@ -37,7 +37,7 @@ class BiasSolution:
     notes: tuple[str, ...]
 
 
-def solve_biases(values: Values, weights: Floats, regularisation: float | None = None) -> BiasSolution:
+def solve_biases(values: Values, weights: Floats, regularization: float | None = None) -> BiasSolution:
     """Minimise ``sum w (z - a_i - b_j)^2 + lambda_row sum a_i^2 + lambda_column sum b_j^2`` over a and b.
 
     Rows are eliminated, ``a_i = sum_j w (z - b_j) / (sum_j w + lambda_row)``; what remains is a symmetric, positive (semi-)definite system
@@ -49,7 +49,7 @@ def solve_biases(values: Values, weights: Floats, regularisation: float | None =
         Deviations from the mean of all.
     weights : ndarray, shape (n_observed,)
         Of mean 1.
-    regularisation : float, optional
+    regularization : float, optional
         Both lambdas; by default from `variance_components`.
 
     Returns
@@ -59,18 +59,18 @@ def solve_biases(values: Values, weights: Floats, regularisation: float | None =
     Raises
     ------
     InputError
-        If the regularisation is negative or not a number.
+        If the regularization is negative or not a number.
 
     References
     ----------
     Koren, "Factorization meets the neighborhood", KDD (2008), Section 2.1, for the model; Henderson, "Best linear unbiased estimation and
     prediction under a selection model", Biometrics 31 (1975), for lambda as a ratio of variances.
     """
-    if regularisation is None:
+    if regularization is None:
         components = variance_components(values)
         penalties, notes = components.penalties, components.notes
     else:
-        penalties, notes = (non_negative("regularisation", regularisation),) * 2, ()
+        penalties, notes = (non_negative("regularization", regularization),) * 2, ()
     rows, columns, converged = _minimise(values, weights, *penalties)
     if not converged:
         notes = (*notes, "the equations of the biases were not solved to full accuracy")
@@ -88,10 +88,12 @@ def _minimise(
     transposed = weighted.T.tocsr()
 
     def per_row(sums: Floats) -> Floats:
-        return np.divide(sums, row_totals, out=np.zeros(m), where=row_totals > 0)
+        means: Floats = np.divide(sums, row_totals, out=np.zeros(m), where=row_totals > 0)
+        return means
 
     def normal(b: Floats) -> Floats:
-        return column_totals * b - transposed @ per_row(weighted @ b)
+        image: Floats = column_totals * b - transposed @ per_row(weighted @ b)
+        return image
 
     columns, failed = np.zeros(n), False
     if np.isfinite(column_penalty):

@@ -18,7 +18,7 @@ class Biases(MatrixEstimator):
 
     Parameters
     ----------
-    regularisation : float or None, default None
+    regularization : float or None, default None
         Both lambdas, in observations; by default from the variances of rows, columns and noise. See `centre`.
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
@@ -39,25 +39,25 @@ class Biases(MatrixEstimator):
     Examples
     --------
     >>> Z = np.array([[5.0, np.nan, 3.0], [4.0, 3.0, 2.0]])
-    >>> Biases(regularisation=0, value_range=(1, 5)).fit_transform(Z).round(6)
+    >>> Biases(regularization=0, value_range=(1, 5)).fit_transform(Z).round(6)
     array([[5., 4., 3.],
            [4., 3., 2.]])
     """
 
     def __init__(
         self,
-        regularisation: float | None = None,
+        regularization: float | None = None,
         value_range: RangeChoice = None,
         interval: Interval = "symmetric",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.value_range = value_range
         self.interval = interval
         self.random_state = random_state
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        found = centre(observed.scaled(self.interval).values, "biases", regularisation=self.regularisation)
+        found = centre(observed.scaled(self.interval).values, "biases", regularization=self.regularization)
         self.notes_ = found.notes
         m, n = observed.shape
         nothing = (np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))

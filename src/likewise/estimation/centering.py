@@ -67,7 +67,7 @@ def centre(
     values: Values,
     centering: Centering,
     weights: Floats | None = None,
-    regularisation: float | None = None,
+    regularization: float | None = None,
 ) -> Centre:
     """Find the centre of observations.
 
@@ -81,7 +81,7 @@ def centre(
         - ``"biases"``: ``mean + a_i + b_j``, the minimum of ``sum w (z - mean - a_i - b_j)^2 + lambda_row sum a_i^2 + lambda_column sum b_j^2``.
     weights : ndarray, shape (n_observed,), optional
         Of each observation, for example inverse propensities; all 1 by default. Their scale does not matter.
-    regularisation : float, optional
+    regularization : float, optional
         Both lambdas of the biases, in observations: with lambda = 5 a row with 5 observations keeps half of its mean deviation. By
         default each is the noise variance over the variance of the biases, as the best linear prediction has it, estimated from the
         data (see `variance_components`).
@@ -93,7 +93,7 @@ def centre(
     Raises
     ------
     InputError
-        Unknown centering; a regularisation that is negative or not a number.
+        Unknown centering; a regularization that is negative or not a number.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def centre(
     mean = float(np.average(data, weights=relative))
     deviations, offsets = with_data(values, data - mean), np.full(values.shape[1], mean)
     if centering == "biases":
-        found = solve_biases(deviations, relative, regularisation)
+        found = solve_biases(deviations, relative, regularization)
         # A row is folded in with the weights as they are given, so its penalty is on their scale.
         penalty = found.row_penalty * (1.0 if weights is None else float(weights.mean()))
         return Centre(centering, offsets + found.columns, found.rows, penalty, (*notes, *found.notes))

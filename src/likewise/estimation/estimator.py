@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,11 @@ from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
 from likewise.observations.convert import to_table
 from likewise.observations.range_check import RangeChoice, column_extremes
+from likewise.observations.table import Values
 from likewise.observations.value_range import Interval
+
+if TYPE_CHECKING:
+    from likewise.fairness import LipschitzCertificates
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +58,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     notes_ : tuple of str
         What the reader of a result should know of the fit.
     n_features_in_ : int
+    certificate_ : LipschitzCertificates
+        Proved constants of the estimate as a function of rows; see `certify`.
     """
 
     value_range: RangeChoice
@@ -80,6 +87,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             Observations or parameters that cannot be used; see `likewise.errors`.
         """
         observed = self._observe(X)
+        self.__dict__.pop("certificate_", None)
         self.threshold_: float | None = None
         self.converged_: bool | None = None
         self.n_iter_: int | None = None
@@ -109,9 +117,18 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         """Make the estimate from observations in the user's units."""
 
-    def _decomposed(self) -> sparse.csr_array[Any, tuple[int, int]] | None:
-        """Return the matrix whose singular values `threshold_` cuts; None where nothing is cut."""
+    def decomposed_matrix(self) -> Values | None:
+        """Return the matrix whose singular values `threshold_` cuts, missing entries 0; None where nothing is cut."""
         return None
+
+    @cached_property
+    def certificate_(self) -> LipschitzCertificates:
+        """Proved constants of the estimate as a function of rows, or why there are none; computed when first asked for."""
+        # The room of fairness stands after this one, so it is only entered when a certificate is asked for.
+        from likewise.fairness import certify
+
+        check_is_fitted(self)
+        return certify(self.estimate_, self.observed_, threshold=self.threshold_)
 
     def _observe(self, X: Any) -> ObservedMatrix:
         values = self._validate(X, reset=True)

@@ -68,15 +68,32 @@ class Folding(ABC):
         coefficients : ndarray, shape (k, r)
         row_offsets : ndarray, shape (k,), or None
         """
+        residuals, offsets = self.residuals(observations, factors)
         weights = None if self.weighting is None else self.weighting.weights(observations)
+        return self.coefficients(residuals, weights, factors), offsets
+
+    def residuals(self, observations: Values, factors: Factors) -> tuple[Values, Floats | None]:
+        """Return what remains of the observations of rows after the offsets, and the rows' offsets.
+
+        Parameters
+        ----------
+        observations : csr_array, shape (k, n)
+            On the method's interval.
+        factors : LowRankEstimate
+
+        Returns
+        -------
+        residuals : csr_array, shape (k, n)
+        row_offsets : ndarray, shape (k,), or None
+        """
         data = np.asarray(observations.data, dtype=np.float64)
         if factors.column_offsets is not None:
             data = data - factors.column_offsets[observations.indices]
-        offsets = None
-        if self.row_penalty is not None:
-            offsets = row_offsets(with_data(observations, data), self.row_penalty, weights)
-            data = data - offsets[rows_of_entries(observations)]
-        return self.coefficients(with_data(observations, data), weights, factors), offsets
+        if self.row_penalty is None:
+            return with_data(observations, data), None
+        weights = None if self.weighting is None else self.weighting.weights(observations)
+        offsets = row_offsets(with_data(observations, data), self.row_penalty, weights)
+        return with_data(observations, data - offsets[rows_of_entries(observations)]), offsets
 
     @abstractmethod
     def coefficients(self, residuals: Values, weights: Floats | None, factors: Factors) -> Floats:
@@ -240,7 +257,8 @@ def shrunk_means(
     """Return for each label the sum of its weighted values over the sum of its weights plus a penalty; 0 for 0 / 0."""
     sums = np.bincount(labels, weighted, minlength=n_labels)
     totals = np.bincount(labels, weights, minlength=n_labels) + penalty
-    return np.divide(sums, totals, out=np.zeros(n_labels), where=totals > 0)
+    means: Floats = np.divide(sums, totals, out=np.zeros(n_labels), where=totals > 0)
+    return means
 
 
 def with_data(values: Values, data: Floats) -> Values:

@@ -51,8 +51,8 @@ class LowRankEstimate:
         Added to each row, on the method's interval.
     column_offsets : ndarray, shape (n,), or None, default None
         Added to each column; a centre that is common to all columns is among them.
-    folding : Folding, default LinearFolding()
-        How the observations of a new row become its coefficients, in terms of V, and its offset.
+    folding : Folding, optional
+        How the observations of a new row become its coefficients, in terms of V, and its offset; `LinearFolding` by default.
 
     Examples
     --------

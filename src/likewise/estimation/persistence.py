@@ -83,7 +83,8 @@ def load_estimate(path: PathLike) -> LowRankEstimate:
         **{name: arrays[name] for name in _FACTORS},
         scale=AffineScale(arrays["shift"], arrays["factor"], bounds),
         **{name: _as_python_text(arrays[name]) for name in _IDS},
-        **{name: arrays.get(name) for name in _OFFSETS},
+        row_offsets=arrays.get("row_offsets"),
+        column_offsets=arrays.get("column_offsets"),
         folding=_folding(kind, arrays, path),
     )
 

@@ -58,13 +58,21 @@ def options_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> options_of("biases")
-    ('regularisation', 'value_range', 'interval', 'random_state')
+    ('regularization', 'value_range', 'interval', 'random_state')
     """
     return tuple(signature(ESTIMATORS[name]).parameters)
 
 
-def as_estimator(estimator: str | MatrixEstimator) -> MatrixEstimator:
+def as_estimator(estimator: Any) -> MatrixEstimator:
     """Return the estimator that a name stands for, or the estimator itself.
+
+    Parameters
+    ----------
+    estimator : str or MatrixEstimator
+
+    Returns
+    -------
+    MatrixEstimator
 
     Raises
     ------

@@ -119,5 +119,6 @@ class SVT(MatrixEstimator):
             self.notes_ += (str(self.budget_),)
         return estimate
 
-    def _decomposed(self) -> Values:
+    def decomposed_matrix(self) -> Values:
+        """Return what was decomposed: the observations less their centre, missing entries 0."""
         return prepare(self.observed_, self.interval, self.centering).matrix

@@ -59,6 +59,10 @@ class Weighting:
         """Return ``1 / p_ij`` of each stored entry, shape (n_observed,)."""
         return np.asarray(1.0 / self.propensities(observations))
 
+    def of_columns(self) -> Floats:
+        """Return ``1 / p_j`` of each column, shape (n,), where it is the same for all rows."""
+        return np.asarray(1.0 / np.clip(self.columns, self.floor, 1.0))
+
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `from_arrays` needs, to be stored."""
         return {

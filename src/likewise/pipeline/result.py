@@ -60,30 +60,43 @@ class EstimateSummary:
     ----------
     estimator : str
         The estimator with its parameters.
-    threshold : float
-        ``tau``.
-    threshold_name : str
+    threshold : float or None
+        ``tau``; None, as what follows, where nothing is cut at a threshold.
+    threshold_name : str or None
         The rule that gave it.
     rank : int
-        How many singular values exceed it.
+        How many singular values exceed it, or how many components the estimate has beside its offsets.
     singular_values : ndarray, shape (k,)
-        The kept singular values and, where cheap, the largest of those that were cut, decreasing; for drawing the spectrum.
+        The kept singular values and, where cheap, the largest of those that were cut, decreasing; for drawing the spectrum. Without a
+        threshold, those of the estimate without its offsets.
     clipped_fraction : float
         Share of the entries of the estimate that clipping changed.
-    completeness : str
-        Whether any singular value above the threshold may be missing, in words.
-    regime : str
-        Section 5: n against r m / p_hat, and what follows, in words.
+    completeness : str or None
+        Whether any singular value above the threshold may be missing, in words; None where there is no threshold.
+    regime : str or None
+        Section 5: n against r m / p_hat, and what follows, in words; None where the theory does not speak of the estimator.
+    parameters : dict
+        Every parameter of the estimator by name.
+    converged : bool or None
+        Whether iterations came to their end; None where nothing iterates.
+    n_iter : int or None
+        How many iterations ran.
+    notes : tuple of str
+        What the reader should know of the fit.
     """
 
     estimator: str
-    threshold: float
-    threshold_name: str
+    threshold: float | None
+    threshold_name: str | None
     rank: int
     singular_values: NDArray[np.float64]
     clipped_fraction: float
-    completeness: str
-    regime: str
+    completeness: str | None
+    regime: str | None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    converged: bool | None = None
+    n_iter: int | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

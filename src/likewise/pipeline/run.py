@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from likewise.errors import InputError
-from likewise.estimation import SVT, LowRankEstimate
+from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorFigures, PairwiseDistance, held_out_error
 from likewise.inference import Model
 from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
@@ -36,7 +36,7 @@ class Run:
         The observations that the algorithm saw, in the user's units; None if only a distance between the individuals is known.
     hidden : HoldOut or None
         Those that it did not see.
-    fitted : SVT or None
+    fitted : MatrixEstimator or None
         Fitted on `training`; None if outputs from elsewhere came without an estimator.
     outputs : mapping of str to array-like or PairwiseDistance
         For ``"without"``, ``"with"``, both, or ``"outputs"`` if there are no others.
@@ -48,7 +48,7 @@ class Run:
 
     training: ObservedMatrix | None
     hidden: HoldOut | None
-    fitted: SVT | None
+    fitted: MatrixEstimator | None
     outputs: Mapping[str, Any]
     titles: Mapping[str, str]
     predicts_entries: bool = False
@@ -81,7 +81,7 @@ class Run:
 
 def run_model(
     observed: ObservedMatrix,
-    estimator: SVT,
+    estimator: MatrixEstimator,
     model: Model,
     share: float,
     random_state: int | np.random.Generator | None,
@@ -92,7 +92,7 @@ def run_model(
     Parameters
     ----------
     observed : ObservedMatrix
-    estimator : SVT
+    estimator : MatrixEstimator
         Cloned, not fitted in place.
     model : Model
     share : float
@@ -124,7 +124,7 @@ def run_model(
 def take_outputs(
     observed: ObservedMatrix | None,
     outputs: ArrayLike | PairwiseDistance | Mapping[str, Any],
-    estimator: SVT | None,
+    estimator: MatrixEstimator | None,
     steps: Steps,
 ) -> Run:
     """Take outputs that were computed elsewhere; an estimator, if given, is fitted for its certificates.

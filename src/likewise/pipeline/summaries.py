@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.estimation import SVT, threshold_name
+from likewise.estimation import MatrixEstimator, threshold_name
 from likewise.fairness import PairwiseDistance
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.result import DataSummary, EstimateSummary
@@ -32,12 +34,12 @@ def summarise_data(individuals: ObservedMatrix | PairwiseDistance, interval: str
     )
 
 
-def summarise_estimate(estimator: SVT) -> EstimateSummary:
+def summarise_estimate(estimator: MatrixEstimator) -> EstimateSummary:
     """Describe a fitted estimator.
 
     Parameters
     ----------
-    estimator : SVT
+    estimator : MatrixEstimator
         Fitted.
 
     Returns
@@ -45,16 +47,36 @@ def summarise_estimate(estimator: SVT) -> EstimateSummary:
     EstimateSummary
     """
     observed, rank = estimator.observed_, estimator.rank_
+    parameters = estimator.get_params(deep=False)
+    cut = estimator.threshold_ is not None
+    completeness = getattr(estimator, "completeness_", None)
     return EstimateSummary(
         estimator=" ".join(repr(estimator).split()),
         threshold=estimator.threshold_,
-        threshold_name=threshold_name(estimator.threshold),
+        threshold_name=threshold_name(parameters.get("threshold", "given")) if cut else None,
         rank=rank,
         singular_values=_drawn_spectrum(estimator),
         clipped_fraction=estimator.estimate_.clipped_fraction(),
-        completeness=str(estimator.completeness_),
-        regime=regime(*observed.shape, rank, observed.observed_fraction),
+        completeness=None if completeness is None else str(completeness),
+        regime=regime(*observed.shape, rank, observed.observed_fraction) if cut else None,
+        parameters={name: _plain(value) for name, value in parameters.items()},
+        converged=estimator.converged_,
+        n_iter=estimator.n_iter_,
+        notes=estimator.notes_,
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as a report can show it: an array or Generator in words, which are the same on every run."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if isinstance(value, np.random.Generator):
+        return "a random generator"
+    return getattr(value, "__name__", None) or repr(value)
 
 
 def regime(n_individuals: int, n_features: int, rank: int, observed_fraction: float) -> str:
@@ -87,10 +109,10 @@ def regime(n_individuals: int, n_features: int, rank: int, observed_fraction: fl
     return f"{comparison}: n is smaller, where the theory (Section 5) does not promise that fairness improves"
 
 
-def _drawn_spectrum(estimator: SVT) -> NDArray[np.float64]:
+def _drawn_spectrum(estimator: MatrixEstimator) -> NDArray[np.float64]:
     m, n = estimator.observed_.shape
-    if m * n * min(m, n) > _CHEAP_SPECTRUM:
+    decomposed = estimator.decomposed_matrix()
+    if decomposed is None or m * n * min(m, n) > _CHEAP_SPECTRUM:
         return np.asarray(estimator.singular_values_, dtype=np.float64)
-    zero_filled = estimator.observed_.scaled(estimator.interval).to_dense()
-    spectrum: NDArray[np.float64] = np.linalg.svd(zero_filled.astype(np.float64), compute_uv=False)
+    spectrum: NDArray[np.float64] = np.linalg.svd(decomposed.toarray().astype(np.float64), compute_uv=False)
     return spectrum

@@ -27,13 +27,27 @@ def data_lines(data: DataSummary) -> tuple[str, ...]:
 
 def estimate_lines(estimate: EstimateSummary) -> tuple[str, ...]:
     """Say what pre-processing did."""
+    kept = (
+        f"{estimate.rank:,} components beside the offsets"
+        if estimate.threshold is None
+        else f"tau = {number(estimate.threshold)} ({estimate.threshold_name}) keeps {estimate.rank:,} singular values"
+    )
     return (
         estimate.estimator,
-        f"tau = {number(estimate.threshold)} ({estimate.threshold_name}) keeps {estimate.rank:,} singular values; "
-        f"{estimate.clipped_fraction:.1%} of the estimate clipped",
-        f"none missed: {estimate.completeness}",
-        f"regime: {estimate.regime}",
+        f"{kept}; {estimate.clipped_fraction:.1%} of the estimate clipped",
+        *_convergence(estimate),
+        *(() if estimate.completeness is None else (f"none missed: {estimate.completeness}",)),
+        *(() if estimate.regime is None else (f"regime: {estimate.regime}",)),
+        *estimate.notes,
     )
+
+
+def _convergence(estimate: EstimateSummary) -> tuple[str, ...]:
+    """Say whether iterations came to their end; nothing where none ran."""
+    if estimate.converged is None:
+        return ()
+    iterations = "" if estimate.n_iter is None else f" after {estimate.n_iter:,} iterations"
+    return (f"converged{iterations}",) if estimate.converged else (f"NOT CONVERGED{iterations}",)
 
 
 def reference_lines(report: AuditReport) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isfinite
 
-from likewise.fairness.certificates.types import Certificate, Unavailable
+from likewise.fairness.certificates.row_map import RowMap
+from likewise.fairness.certificates.types import AffineCertificate, Certificate, Domain, Unavailable
 
 FUNCTION = "a zero-filled row on the method's interval to its estimate"
 
@@ -43,3 +44,20 @@ def above_row_constant(
         reason = f"its formula gives {value:.4g}, below K* = {k_star.value:.4g}"
         return Unavailable(name, f"the factors are not singular triplets of these observations: {reason}")
     return replace(k_star, name=name, value=max(value, k_star.value), proof=(_FOLD_IN, *steps, _CLIP))
+
+
+def seen_certificate(rows: RowMap, constant: Certificate) -> AffineCertificate:
+    """Add to a constant what the rows of the fit depart from their fold-in."""
+    departure = f"{constant.name}, and for each of the two rows what its estimate departs from its fold-in: ||V|| ||g (sigma u - Z_i V)||"
+    return AffineCertificate(
+        name=f"{constant.name}, rows of the fit",
+        slope=constant.value,
+        offset=2 * rows.largest_departure,
+        from_norm=constant.from_norm,
+        to_norm=constant.to_norm,
+        domain=Domain.SEEN,
+        function=constant.function,
+        proof=(*constant.proof, departure),
+        n_inputs=constant.n_inputs,
+        n_outputs=constant.n_outputs,
+    )

@@ -111,7 +111,7 @@ class RowMap:
         return max((self._departure(slice(start, start + step)) for start in starts), default=0.0)
 
     def _departure(self, rows: slice) -> float:
-        z, scaled_left = self._zero_filled[rows], self.left[rows] * self.singular_values
+        z, scaled_left = self._mapped[rows], self.left[rows] * self.singular_values
         measured = largest_norm((z @ self.right - scaled_left) * self.gains, 2.0)
         lengths = np.sqrt(np.asarray((z**2).sum(axis=1)).ravel())
         longest_sum = int(np.diff(z.indptr).max(initial=0)) + 4
@@ -119,14 +119,20 @@ class RowMap:
             gamma(longest_sum) * float(lengths.max(initial=0.0)) * self.basis_norm * sqrt(self.gains.size)
         )
         rounding += gamma(4) * largest_norm(scaled_left, 2.0)
-        return upward(self.basis_norm * (measured + self.largest_gain * rounding), 16)
+        departed = self.basis_norm * (measured + self.largest_gain * rounding)
+        return upward(departed + self._departure_beside_triplets(rows), 16)
+
+    def _departure_beside_triplets(self, rows: slice) -> float:  # noqa: ARG002
+        """Bound what else rows of the estimate depart from their fold-in."""
+        return 0.0
 
     @cached_property
     def _values(self) -> Floats:
         return self._estimate.scale.forward(self._observed.values.data, self._observed.values.indices)
 
     @property
-    def _zero_filled(self) -> sparse.csr_array:
+    def _mapped(self) -> sparse.csr_array:
+        """The rows that P maps: of Z, missing entries 0."""
         values = self._observed.values
         return sparse.csr_array((self._values, values.indices, values.indptr), shape=values.shape)
 
