@@ -25,6 +25,7 @@ NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
 """An audit of anybody's model needs the individuals and the outputs, and nothing of these."""
 REACHES_FORWARD = {
     PACKAGE / "pipeline" / "result.py": "report",
+    PACKAGE / "pipeline" / "frontier_result.py": "report",
     PACKAGE / "estimation" / "estimator.py": "fairness",
 }
 """A result prints, plots and saves itself, and a fitted estimator has its certificate: methods that enter a later room when called."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
     from likewise.pipeline import AuditReport
     from likewise.pipeline.audit import audit
+    from likewise.pipeline.frontier import frontier
     from likewise.spectrum import singular_triplets
 
 __version__ = "0.1.0"
@@ -29,6 +30,7 @@ _ROOM_OF_NAME = {
     "audit": "pipeline",
     "certify": "fairness",
     "compare": "fairness",
+    "frontier": "pipeline",
     "hold_out": "observations",
     "make_estimator": "estimation",
     "measure_fairness": "fairness",
@@ -47,6 +49,7 @@ __all__ = [
     "audit",
     "certify",
     "compare",
+    "frontier",
     "hold_out",
     "make_estimator",
     "measure_fairness",

@@ -190,7 +190,8 @@ def _constant_factor(right: Floats) -> float:
     if not rank:
         return 1.0
     norm = sqrt(float(np.linalg.eigvalsh(right.T @ right)[-1]))
-    return norm * (1.0 + ((n + 3 * rank + 10) * (rank + 3) * 4 + 400) * _UNIT_ROUNDOFF)
+    n_roundings: int = (n + 3 * rank + 10) * (rank + 3) * 4 + 400
+    return norm * (1 + n_roundings * _UNIT_ROUNDOFF)
 
 
 def _scaled_within(gains: Floats, right: Floats, limit: float) -> Floats:

@@ -1,6 +1,8 @@
 """The main job: an algorithm with and without pre-processing, against one fixed reference distance."""
 
 from likewise.pipeline.audit import audit
+from likewise.pipeline.frontier import frontier
+from likewise.pipeline.frontier_result import Frontier, FrontierPoint
 from likewise.pipeline.result import Arm, AuditReport, DataSummary, EstimateSummary, ReferenceSummary
 from likewise.pipeline.steps import Progress, Steps
 
@@ -9,8 +11,11 @@ __all__ = [
     "AuditReport",
     "DataSummary",
     "EstimateSummary",
+    "Frontier",
+    "FrontierPoint",
     "Progress",
     "ReferenceSummary",
     "Steps",
     "audit",
+    "frontier",
 ]

@@ -41,8 +41,7 @@ def document(report: AuditReport) -> dict[str, Any]:
         "certificates": None if report.certificates is None else report.certificates.to_dict(),
         "arms": {name: _arm(arm) for name, arm in report.arms.items()},
     }
-    plain: dict[str, Any] = _plain(tree)
-    return plain
+    return dict(plain(tree))
 
 
 def run_document(report: AuditReport) -> dict[str, Any]:
@@ -52,7 +51,7 @@ def run_document(report: AuditReport) -> dict[str, Any]:
     return {
         "schema": "likewise.run",
         "schema_version": SCHEMA_VERSION,
-        "seconds": _plain(report.seconds),
+        "seconds": plain(report.seconds),
         **versions(),
     }
 
@@ -68,14 +67,14 @@ def _arm(arm: Arm) -> dict[str, Any]:
     return {"title": arm.title, "error": error, "verdict": verdict, "fairness": arm.fairness.to_dict()}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn a tree into what JSON has; NaN and infinities, which it has not, become strings, and unknown ids their text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,231 @@
+"""Error against fairness: one decomposition, a fairness budget after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from likewise.errors import InputError, option
+from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
+from likewise.estimation.budget import BudgetSolution, check_limit, within_budget
+from likewise.fairness import Certificate, PairwiseDistance, certify
+from likewise.fairness.norms import Norm
+from likewise.inference import Model, as_model
+from likewise.observations import ObservedMatrix, hold_out
+from likewise.pipeline.frontier_result import Frontier, FrontierPoint
+from likewise.pipeline.measurement import Measurement, PairChoice
+from likewise.pipeline.references import (
+    ReferenceChoice,
+    check_reference,
+    reference_distances,
+    summarise_reference,
+)
+from likewise.pipeline.run import Run
+from likewise.pipeline.steps import Progress, Steps
+from likewise.pipeline.summaries import summarise_data
+
+SHARES = (0.9, 0.75, 0.5, 0.35, 0.25, 0.1)
+"""Budgets by default, as shares of the constant K* without a budget."""
+
+_AFFORDABLE = 5e9
+"""Numbers that are compared, over all pairs, up to which every pair is measured at every budget by default."""
+
+_DRAWN = 20_000
+
+_UNCHANGED = 1 + 1e-6
+"""Budgets this close above K* are no budgets: they and the estimate without one are the same point."""
+
+
+def frontier(
+    individuals: ObservedMatrix | Any,
+    *,
+    estimator: str | MatrixEstimator = "svt",
+    model: str | Model | Any = "identity",
+    budgets: Sequence[float] | None = None,
+    hold_out: float = 0.1,
+    reference: ReferenceChoice = "observed",
+    norm: Norm = "l1",
+    nearest_share: float = 0.1,
+    pairs: PairChoice | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    source: str = "in memory",
+    progress: Progress | None = None,
+) -> Frontier:
+    """Show what fairness costs: the error on hidden observations at every budget for the constant K* of pre-processing.
+
+    A share of the observations is hidden and the others are decomposed once. At each budget L the estimate nearest to the unconstrained
+    one with K* <= L is made from the same vectors, the model runs on it, and its outputs are measured against one reference
+    distance d and against the hidden observations.
+
+    Parameters
+    ----------
+    individuals : ObservedMatrix, or what its constructor takes; shape (m, n)
+        Rows are individuals.
+    estimator : str or MatrixEstimator, default "svt"
+        One with linear folding: only that has a constant K*. It is cloned, not fitted in place; a budget of its own is ignored.
+    model : str, callable or scikit-learn estimator, default "identity"
+        The algorithm h; see `likewise.inference.as_model`. By default the estimate itself is the output.
+    budgets : sequence of float, optional
+        Values of L above 0, on the method's interval. By default 0.9, 0.75, 0.5, 0.35, 0.25 and 0.1 of the constant without a budget.
+    hold_out : float, default 0.1
+        Share of the observations to hide, in [0, 1); 0 measures no error.
+    reference : {"observed", "co-observed"} or PairwiseDistance, default "observed"
+        d, the same at every budget.
+    norm : {"l1", "l2"} or float, default "l1"
+        Norm of d where it is taken from the data.
+    nearest_share : float, default 0.1
+        Share of the pairs, in (0, 1], that counts as most similar.
+    pairs : "all" or int, optional
+        Measure all pairs exactly, or that many drawn ones, the same at every budget. By default all where that is cheap, else 20,000.
+    random_state : int, Generator or None, default 0
+        For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
+    source : str
+        Where the data came from, for the report.
+    progress : callable, optional
+        Called with (step, done, total).
+
+    Returns
+    -------
+    Frontier
+        Prints as a table; ``to_frame``, ``to_json``, ``plot`` and ``save`` for the rest.
+
+    Raises
+    ------
+    InputError
+        Or one of its kinds: a budget that is not a finite number above 0, an estimator without a constant K*, an estimate in which
+        nothing was kept, a reference taken from the estimate.
+
+    Examples
+    --------
+    >>> from likewise.observations import clustered
+    >>> data = clustered(60, 80, 3, observed_fraction=0.5, random_state=1)
+    >>> found = frontier(data.observed, budgets=[0.2])
+    >>> [point.k_star <= 0.2 for point in found]  # without a budget, and within it
+    [False, True]
+    """
+    observed = individuals if isinstance(individuals, ObservedMatrix) else ObservedMatrix(individuals)
+    _check(budgets, reference)
+    seed = random_state if isinstance(random_state, int) else None
+    algorithm, steps = as_model(model, None, seed), Steps(progress)
+    measurement = Measurement(nearest_share, pairs=_chosen_pairs(pairs, observed), random_state=seed)
+    base = _fitted(observed, as_estimator(estimator), hold_out, random_state, steps)
+    distances = reference_distances(reference, base, norm)
+    points = tuple(_points(_Job(base, algorithm, measurement, distances["with"], steps), budgets))
+    assert base.fitted is not None
+    return Frontier(
+        data=summarise_data(observed, base.interval, source),
+        estimator=" ".join(repr(base.fitted).split()),
+        model=algorithm.name,
+        reference=summarise_reference(reference, distances, ()),
+        points=points,
+        settings={"hold_out": hold_out, "norm": norm, **measurement.settings()},
+        notes=base.fitted.notes_,
+        seconds=steps.seconds,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What stays the same at every budget."""
+
+    base: Run
+    model: Model
+    measurement: Measurement
+    reference: PairwiseDistance
+    steps: Steps
+
+    def point(
+        self, estimate: LowRankEstimate, change: BudgetSolution | None, budget: float | None
+    ) -> FrontierPoint:
+        """Run the model on an estimate, certify and measure."""
+        training, name = self.base.training, _name(budget)
+        assert training is not None
+        certificate = certify(estimate, training).k_star
+        if not isinstance(certificate, Certificate):
+            raise InputError(
+                f"an estimate without a constant K*: {certificate.reason}", "an estimator that has one"
+            )
+        with self.steps.step(f"run the model {name}") as report:
+            scaled = training.scaled(self.base.interval)
+            outputs = self.model(estimate.on_interval().to_dense(), scaled, progress=report)
+        run = Run(
+            training, self.base.hidden, self.base.fitted, {name: outputs}, {}, self.model.predicts_entries
+        )
+        fairness = self.measurement.measure({name: outputs}, {name: self.reference}, self.steps)[name]
+        size = float(np.linalg.norm(_unconstrained(self.base).shrunk_values))
+        moved = 0.0 if change is None else change.distance / size
+        return FrontierPoint(budget, certificate, moved, change, run.error(name), fairness)
+
+
+def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoint]:
+    """Yield the estimate without a budget, then from the loosest budget to the tightest."""
+    free = _unconstrained(job.base)
+    first = job.point(free, None, None)
+    yield first
+    if not first.k_star:
+        raise InputError(
+            "an estimate that is the same for everybody", "one that keeps a component", "lower the threshold"
+        )
+    limits = [share * first.k_star for share in SHARES] if budgets is None else budgets
+    for limit in sorted({float(limit) for limit in limits}, reverse=True):
+        if limit < first.k_star * _UNCHANGED:
+            yield job.point(*within_budget(free, limit), limit)
+
+
+def _unconstrained(run: Run) -> LowRankEstimate:
+    assert run.estimate is not None
+    return run.estimate
+
+
+def _name(budget: float | None) -> str:
+    return "without a budget" if budget is None else f"at K* <= {budget:.4g}"
+
+
+def _fitted(
+    observed: ObservedMatrix,
+    estimator: MatrixEstimator,
+    share: float,
+    random_state: int | np.random.Generator | None,
+    steps: Steps,
+) -> Run:
+    """Hide a share of the observations and estimate the matrix from the others, without a budget."""
+    hidden = _hidden(observed, share, random_state)
+    training = observed if hidden is None else hidden.training
+    free = clone(estimator)
+    if "max_lipschitz" in free.get_params(deep=False):
+        free.set_params(max_lipschitz=None)
+    with steps.step("estimate the matrix"):
+        fitted = free.fit(training)
+    return Run(training, hidden, fitted, {"with": None}, {})
+
+
+def _hidden(observed: ObservedMatrix, share: float, random_state: int | np.random.Generator | None) -> Any:
+    return hold_out(observed, share, random_state) if share else None
+
+
+def _chosen_pairs(pairs: PairChoice | None, observed: ObservedMatrix) -> PairChoice:
+    if pairs is not None:
+        return pairs
+    m, n = observed.shape
+    return "all" if m * (m - 1) / 2 * n <= _AFFORDABLE else _DRAWN
+
+
+def _check(budgets: Sequence[float] | None, reference: ReferenceChoice) -> None:
+    """Fail before the work, not after it."""
+    check_reference(reference)
+    if isinstance(reference, str) and reference == "estimate":
+        raise InputError(
+            option("reference", repr(reference)),
+            "one distance for all budgets: 'observed', 'co-observed', or a distance",
+            "a distance taken from the estimate changes with the budget",
+        )
+    if budgets is None:
+        return
+    if not len(budgets):
+        raise InputError(option("budgets", "[]"), "at least one value of L")
+    for limit in budgets:
+        check_limit(limit)

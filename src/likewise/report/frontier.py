@@ -1,0 +1,216 @@
+"""The frontier of error against fairness as a table, a frame, a figure, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from likewise.errors import InputError, unknown_name
+from likewise.fairness.plots import new_axes
+from likewise.report.description import data_lines
+from likewise.report.drawing import FileFormat, to_bytes
+from likewise.report.json_document import plain, to_json
+from likewise.report.numbers import figure_text, number, printable
+from likewise.writing import Content, PathLike, check_folder, write_folder
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from likewise.pipeline.frontier_result import FairnessAxis, Frontier, FrontierPoint
+
+SCHEMA = "likewise.frontier"
+SCHEMA_VERSION = 1
+"""Raised when a key changes its meaning or goes; new keys do not raise it."""
+
+_AXES = {
+    "k_star": "K*: proved Lipschitz constant of pre-processing",
+    "mean_ratio": "mean of D / d over pairs",
+    "similar_ratio": "scale-free ratio over the most similar pairs",
+}
+_DRAWN: dict[str, FairnessAxis] = {"frontier": "k_star", "frontier_similar": "similar_ratio"}
+"""Figures that are saved, by the name of their file."""
+
+_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+FILES = ("frontier.json", "frontier.csv", *(f"{name}.{form}" for name in _DRAWN for form in _FORMATS))
+
+_COLOR = "#0072b2"
+"""Blue of Okabe and Ito (2008), the colour of the arm with pre-processing."""
+
+_HEADINGS = ("budget", "K*", "RMSE", "mean D/d", "similar D/d", "moved")
+
+
+def as_text(frontier: Frontier) -> str:
+    """Return the frontier as a table of plain text.
+
+    Parameters
+    ----------
+    frontier : Frontier
+
+    Returns
+    -------
+    str
+    """
+    rows = [_HEADINGS, *map(_cells, frontier)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+    table = [
+        "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+    ]
+    return "\n".join(map(printable, (*_head(frontier), *table, *_foot(frontier))))
+
+
+def to_frame(frontier: Frontier) -> polars.DataFrame:
+    """Return a polars frame with one row for each point.
+
+    Parameters
+    ----------
+    frontier : Frontier
+
+    Returns
+    -------
+    polars.DataFrame
+        ``budget`` (null without one), ``k_star``, ``moved``, ``gap``, ``rmse``, ``mae``, and ``mean_ratio`` and ``similar_ratio``, each with
+        ``_low`` and ``_high``, which are null where all pairs were measured.
+    """
+    import polars
+
+    columns = ["budget", "k_star", "moved", "gap", "rmse", "mae"]
+    columns += [
+        f"{figure}{end}" for figure in ("mean_ratio", "similar_ratio") for end in ("", "_low", "_high")
+    ]
+    return polars.DataFrame(list(map(_record, frontier)), schema=dict.fromkeys(columns, polars.Float64))
+
+
+def document(frontier: Frontier) -> dict[str, Any]:
+    """Return plain dictionaries, lists, strings and numbers that are valid JSON.
+
+    Parameters
+    ----------
+    frontier : Frontier
+
+    Returns
+    -------
+    dict
+        Without times: the same on every run.
+    """
+    tree = {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "data": asdict(frontier.data),
+        "estimator": frontier.estimator,
+        "model": frontier.model,
+        "reference": asdict(frontier.reference),
+        "settings": frontier.settings,
+        "notes": frontier.notes,
+        "points": [point.to_dict() for point in frontier],
+    }
+    return dict(plain(tree))
+
+
+def plot_frontier(frontier: Frontier, ax: Axes | None = None, over: FairnessAxis = "k_star") -> Axes:
+    """Draw error (or, where nothing was hidden, how far the estimate moved) against fairness; see `Frontier.plot`.
+
+    Raises
+    ------
+    InputError
+        An unknown measure of fairness.
+    """
+    if over not in _AXES:
+        raise InputError(*unknown_name("measure of fairness", over, _AXES))
+    ax = new_axes() if ax is None else ax
+    has_error = frontier.unconstrained.error is not None
+    fairness = [float(getattr(point, over)) for point in frontier]
+    heights = [point.error.rmse if point.error is not None else point.moved for point in frontier]
+    ax.plot(fairness, heights, "-", color=_COLOR, alpha=0.5)
+    ax.plot(fairness[1:], heights[1:], "o", color=_COLOR, label="within a budget")
+    ax.plot(
+        fairness[:1],
+        heights[:1],
+        "s",
+        color=_COLOR,
+        markerfacecolor="none",
+        markersize=9,
+        label="without a budget",
+    )
+    for point, x, y in zip(frontier.points[1:], fairness[1:], heights[1:], strict=True):
+        ax.annotate(f"{point.budget:.3g}", (x, y), xytext=(4, 5), textcoords="offset points", fontsize=8)
+    ax.set_xlabel(f"{_AXES[over]}; to the left is fairer")
+    ax.set_ylabel("RMSE of hidden observations" if has_error else "change of the estimate, as a share")
+    ax.set_xlim(left=0)
+    ax.legend()
+    return ax
+
+
+def save(frontier: Frontier, folder: PathLike) -> Path:
+    """Write document, table and figures to a folder; see `Frontier.save`."""
+    contents: dict[str, Content] = {
+        f"{name}.{form}": to_bytes(partial(_paint, frontier, over), name, form)
+        for name, over in _DRAWN.items()
+        for form in _FORMATS
+    }
+    contents["frontier.json"] = to_json(document(frontier))
+    contents["frontier.csv"] = to_frame(frontier).write_csv()
+    write_folder(folder, {name: contents[name] for name in FILES})
+    return Path(folder) / f"{next(iter(_DRAWN))}.svg"
+
+
+def check_frontier_folder(folder: PathLike) -> None:
+    """Raise OutputError now if `save` could not write there: before a long computation, not after it."""
+    check_folder(folder, FILES)
+
+
+def _paint(frontier: Frontier, over: FairnessAxis, figure: Figure) -> None:
+    plot_frontier(frontier, figure.subplots(), over)
+
+
+def _head(frontier: Frontier) -> Iterator[str]:
+    yield from data_lines(frontier.data)
+    yield frontier.estimator
+    yield f"output: {frontier.model}, on the estimate"
+    yield f"d: {frontier.reference.description}"
+    yield f"D and d of {'all' if frontier.settings['pairs'] == 'all' else 'drawn'} pairs: {frontier.unconstrained.fairness.n_pairs:,}"
+    yield ""
+
+
+def _foot(frontier: Frontier) -> Iterator[str]:
+    free = frontier.unconstrained
+    half = frontier.within(free.k_star / 2)
+    if half is not None and half.error is not None and free.error is not None:
+        change = half.error.rmse - free.error.rmse
+        yield ""
+        yield (
+            f"K* at most halved, from {number(free.k_star)} to {number(half.k_star)}: RMSE {number(free.error.rmse)} becomes "
+            f"{number(half.error.rmse)} ({change / free.error.rmse:+.2%})"
+        )
+    yield from (f"note: {note}" for note in frontier.notes)
+
+
+def _cells(point: FrontierPoint) -> tuple[str, ...]:
+    return (
+        "none" if point.budget is None else number(point.budget),
+        number(point.k_star),
+        "" if point.error is None else number(point.error.rmse),
+        figure_text(point.mean_ratio),
+        figure_text(point.similar_ratio),
+        f"{point.moved:.1%}",
+    )
+
+
+def _record(point: FrontierPoint) -> dict[str, float | None]:
+    record: dict[str, float | None] = {
+        "budget": point.budget,
+        "k_star": point.k_star,
+        "moved": point.moved,
+        "gap": 0.0 if point.change is None else point.change.gap,
+        "rmse": None if point.error is None else point.error.rmse,
+        "mae": None if point.error is None else point.error.mae,
+    }
+    for name in ("mean_ratio", "similar_ratio"):
+        figure = getattr(point, name)
+        ends = {f"{name}_{end}": getattr(figure, end, None) for end in ("low", "high")}
+        record |= {name: figure.value, **ends}
+    return record
