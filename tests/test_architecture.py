@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "likewise"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 ROOMS = ["observations", "spectrum", "estimation", "inference", "fairness", "pipeline", "report", "reproduction", "cli"]
-EVERYBODYS = {"_kernels", "errors", "memory", "writing"}
+EVERYBODYS = {"_kernels", "errors", "memory", "progress_bars", "randomness", "writing"}
 """What every room may import; these import one another, but no room."""
 NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
 """An audit of anybody's model needs the individuals and the outputs, and nothing of these."""

@@ -162,6 +162,10 @@ class CompletenessWarning(LikewiseWarning):
     """A singular value above the threshold may have been missed."""
 
 
+class ConvergenceWarning(LikewiseWarning):
+    """Iterations were stopped by their limit before they had settled; the result is kept, flagged."""
+
+
 class DamagedStateWarning(LikewiseWarning):
     """A file that an interrupted run left cannot be used; what it held is computed again."""
 

@@ -52,7 +52,7 @@ TEXTS = {
     "header only": ("user,item,rating\n", FileFormatError, "a header and no rows"),
     "binary": (b"\x89PNG\r\n\x1a\n\0\0\0", FileFormatError, "r.dat is binary"),
     "not utf-8": (b"1::10::5\n1::\xe9::4\n", FileFormatError, r"line 2 of r.dat is not utf-8 \(byte 0xe9\)"),
-    "utf-16": ("1::10::5".encode("utf-16"), FileFormatError, 'encoding="utf-16"'),
+    "utf-16": ("1::10::5".encode("utf-16"), FileFormatError, "encoding='utf-16'"),
     "too few fields": (
         GOOD + "2::10\n3::1::1\n",
         FileFormatError,
@@ -114,7 +114,7 @@ TEXTS = {
     "five numbers": (
         "1,2,3,4,5\n1,2,3,4,5\n",
         FileFormatError,
-        '5 fields in its first line and no header.*format="grid"',
+        "5 fields in its first line and no header.*format='grid'",
     ),
     "no separator": ("hello\nworld\n", FileFormatError, "has 1 field; expected at least 3"),
     "bare numbers, ragged": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from likewise.cli.options import COMPLETING, MEASURING, READING, Completing, Measuring, Reading, Whole
-from likewise.cli.progress import StepBars
+from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix
@@ -42,7 +42,7 @@ def audit(
     ratings
         File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; also inside gzip or zip.
     model
-        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, identity, or package.module:name for your own.
+        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or package.module:name for your own.
     n_neighbors
         How many neighbours knn takes.
     hold_out
@@ -67,6 +67,7 @@ def audit(
     import likewise
 
     _check_targets(out, json)
+    estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
@@ -74,7 +75,7 @@ def audit(
         given = _read_outputs(files, observed)
         report = likewise.audit(
             observed,
-            estimator=completing.make_estimator() if given is None or completing.estimator else None,
+            estimator=estimator if given is None or completing.estimator else None,
             model=_chosen_model(model, n_neighbors),
             outputs=given,
             hold_out=hold_out,

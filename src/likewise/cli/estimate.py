@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from likewise.cli.options import COMPLETING, READING, Completing, Reading
-from likewise.cli.progress import StepBars
+from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
     from likewise.estimation import LowRankEstimate
@@ -44,12 +44,13 @@ def estimate(
 
     _check_kind(out, pairs)
     check_file(out)
+    estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
         wanted = None if pairs is None else _Pairs.read(pairs, observed)
         progress("estimate the matrix", 0, 1)
-        completed = completing.make_estimator().fit(observed).estimate_
+        completed = estimator.fit(observed).estimate_
         if wanted is None:
             completed.save(out)
         else:

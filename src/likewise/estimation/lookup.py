@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import ObservationError
-from likewise.observations.ids import as_id_array
+from likewise.observations.ids import as_id_array, places_by_text
 
 _SHOWN = 3
 
@@ -32,7 +32,7 @@ def positions_of(ids: ArrayLike, known: NDArray[Any], axis: str) -> NDArray[np.i
     Raises
     ------
     ObservationError
-        Naming the first ids that are unknown, and how many there are.
+        Naming the first ids that are unknown, and how many there are; ids to be looked for by their text where two are written alike.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def positions_of(ids: ArrayLike, known: NDArray[Any], axis: str) -> NDArray[np.i
     """
     listed, names = as_id_array(ids).tolist(), known.tolist()
     exact = {name: position for position, name in enumerate(names)}
-    by_text = {str(name): position for position, name in enumerate(names)}
+    by_text = {} if all(name in exact for name in listed) else places_by_text(names)
     found = [exact.get(name, by_text.get(str(name), -1)) for name in listed]
     positions = np.array(found, dtype=np.intp)
     unknown = dict.fromkeys(listed[k] for k in np.flatnonzero(positions < 0))

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import ActivityWarning, InputError, ShapeError
+from likewise.errors import ActivityWarning, InputError, ShapeError, option
 from likewise.fairness.co_observed import co_observed_powers
 from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.pairs import pair_count, pair_positions
+from likewise.fairness.sampling import draw_pairs
 from likewise.observations import ObservedMatrix
+from likewise.randomness import generator_of
 
 
 @dataclass(frozen=True)
 class ActivityCheck:
-    """Rank correlations of a reference distance d over sampled pairs.
+    """Rank correlations of a reference distance d over pairs.
 
     Parameters
     ----------
@@ -28,7 +31,7 @@ class ActivityCheck:
         The same with the mean absolute difference over the features that both observed, on pairs that share one. NaN where
         fewer than two pairs do, or where it never varies.
     n_pairs : int
-        Pairs that were drawn.
+        Pairs that were looked at.
     n_without_shared : int
         Those of them that share no feature.
     """
@@ -53,7 +56,7 @@ class ActivityCheck:
         return (
             f"the reference distance {verdict} activity: its rank correlation with the number of observations is "
             f"{self.with_activity:.2f}, with differences on shared features {self.with_differences:.2f} "
-            f"({self.n_pairs:,} sampled pairs, {self.n_without_shared:,} of them share no feature)"
+            f"({self.n_pairs:,} pairs, {self.n_without_shared:,} of them share no feature)"
         )
 
 
@@ -72,7 +75,7 @@ def activity_check(
         The observations of the same individuals.
     reference : PairwiseDistance
     n_pairs : int, default 20000
-        Pairs i < j to draw, uniformly, with replacement.
+        Pairs i < j to draw, uniformly, with replacement; where there are no more than that, all are taken.
     random_state : int, numpy.random.Generator or None
 
     Returns
@@ -105,8 +108,8 @@ def activity_check(
             "the same",
         )
     if n_pairs < 2:
-        raise InputError(f"n_pairs={n_pairs!r}", "at least 2")
-    left, right = _random_pairs(observed.shape[0], n_pairs, np.random.default_rng(random_state))
+        raise InputError(option("n_pairs", repr(n_pairs)), "at least 2")
+    left, right = _some_pairs(observed.shape[0], n_pairs, generator_of(random_state))
     values = observed.scaled("symmetric").values
     observations = np.diff(values.indptr)
     measured = reference.between(left, right)
@@ -115,7 +118,7 @@ def activity_check(
     check = ActivityCheck(
         _rank_correlation(measured, observations[left] + observations[right]),
         _rank_correlation(measured[shared], sums[shared] / counts[shared]),
-        n_pairs,
+        left.size,
         int(np.count_nonzero(~shared)),
     )
     if check.measures_activity:
@@ -123,13 +126,13 @@ def activity_check(
     return check
 
 
-def _random_pairs(
+def _some_pairs(
     n_individuals: int, n_pairs: int, generator: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Draw pairs i != j uniformly with replacement."""
-    left = generator.integers(n_individuals, size=n_pairs)
-    right = (left + generator.integers(1, n_individuals, size=n_pairs)) % n_individuals
-    return left, right
+    """Draw pairs, or take all of them where there are no more than that."""
+    if (every := pair_count(n_individuals)) <= n_pairs:
+        return pair_positions(np.arange(every), n_individuals)
+    return draw_pairs(n_individuals, n_pairs, generator)
 
 
 def _rank_correlation(first: NDArray[Any], second: NDArray[Any]) -> float:

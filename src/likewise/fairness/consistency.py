@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import DistanceError, InputError, ShapeError, unknown_name
+from likewise.errors import DistanceError, InputError, ShapeError, option, unknown_name
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figure import ExactFigure
 from likewise.fairness.neighbors import nearest_neighbors
@@ -81,6 +81,6 @@ def _neighbors_as_aif360(reference: PairwiseDistance, n_neighbors: int) -> NDArr
             "feature_distance(rows)",
         )
     if not 1 <= n_neighbors <= reference.n_individuals:
-        raise InputError(f"n_neighbors={n_neighbors!r}", f"from 1 to {reference.n_individuals}")
+        raise InputError(option("n_neighbors", repr(n_neighbors)), f"from 1 to {reference.n_individuals}")
     tree = NearestNeighbors(n_neighbors=n_neighbors, algorithm="ball_tree").fit(reference.rows)
     return np.asarray(tree.kneighbors(reference.rows, return_distance=False))

@@ -8,11 +8,11 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import DistanceError, InputError, unknown_name
+from likewise.errors import DistanceError, InputError, option, unknown_name
 from likewise.fairness.claims import AllPairs, Claims, IndependentPairs
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.intervals.arguments import tail_errors
-from likewise.fairness.options import Progress, progress_counter
+from likewise.fairness.options import Progress, check_whole, progress_counter
 from likewise.fairness.pairs import all_pairs, pair_count, pair_places, pair_starts
 from likewise.fairness.ratios import order_statistics, share_rank
 from likewise.fairness.sampling import DATA_SET, POPULATION, draw_disjoint_pairs, draw_pairs, measure_pairs
@@ -45,10 +45,10 @@ class Plan:
     def __post_init__(self) -> None:
         tail_errors(self.confidence)
         n_pairs, radius = self.n_pairs, self.nearest_radius
-        if n_pairs is not None and (not isinstance(n_pairs, int | np.integer) or n_pairs < 1):
-            raise InputError(f"n_pairs={n_pairs!r}", "a whole number of pairs >= 1")
+        if n_pairs is not None:
+            check_whole("n_pairs", n_pairs, "a whole number of pairs >= 1")
         if radius is not None and not 0 <= radius < np.inf:
-            raise InputError(f"nearest_radius={radius!r}", "a reference distance >= 0")
+            raise InputError(option("nearest_radius", repr(radius)), "a reference distance >= 0")
 
     def pilot(self, number: int) -> int:
         """Return how many pilots go with a number of pairs or individuals: none where the radius is given."""
@@ -115,7 +115,7 @@ def draw(
     if plan.pairs == "sampled":
         return _sampled(output, reference, plan, generator, progress)
     if plan.population == "data set":
-        given = "pairs='all' of the data set"
+        given = f"{option('pairs', repr('all'))} of the data set"
         raise InputError(given, "sampled pairs", "measure_fairness covers every pair of the data set exactly")
     return _all_pairs(output, reference, plan, generator, progress)
 
@@ -167,7 +167,7 @@ def _disjoint(m: int, plan: Plan, generator: np.random.Generator) -> tuple[Pairs
         n_pairs = most * _PILOT // (_PILOT + 1)
     n_pilots = plan.pilot(n_pairs)
     if n_pairs >= 1 and n_pairs + n_pilots > most:
-        given = f"n_pairs={n_pairs} disjoint pairs and {n_pilots} pilots of {m:,} individuals"
+        given = f"{option('n_pairs', str(n_pairs))} disjoint pairs and {n_pilots} pilots of {m:,} individuals"
         raise InputError(given, f"at most {most:,} in all", "leave n_pairs out, or give nearest_radius")
     left, right = draw_disjoint_pairs(m, n_pairs + n_pilots, generator)
     return (left[:n_pairs], right[:n_pairs]), (left[n_pairs:], right[n_pairs:])
@@ -187,7 +187,9 @@ def _all_pairs(
     """Measure all pairs of nine individuals in ten; those among the others are pilots."""
     m = reference.n_individuals
     if plan.n_pairs is not None:
-        raise InputError(f"n_pairs={plan.n_pairs!r} with pairs='all'", "n_pairs left out")
+        raise InputError(
+            f"{option('n_pairs', repr(plan.n_pairs))} with {option('pairs', repr('all'))}", "n_pairs left out"
+        )
     ensure_fits(
         _BYTES_A_PAIR * pair_count(m), f"both distances of {pair_count(m):,} pairs", "use pairs='sampled'"
     )
@@ -203,7 +205,9 @@ def _all_pairs(
     n_undefined = int(np.count_nonzero(np.isnan(every[kept])))
     if n_undefined:
         given = f"{n_undefined:,} pairs without a defined distance under {reference.name}"
-        raise DistanceError(given, "a distance that is defined for all pairs", "use pairs='sampled'")
+        raise DistanceError(
+            given, "a distance that is defined for all pairs", f"use {option('pairs', repr('sampled'))}"
+        )
     return DrawnPairs(kept, every[kept], all_pairs(output, advance)[kept], plan.radius(every[pilots]), claims)
 
 

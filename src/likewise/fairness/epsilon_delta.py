@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.fairness.ratios import order_statistics, share_rank
+from likewise.fairness.similar import reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +67,8 @@ class EpsilonBins:
     def of(cls, reference: Floats) -> EpsilonBins:
         """Choose epsilons that 0.1% to 100% of the pairs do not exceed."""
         ranks = [share_rank(share, reference.size) for share in SHARES]
-        epsilon = np.unique(order_statistics(reference, ranks))
-        return cls(epsilon, np.searchsorted(epsilon, reference).astype(np.uint8))
+        epsilon = distinct(order_statistics(reference, ranks))
+        return cls(epsilon, np.searchsorted(reach(epsilon), reference).astype(np.uint8))
 
     def curve(self, output: Floats) -> EpsilonDeltaCurve:
         """Take the largest D up to each epsilon."""
@@ -75,6 +76,19 @@ class EpsilonBins:
         np.maximum.at(largest, self.bins, output)
         counts = np.bincount(self.bins, minlength=self.epsilon.size)
         return accumulated(self.epsilon, largest, counts)
+
+
+def distinct(epsilon: list[float]) -> Floats:
+    """Return the points of a curve in order; of points that differ by rounding alone, the last.
+
+    Examples
+    --------
+    >>> distinct([0.3, 0.1 + 0.2, 0.5]).tolist()
+    [0.30000000000000004, 0.5]
+    """
+    points: Floats = np.unique(epsilon)
+    is_last = np.append(points[1:] > reach(points[:-1]), True)
+    return points[is_last]
 
 
 def accumulated(epsilon: Floats, largest: Floats, counts: NDArray[np.int64]) -> EpsilonDeltaCurve:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.columns import kept_columns
 from likewise.fairness.row_distance import complete_rows
+from likewise.observations.convert import distinct_columns
 
 Floats = NDArray[np.float64]
 Scaling = Literal["none", "standard", "range"]
@@ -89,7 +90,8 @@ def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str]:
     if hasattr(rows, "columns"):
         import narwhals as nw
 
-        frame = nw.from_native(rows, eager_only=True)
+        with distinct_columns():
+            frame = nw.from_native(rows, eager_only=True)
         return complete_rows(frame[:, np.flatnonzero(kept).tolist()].to_numpy()), columns
     table = np.asarray(rows)
     return complete_rows(table[:, kept] if table.ndim == 2 else table), columns

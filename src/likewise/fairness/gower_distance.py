@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.columns import kept_columns
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
+from likewise.observations.convert import distinct_columns
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -113,7 +114,8 @@ def _frame(data: Any) -> nw.DataFrame[Any]:
     import narwhals as nw
 
     try:
-        return nw.from_native(data, eager_only=True)
+        with distinct_columns():
+            return nw.from_native(data, eager_only=True)
     except TypeError as error:
         given = f"individuals of type {type(data).__name__}"
         raise DistanceError(given, "a data frame", "for an array of numbers use feature_distance") from error

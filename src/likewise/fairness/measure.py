@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.exact.findings import Findings, Request
 from likewise.fairness.exact.fingerprint import fingerprint
@@ -167,8 +167,7 @@ def measure_arms(
         raise InputError("no arms", "outputs of at least one algorithm")
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
-    if resume is not None and streaming is False:
-        raise InputError("resume= with streaming=False", "one of them", "distances in memory are not saved")
+    _check_resume(resume, streaming)
     request = Request(
         ids=individual_ids(row_ids, reference),
         nearest_share=nearest_share,
@@ -193,6 +192,12 @@ def measure_arms(
 
 
 Distances = Mapping[str, PairwiseDistance]
+
+
+def _check_resume(resume: PathLike | None, streaming: bool | None) -> None:
+    if resume is not None and streaming is False:
+        given = f"{option('resume')} with {option('streaming', 'False')}"
+        raise InputError(given, "one of them", "distances in memory are not saved")
 
 
 def _held(

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import DistanceError, InputError
+from likewise.errors import DistanceError, InputError, option
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figure import ExactFigure, Figure
 from likewise.fairness.ratios import finite_mean, pair_ratios
+from likewise.fairness.similar import reach
 
 _BLOCK_ENTRIES = 1 << 21
 
@@ -51,7 +52,7 @@ def nearest_neighbors(distance: PairwiseDistance, n_neighbors: int) -> NDArray[n
     Returns
     -------
     ndarray of int, shape (n_individuals, n_neighbors)
-        In increasing order of position. Of others at the same distance those with the lower position are taken.
+        In increasing order of position. Of others at the same distance, to within rounding, those with the lower position are taken.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def nearest_neighbors(distance: PairwiseDistance, n_neighbors: int) -> NDArray[n
     m = distance.n_individuals
     if not 1 <= n_neighbors < m:
         raise InputError(
-            f"n_neighbors={n_neighbors!r}", f"from 1 to {m - 1}, the number of other individuals"
+            option("n_neighbors", repr(n_neighbors)), f"from 1 to {m - 1}, the number of other individuals"
         )
     step = max(1, _BLOCK_ENTRIES // m)
     found = [_nearest_in_block(distance, k, min(k + step, m), n_neighbors) for k in range(0, m, step)]
@@ -90,7 +91,8 @@ def _nearest_in_block(
     if lonely.size:
         given = f"individual {start + lonely[0]} with fewer than {n_neighbors} others at a defined distance"
         raise DistanceError(given, "enough others", "use fewer neighbours or another distance")
-    nearer, tied = measured < farthest, measured == farthest
+    nearer = reach(measured) < farthest
+    tied = ~nearer & (measured <= reach(farthest))
     room = n_neighbors - nearer.sum(axis=1, keepdims=True)
     chosen = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
     return np.nonzero(chosen)[1].reshape(stop - start, n_neighbors)

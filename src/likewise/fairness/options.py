@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import DistanceError, InputError, ModelError, ShapeError
+from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.row_distance import RowDistance
 from likewise.fairness.violations import check_lipschitz
@@ -47,12 +48,23 @@ def check_options(
 ) -> None:
     """Raise InputError if an option is out of its range."""
     if not 0 < nearest_share <= 1:
-        raise InputError(f"nearest_share={nearest_share!r}", "a share in (0, 1]")
+        raise InputError(option("nearest_share", repr(nearest_share)), "a share in (0, 1]")
     if not all(0 <= q <= 1 for q in quantiles):
-        raise InputError(f"quantiles={tuple(quantiles)!r}", "numbers in [0, 1]")
+        raise InputError(option("quantiles", repr(tuple(quantiles))), "numbers in [0, 1]")
     if worst < 0:
-        raise InputError(f"worst={worst!r}", "a number of pairs >= 0")
+        raise InputError(option("worst", repr(worst)), "a number of pairs >= 0")
     check_lipschitz(1.0 if lipschitz is None else lipschitz, slack)
+
+
+def check_whole(name: str, value: object, what: str) -> None:
+    """Raise InputError unless an option is a whole number of at least 1; True is none."""
+    if not is_whole(value) or operator.index(value) < 1:
+        raise InputError(option(name, repr(value)), what)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer, of Python or NumPy, and not a truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:
@@ -61,7 +73,7 @@ def checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:
         return int(bins)
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
-        raise InputError(f"bins={bins!r}", "a number of bins >= 1 or increasing edges")
+        raise InputError(option("bins", repr(bins)), "a number of bins >= 1 or increasing edges")
     return edges
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.drawn import DrawnPairs, Plan, draw
 from likewise.fairness.figure import SampledFigure, figures_of, plain
@@ -18,6 +18,8 @@ from likewise.fairness.intervals import Interval, betting, clopper_pearson, quan
 from likewise.fairness.options import Progress
 from likewise.fairness.pairs import pair_positions
 from likewise.fairness.sampling import measure_pairs
+from likewise.fairness.similar import reach
+from likewise.randomness import generator_of
 
 Floats = NDArray[np.float64]
 
@@ -136,10 +138,10 @@ def paired_differences(
     True
     """
     plan = Plan(n_pairs, population, "sampled", confidence, None, nearest_share, None)
-    drawn = draw(before, reference, plan, np.random.default_rng(random_state), progress)
+    drawn = draw(before, reference, plan, generator_of(random_state), progress)
     later = measure_pairs(after, *pair_positions(drawn.places, reference.n_individuals))
     defined = ~np.isnan(drawn.reference)
-    near = defined & (drawn.reference <= drawn.radius)
+    near = defined & (drawn.reference <= reach(drawn.radius))
     return PairedDifferences(
         population=drawn.claims.population,
         n_pairs=int(defined.sum()),
@@ -201,7 +203,7 @@ def _mean_interval(values: Floats, confidence: float, ratio_bound: float | None)
     if ratio_bound is None:
         return _student(values, confidence)
     if np.abs(values).max() > ratio_bound:
-        given = f"ratio_bound={ratio_bound:.6g}, yet ratios of a pair differ by {np.abs(values).max():.6g}"
+        given = f"{option('ratio_bound', f'{ratio_bound:.6g}')}, yet ratios of a pair differ by {np.abs(values).max():.6g}"
         raise InputError(given, "a number that no ratio exceeds", "leave ratio_bound out if none is known")
     shifted = betting(values + ratio_bound, 2 * ratio_bound, confidence)
     return Interval(shifted.low - ratio_bound, shifted.high - ratio_bound, confidence, shifted.method)

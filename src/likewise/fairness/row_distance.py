@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -81,13 +82,17 @@ class RowDistance(PairwiseDistance):
         """Return l2 between outputs, where what differs by no more than rounding is equal.
 
         Equal individuals often get outputs that were summed in another order. Distances of at most 64 times the unit of rounding of the
-        largest output are therefore 0: over d = 0 they would make a ratio infinite that means nothing.
+        largest output are therefore 0, and the description says so: over d = 0 they would make a ratio infinite that means nothing.
         """
         distance = cls(outputs)
         largest = float(np.linalg.norm(distance.rows, axis=1).max())
         if not np.isfinite((2 * largest) ** 2):
             raise DistanceError("outputs whose squares exceed the largest number", "smaller units")
         distance.resolution = _ROUNDINGS * float(np.finfo(np.float64).eps) * largest
+        distance.description = replace(
+            distance.description,
+            scaling=f"none; up to {distance.resolution:.2g}, as rounding leaves, counts as 0",
+        )
         return distance
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:

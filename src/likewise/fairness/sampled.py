@@ -24,6 +24,7 @@ from likewise.fairness.sampling import POPULATION
 from likewise.fairness.summary import constant_notes
 from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest_verdict
 from likewise.fairness.worst import WorstPair, largest_places, name_pairs
+from likewise.randomness import generator_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,7 +160,7 @@ def measure_sampled(
     request = _Request(ids, edges, worst, asked, numbered, condition)
     plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     sample, radius = _measure(distance, reference, plan, bounds, generator, progress)
     return SampledFairness(
         reference=reference.description,

@@ -17,7 +17,7 @@ from likewise.fairness.figure import SampledFigure
 from likewise.fairness.groups import GroupFigures, GroupSplit
 from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.sampling import DATA_SET
-from likewise.fairness.similar import SimilarPairs
+from likewise.fairness.similar import SimilarPairs, reach
 from likewise.fairness.violations import SHARES, Violations
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ class PairSample:
         reference, output = drawn.reference[defined], drawn.output[defined]
         ratios = pair_ratios(output, reference)
         bounds.check(reference=reference, output=output, ratio=ratios)
-        near = reference <= drawn.radius
+        near = reference <= reach(drawn.radius)
         places = drawn.places[defined]
         return cls(drawn.claims, bounds, n_individuals, places, reference, output, ratios, near, defined)
 

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.options import is_whole
 from likewise.fairness.pairs import pair_count, pair_positions
 
 Indices = NDArray[np.intp]
@@ -114,7 +115,7 @@ def measure_pairs(
 
 
 def _check_number(n_pairs: int, most: int, what: str, hint: str) -> None:
-    if not isinstance(n_pairs, int | np.integer) or not 1 <= n_pairs <= most:
+    if not is_whole(n_pairs) or not 1 <= n_pairs <= most:
         raise InputError(
-            f"n_pairs={n_pairs!r}", f"a whole number from 1 to {most:,}, the number of {what}", hint
+            option("n_pairs", repr(n_pairs)), f"a whole number from 1 to {most:,}, the number of {what}", hint
         )

@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.fairness.cancellation import RELATIVE_ERROR
 from likewise.fairness.figure import Figure
+
+Distances = TypeVar("Distances", float, NDArray[np.float64])
+
+_TIE = 3 * RELATIVE_ERROR
+"""Two measurements of one distance, each within a share e of it, differ by a factor of at most ``(1 + e) / (1 - e) < 1 + 3 e``."""
+
+
+def reach(distance: Distances) -> Distances:
+    """Return how large another distance can have been measured that is no larger than this one.
+
+    A sum that is not exact depends on the order of its terms, so pairs that are equally far apart can differ in their last digits. They
+    are taken for tied, or which pairs are the most similar would depend on the order of the columns.
+
+    Examples
+    --------
+    >>> 0.1 + 0.2 + 0.3 <= 0.3 + 0.2 + 0.1, 0.1 + 0.2 + 0.3 <= reach(0.3 + 0.2 + 0.1)
+    (False, True)
+    """
+    return distance * (1 + _TIE)
 
 
 @dataclass(frozen=True)
@@ -16,7 +40,8 @@ class SimilarPairs:
     share : float
         Share of all pairs that was asked for.
     radius : float
-        Largest reference distance among them. Every pair at this distance is in, so ties can make `n_pairs` larger than asked.
+        Largest reference distance among them. Every pair at this distance, to within rounding, is in, so ties can make `n_pairs` larger
+        than asked.
     n_pairs : int
     mean_ratio, max_ratio : Figure
         Of D / d.

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import inf, isnan
 from typing import Any, Literal
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.fairness.certificates import AffineCertificate, Certificate, Unavailable
 from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
 from likewise.fairness.sampling import DATA_SET
@@ -259,4 +259,4 @@ def check_limit(limit: float) -> None:
 def check_tolerance(tolerance: float) -> None:
     """Raise InputError if a share of pairs that may violate is outside [0, 1)."""
     if not 0 <= tolerance < 1:
-        raise InputError(f"tolerance={tolerance!r}", "a share of the pairs in [0, 1)")
+        raise InputError(option("tolerance", repr(tolerance)), "a share of the pairs in [0, 1)")

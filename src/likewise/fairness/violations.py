@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.fairness.figure import AnyFigure, ExactFigure, Figure
 from likewise.fairness.ratios import order_statistics, share_rank
 
@@ -137,6 +137,6 @@ def excesses(output: Floats, reference: Floats, lipschitz: float) -> Floats:
 def check_lipschitz(lipschitz: float, slack: float) -> None:
     """Raise InputError unless L > 0 and gamma >= 0, both finite."""
     if not 0 < lipschitz < np.inf:
-        raise InputError(f"lipschitz={lipschitz!r}", "a finite number > 0")
+        raise InputError(option("lipschitz", repr(lipschitz)), "a finite number > 0")
     if not 0 <= slack < np.inf:
-        raise InputError(f"slack={slack!r}", "a finite number >= 0")
+        raise InputError(option("slack", repr(slack)), "a finite number >= 0")

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from likewise.errors import ModelError
+from likewise.observations.ids import places_by_text
 
 _NAMED = 5
 
@@ -30,7 +31,10 @@ def positions_of(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: str 
     ------
     ModelError
         If an individual has no row, or several; the message says how many match.
+    ObservationError
+        If two wanted ids are written alike.
     """
+    places_by_text(wanted)  # where two of them are written alike, one would get the other's row
     found = [str(other) for other in ids.tolist()]
     position = {other: place for place, other in enumerate(found)}
     absent = [other for other in wanted if str(other) not in position]

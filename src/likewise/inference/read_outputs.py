@@ -14,7 +14,7 @@ from likewise.inference.align import positions_of
 from likewise.inference.checked_outputs import checked_outputs
 from likewise.observations.reading.layouts import id_array
 from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
-from likewise.observations.reading.unpack import Source, is_npz, unpack
+from likewise.observations.reading.unpack import ARRAY_DAMAGE, Source, is_npz, unpack
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def _read_arrays(source: Source) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     try:
         content = np.load(io.BytesIO(source.data), allow_pickle=False)
         arrays = {"outputs": content} if isinstance(content, np.ndarray) else dict(content)
-    except (ValueError, OSError, EOFError) as error:
+    except ARRAY_DAMAGE as error:
         raise FileFormatError(f"{source.name} cannot be read ({error})", "arrays of numbers") from error
     if "outputs" not in arrays and len(arrays) == 1:
         arrays = {"outputs": next(iter(arrays.values()))}

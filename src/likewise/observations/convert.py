@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,9 +119,25 @@ def _as_frame(values: Any) -> nw.DataFrame[Any] | None:
         return None
     import narwhals as nw
 
-    if isinstance(frame := nw.from_native(values, pass_through=True), nw.LazyFrame):
+    with distinct_columns():
+        frame = nw.from_native(values, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
         raise ObservationError("a lazy data frame", "one that holds its data", "call .collect() on it")
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+@contextmanager
+def distinct_columns() -> Iterator[None]:
+    """Raise ObservationError where narwhals finds, within, that columns of a data frame share a name."""
+    import narwhals as nw
+
+    try:
+        yield
+    except nw.exceptions.DuplicateError as error:
+        repeated = " ".join(str(error).partition("got:")[2].split())
+        raise ObservationError(
+            f"a data frame whose columns share a name ({repeated})", "distinct column names"
+        ) from error
 
 
 def _frame_to_array(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:

@@ -144,6 +144,30 @@ def _sorted_if_comparable(names: list[Any]) -> list[Any]:
         return sorted(names, key=lambda name: (type(name).__name__, str(name)))
 
 
+def places_by_text(ids: Sequence[Any]) -> dict[str, int]:
+    """Return where each id stands, by how it is written: what finds "7" by 7.
+
+    Raises
+    ------
+    ObservationError
+        If two ids are written alike, as 7 and "7" are: by its text either would find the other.
+
+    Examples
+    --------
+    >>> places_by_text([7, "bea"])
+    {'7': 0, 'bea': 1}
+    """
+    places: dict[str, int] = {}
+    for place, name in enumerate(ids):
+        if (earlier := places.setdefault(str(name), place)) != place:
+            raise ObservationError(
+                f"ids {ids[earlier]!r} and {name!r}, which are written alike",
+                "ids that can be told apart by their text",
+                "rename one of them",
+            )
+    return places
+
+
 def missing_id(axis: str, position: int) -> ObservationError:
     """Compose the error about an observation that does not say whose, or of what, it is."""
     return ObservationError(

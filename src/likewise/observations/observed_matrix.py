@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations.convert import to_table
+from likewise.observations.positions import checked_selection
 from likewise.observations.range_check import RangeChoice, resolve_range
 from likewise.observations.table import Table, Values, keep_entries, notes_on_size, rows_of_entries
 from likewise.observations.triplets import DuplicateRule, assemble
@@ -320,8 +321,10 @@ class ObservedMatrix:
         ------
         ObservationError
             If none of these individuals has an observation.
+        ShapeError
+            A position that is no integer on the axis, or a mask of another length.
         """
-        chosen = np.atleast_1d(rows)
+        chosen = checked_selection(rows, self.shape[0], "row")
         values = self.values[chosen]
         if not values.nnz:
             raise ObservationError(

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import ObservationError, ShapeError
+from likewise.errors import ObservationError, ShapeError, option
 from likewise.observations.table import Table, Values, rows_of_entries
 from likewise.observations.value_range import ValueRange
 
@@ -78,9 +78,9 @@ def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
         raise ObservationError(
             f"observations that all equal {low:g}",
             "values that differ, or a declared range",
-            "give value_range=(low, high)",
+            f"give {option('value_range', '(low, high)')}",
         )
-    inferred = ValueRange(np.asarray(low), np.asarray(high), inferred=True)
+    inferred = _inferred(np.asarray(low), np.asarray(high))
     return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)
 
 
@@ -97,11 +97,22 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
         raise ObservationError(
             f"column {table.column_ids[flat[0]]} without spread: all its values equal {low[flat[0]]:g}",
             "at least two different values in each column",
-            "declare the range of every column: value_range=(lows, highs)",
+            f"declare the range of every column: {option('value_range', '(lows, highs)')}",
         )
-    return ValueRange(low, high, inferred=True), (
-        "value range inferred from the data, for each column its own",
-    )
+    return _inferred(low, high), ("value range inferred from the data, for each column its own",)
+
+
+def _inferred(low: NDArray[np.float64], high: NDArray[np.float64]) -> ValueRange:
+    with np.errstate(over="ignore"):
+        too_wide = np.flatnonzero(~np.isfinite(high - low))
+    if too_wide.size:
+        ends = " to ".join(f"{np.atleast_1d(end)[too_wide[0]]:g}" for end in (low, high))
+        raise ObservationError(
+            f"observations from {ends}, so far apart that no number holds the difference",
+            "a narrower range",
+            "look for a value that stands for missing, or use larger units",
+        )
+    return ValueRange(low, high, inferred=True)
 
 
 def column_extremes(values: Values) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import ObservationError
 from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.randomness import generator_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,6 @@ def hold_out(
             "at least one observation hidden and one left",
         )
     hidden = np.zeros(observed.n_observed, dtype=bool)
-    hidden[
-        np.random.default_rng(random_state).choice(hidden.size, n_hidden, replace=False, shuffle=False)
-    ] = True
+    hidden[generator_of(random_state).choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
     rows, columns = observed.positions()
     return HoldOut(observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import ObservationError, ShapeError, unknown_name
 from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.randomness import generator_of
 
 Sampling = Literal["uniform", "by-cluster"]
 """Whether every entry is observed with the same probability, or each cluster has its own for each feature."""
@@ -90,7 +91,7 @@ def clustered(
     ((40, 100), ValueRange(-1 to 1))
     """
     _check(n_individuals, n_features, n_clusters, observed_fraction, noise, sampling)
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     clusters = np.arange(n_individuals) * n_clusters // n_individuals
     truth = _truth(clusters, n_clusters, n_features, generator)
     noisy = np.clip(truth + generator.normal(0, noise, truth.shape), -1, 1)

@@ -57,11 +57,23 @@ def keep_entries(values: Values, kept: NDArray[np.bool_]) -> Values:
     return type(values)((values.data[kept], values.indices[kept], indptr), shape=values.shape)
 
 
-def without_value(table: Table, missing: float) -> Table:
+def without_value(table: Table, missing: float | None) -> Table:
     """Return a table in which the entries that equal `missing` are missing."""
-    kept = table.values.data != table.values.dtype.type(missing)
+    if missing is None:
+        return table
+    kept = is_observed(table.values.data, missing)
     remaining = replace(table, values=keep_entries(table.values, kept))
-    return remaining.with_note(f"{np.count_nonzero(~kept):,} entries equal to {missing:g} count as missing")
+    return remaining.with_note(note_on_missing(kept, missing))
+
+
+def is_observed(numbers: NDArray[np.floating], missing: float) -> NDArray[np.bool_]:
+    """Mark the numbers that differ from the one that stands for missing."""
+    return numbers != numbers.dtype.type(missing)
+
+
+def note_on_missing(kept: NDArray[np.bool_], missing: float) -> str:
+    """Say how many numbers stood for missing."""
+    return f"{np.count_nonzero(~kept):,} entries equal to {missing:g} count as missing"
 
 
 def notes_on_size(values: Values) -> list[str]:

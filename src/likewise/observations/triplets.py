@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from likewise.errors import ObservationError, ShapeError, unknown_name
+from likewise.errors import ObservationError, ShapeError, option, unknown_name
 from likewise.observations.ids import as_id_array, counted_ids, factorize
-from likewise.observations.table import Table, Values, float_type, index_type
+from likewise.observations.table import Table, Values, float_type, index_type, is_observed, note_on_missing
 
 DuplicateRule = Literal["error", "first", "last", "mean"]
 """What to do where a pair (individual, feature) occurs more than once."""
@@ -28,6 +28,10 @@ class Axis:
     ids: NDArray[Any]
     codes: NDArray[np.integer]
 
+    def at(self, triplets: NDArray[np.bool_]) -> Axis:
+        """Return the positions of some of the triplets, on the same axis."""
+        return Axis(self.ids, self.codes[triplets])
+
 
 def assemble(
     rows: ArrayLike,
@@ -36,8 +40,12 @@ def assemble(
     *,
     shape: tuple[int, int] | None = None,
     duplicates: DuplicateRule = "error",
+    missing_value: float | None = None,
 ) -> Table:
     """Turn triplets into a table; see `ObservedMatrix.from_triplets` for the meaning of the parameters.
+
+    A triplet whose value is `missing_value` observes nothing, so it repeats no pair and comes neither first nor last; its individual and
+    feature stay.
 
     Raises
     ------
@@ -57,6 +65,10 @@ def assemble(
     if not numbers.size:
         raise ObservationError("no observation", "at least one")
     row_axis, column_axis, notes = _axes(row_names, column_names, shape)
+    if missing_value is not None:
+        kept = is_observed(numbers, missing_value)
+        row_axis, column_axis, numbers = row_axis.at(kept), column_axis.at(kept), numbers[kept]
+        notes = (*notes, note_on_missing(kept, missing_value))
     matrix, merged = compress(row_axis, column_axis, numbers, duplicates)
     return Table(matrix, row_axis.ids, column_axis.ids, (*notes, *merged))
 
@@ -159,5 +171,5 @@ def _duplicate_error(rows: Axis, columns: Axis, firsts: NDArray[np.intp]) -> Obs
     return ObservationError(
         f"{firsts.size} pairs occur more than once, the first being {pairs}",
         "each pair (individual, feature) once",
-        'choose duplicates="first", "last" or "mean"',
+        f"choose {option('duplicates', repr('first'))}, 'last' or 'mean'",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise.errors import InputError
-from likewise.estimation import SVT
+from likewise.estimation import SVT, MatrixEstimator, as_estimator
 from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, findings
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
@@ -26,13 +26,14 @@ from likewise.pipeline.result import Arm, AuditReport, DataSummary
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.steps import Progress, Steps
 from likewise.pipeline.summaries import summarise_data, summarise_estimate
+from likewise.progress_bars import shown
 
 
 def audit(
     individuals: ObservedMatrix | PairwiseDistance | Any,
     *,
     outputs: ArrayLike | PairwiseDistance | Mapping[str, Any] | None = None,
-    estimator: SVT | None = None,
+    estimator: str | MatrixEstimator | None = None,
     model: str | Model | Any = "knn",
     target: ArrayLike | None = None,
     hold_out: float = 0.1,
@@ -46,7 +47,7 @@ def audit(
     confidence: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> AuditReport:
     """Audit individual fairness: of an algorithm with and without pre-processing, or of outputs that are given.
 
@@ -61,16 +62,17 @@ def audit(
     outputs : array-like, PairwiseDistance, or mapping of str to them, optional
         Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with ``"without"``,
         ``"with"``, or both. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
-    estimator : SVT, optional
-        Pre-processing; ``SVT()`` by default. It is cloned, not fitted in place.
+    estimator : str or MatrixEstimator, optional
+        Pre-processing: a name, as in `make_estimator`, or an estimator; ``SVT()`` by default. It is cloned, not fitted in place.
     model : str, callable or scikit-learn estimator, default "knn"
         The algorithm h; see `likewise.inference.as_model`.
     target : array-like, shape (m,) or (m, t), optional
         What a classifier or regressor learns for each individual.
     hold_out : float, default 0.1
         Share of the observations to hide, in [0, 1); 0 measures no error.
-    reference : {"observed", "estimate"} or PairwiseDistance, default "observed"
-        d, or where it is taken from. ``"estimate"`` is the released code's convention: not a valid before/after comparison, and
+    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance, default "observed"
+        d, or where it is taken from. ``"co-observed"`` compares two individuals on what both observed (`CoObservedDistance`): for data in
+        which zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's convention: not a valid before/after comparison, and
         the report says so.
     norm : {"l1", "l2"} or float, default "l1"
         Norm of d where it is taken from the data.
@@ -90,8 +92,9 @@ def audit(
         For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
     source : str
         Where the data came from, for the report.
-    progress : callable, optional
-        Called with (step, done, total).
+    progress : callable, bool or None, default None
+        Called with (step, done, total). By default steps of more than two seconds show a bar where standard error is a terminal; False shows
+        none.
 
     Returns
     -------
@@ -129,21 +132,22 @@ def audit(
     elif not isinstance(individuals, ObservedMatrix):
         individuals = ObservedMatrix(individuals)
     check_reference(reference)
-    steps = Steps(progress)
-    if outputs is None:
-        run = _run_model(individuals, estimator, model, target, hold_out, random_state, steps)
-    else:
-        run = take_outputs(_observations(individuals), outputs, estimator, steps)
+    estimator = None if estimator is None else as_estimator(estimator)
     settings = {
         "model": None if outputs is not None else model if isinstance(model, str) else type(model).__name__,
         "hold_out": hold_out if outputs is None else 0,
         "norm": norm,
         **measurement.settings(),
     }
-    data = summarise_data(individuals, run.interval, source)
-    return _report(
-        data, run, reference_distances(reference, run, norm), reference, measurement, settings, steps
-    )
+    with shown(progress) as reported:
+        steps = Steps(reported)
+        if outputs is None:
+            run = _run_model(individuals, estimator, model, target, hold_out, random_state, steps)
+        else:
+            run = take_outputs(_observations(individuals), outputs, estimator, steps)
+        data = summarise_data(individuals, run.interval, source)
+        distances = reference_distances(reference, run, norm)
+        return _report(data, run, distances, reference, measurement, settings, steps)
 
 
 def _report(
@@ -184,7 +188,7 @@ def _observations(individuals: ObservedMatrix | PairwiseDistance) -> ObservedMat
 
 def _run_model(
     individuals: ObservedMatrix | PairwiseDistance,
-    estimator: SVT | None,
+    estimator: MatrixEstimator | None,
     model: str | Model | Any,
     target: ArrayLike | None,
     hold_out: float,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.fairness import (
     FairnessFigures,
     PairwiseDistance,
@@ -19,8 +19,9 @@ from likewise.fairness import (
     measure_arms,
     measure_sampled,
 )
-from likewise.fairness.options import check_options
+from likewise.fairness.options import check_options, check_whole
 from likewise.pipeline.steps import Steps
+from likewise.randomness import generator_of
 
 PairChoice = Literal["all"] | int
 
@@ -46,11 +47,12 @@ class Measurement:
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
         if not 0 <= self.tolerance < 1:
-            raise InputError(f"tolerance={self.tolerance!r}", "a share of pairs in [0, 1)")
+            raise InputError(option("tolerance", repr(self.tolerance)), "a share of pairs in [0, 1)")
         if not 0 < self.confidence < 1:
-            raise InputError(f"confidence={self.confidence!r}", "a number in (0, 1)")
-        if self.pairs != "all" and (not isinstance(self.pairs, int) or self.pairs < 1):
-            raise InputError(f"pairs={self.pairs!r}", "'all', or how many pairs to draw")
+            raise InputError(option("confidence", repr(self.confidence)), "a number in (0, 1)")
+        if self.pairs != "all":
+            check_whole("pairs", self.pairs, "'all', or how many pairs to draw")
+        generator_of(self.random_state)
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps

@@ -9,18 +9,29 @@ from typing import Literal, get_args
 import numpy as np
 
 from likewise.errors import ActivityWarning, InputError, unknown_name
-from likewise.fairness import ObservedDistance, PairwiseDistance, RowDistance, activity_check
+from likewise.fairness import (
+    CoObservedDistance,
+    ObservedDistance,
+    PairwiseDistance,
+    RowDistance,
+    activity_check,
+)
 from likewise.fairness.norms import Norm
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.result import ReferenceSummary
 from likewise.pipeline.run import Run
 
-ReferenceKind = Literal["observed", "estimate"]
+ReferenceKind = Literal["observed", "co-observed", "estimate"]
 ReferenceChoice = ReferenceKind | PairwiseDistance
 
 _TWO_REFERENCES = (
     "d is taken from the observed data in the arm without pre-processing, and from the estimate in the arm with it. This is the "
     "convention of the paper's released code. It is not a valid before/after comparison: the yardstick changes between the arms."
+)
+
+_INSTEAD = (
+    'To compare people on what both of them observed, give the reference co-observed: reference="co-observed" in Python, '
+    "--reference co-observed on the command line."
 )
 
 
@@ -29,7 +40,7 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
 
     Parameters
     ----------
-    reference : {"observed", "estimate"} or PairwiseDistance
+    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance
     run : Run
     norm : {"l1", "l2"} or float
         Of a distance that is made here.
@@ -49,8 +60,9 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
         raise InputError(
             f"reference {reference!r} without observations", "a distance between the individuals"
         )
+    kind = CoObservedDistance if reference == "co-observed" else ObservedDistance
     references: dict[str, PairwiseDistance] = dict.fromkeys(
-        run.outputs, ObservedDistance(run.training, norm, interval=run.interval)
+        run.outputs, kind(run.training, norm, interval=run.interval)
     )
     if reference == "estimate":
         if run.estimate is None or "with" not in run.outputs:
@@ -92,4 +104,6 @@ def reference_caveats(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ActivityWarning)
         check = activity_check(training, reference, random_state=random_state)
-    return (str(check),) if check.measures_activity else ()
+    if not check.measures_activity:
+        return ()
+    return (str(check),) if isinstance(reference, CoObservedDistance) else (str(check), _INSTEAD)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-Progress = Callable[[str, int, int], None]
-"""Called with (step, done, total) as a job goes on; a step begins at done = 0 and is over at done = total."""
+from likewise.progress_bars import StepProgress
+
+Progress = StepProgress
 
 
 class Steps:

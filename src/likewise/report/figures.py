@@ -43,6 +43,9 @@ _STYLE: dict[Any, Any] = {
 )
 
 
+_FEW_VALUES = 12
+"""Up to so many singular values each has a mark and a place of its own: a line through two of them on a logarithmic axis shows nothing."""
+
 _NO_DATE = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
@@ -108,7 +111,8 @@ def plot_spectrum(report: AuditReport, ax: Axes | None = None) -> Axes:
         ax.text(0.5, 0.5, "nothing was estimated", ha="center", transform=ax.transAxes)
         return ax
     values, tau = report.estimate.singular_values, report.estimate.threshold
-    ranks, kept = np.arange(1, values.size + 1), values > tau
+    ranks, kept = np.arange(1, values.size + 1), values > (-np.inf if tau is None else tau)
+    is_short = values.size <= _FEW_VALUES
     ax.plot(
         ranks[kept],
         values[kept],
@@ -118,9 +122,15 @@ def plot_spectrum(report: AuditReport, ax: Axes | None = None) -> Axes:
         label=f"kept ({kept.sum():,})",
     )
     if not kept.all():
-        ax.plot(ranks[~kept], values[~kept], color=_INK, alpha=0.6, label=f"cut ({(~kept).sum():,})")
-    ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
-    ax.set_xscale("log")
+        cut: dict[str, Any] = {"color": _INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
+        ax.plot(ranks[~kept], values[~kept], **cut, label=f"cut ({(~kept).sum():,})")
+    if tau is not None:
+        ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
+    if is_short:
+        ax.set_xlim(0.5, max(values.size, 1) + 0.5)
+        ax.set_xticks(ranks)
+    else:
+        ax.set_xscale("log")
     ax.set_ylim(bottom=0)
     ax.legend()
     return ax
@@ -147,6 +157,8 @@ def spectrum_caption(report: AuditReport) -> str:
     """Describe the spectrum in a line."""
     if report.estimate is None:
         return "Nothing was estimated."
+    if report.estimate.threshold is None:
+        return f"Singular values of the estimate without its offsets: {report.estimate.rank:,}."
     cut = report.estimate.singular_values.size - report.estimate.rank
     extent = f"and {cut:,} below" if cut > 0 else "those below were not computed"
     return f"Singular values of the zero-filled observations: {report.estimate.rank:,} above the threshold, {extent}."

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import InputError, ShapeError, ThresholdError, unknown_name
 from likewise.memory import available_memory
+from likewise.randomness import generator_of
 from likewise.spectrum.result import Floats
 
 Progress = Callable[[str, float | None], None]
@@ -93,7 +94,7 @@ def checked_request(
         above=_checked_threshold(above, at_most),
         at_most=None if at_most is None else _at_least_one("at_most", at_most),
         dtype=dtype,
-        rng=np.random.default_rng(random_state),
+        rng=generator_of(random_state),
         start=_checked_start(start, n),
         memory_limit=_SHARE_OF_MEMORY * available_memory() if memory_limit is None else float(memory_limit),
         max_passes=_at_least_one("max_passes", max_passes),

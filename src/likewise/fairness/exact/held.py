@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from likewise.errors import DistanceError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.epsilon_delta import SHARES as EPSILON_SHARES
+from likewise.fairness.epsilon_delta import distinct
 from likewise.fairness.exact.blocks import Block
 from likewise.fairness.exact.findings import ArmFindings, Findings, Request, counted_histogram
 from likewise.fairness.exact.in_order import in_order
@@ -104,7 +105,7 @@ def _thresholds(known: Floats, reach: float, request: Request) -> Thresholds:
     bins = request.bins
     edges = np.linspace(0.0, reach, bins + 1) if isinstance(bins, int) else bins
     return Thresholds(
-        radius, np.unique(epsilon), edges, request.condition, request.groups, request.worst, in_bins=False
+        radius, distinct(epsilon), edges, request.condition, request.groups, request.worst, in_bins=False
     )
 
 

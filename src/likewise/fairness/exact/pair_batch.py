@@ -58,7 +58,7 @@ class PairBatch:
             kept,
             reference,
             int(np.count_nonzero(reference == 0)),
-            np.flatnonzero(reference <= thresholds.radius),
+            thresholds.near(reference),
             np.minimum(index, thresholds.epsilon.size - 1),
             labels if labels is None or kept is None else labels[kept],
         )

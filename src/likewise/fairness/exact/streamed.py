@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from likewise.errors import DistanceError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.epsilon_delta import SHARES as EPSILON_SHARES
+from likewise.fairness.epsilon_delta import distinct
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.exact.findings import ArmFindings, Findings, Request, counted_histogram
 from likewise.fairness.exact.in_order import in_order
@@ -121,7 +122,7 @@ def _thresholds(known: ReferenceTally, request: Request) -> Thresholds:
     radius, *epsilon = known.largest["bins"][bins].tolist()
     edges = None if isinstance(request.bins, int) else request.bins
     return Thresholds(
-        radius, np.unique(epsilon), edges, request.condition, request.groups, request.worst, in_bins=True
+        radius, distinct(epsilon), edges, request.condition, request.groups, request.worst, in_bins=True
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.fairness.exact.log_grid import EdgeCounter
 from likewise.fairness.groups import PairGroups
+from likewise.fairness.similar import reach
 
 Floats = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ class Thresholds:
     Parameters
     ----------
     radius : float
-        Pairs at most this far apart count as most similar.
+        Pairs at most this far apart, to within rounding, count as most similar.
     epsilon : ndarray, shape (n_points,)
         Points of the epsilon-delta curve, increasing; the last one is the largest reference distance.
     edges : ndarray, shape (n_bins + 1,), or None
@@ -43,10 +44,14 @@ class Thresholds:
     worst: int
     in_bins: bool
 
+    def near(self, reference: Floats) -> NDArray[np.intp]:
+        """Return the places of the most similar pairs."""
+        return np.flatnonzero(reference <= reach(self.radius))
+
     @cached_property
     def epsilon_counter(self) -> EdgeCounter:
         """Finds the smallest epsilon that is at least d."""
-        return EdgeCounter(self.epsilon, "left")
+        return EdgeCounter(reach(self.epsilon), "left")
 
     @cached_property
     def edge_counter(self) -> EdgeCounter:

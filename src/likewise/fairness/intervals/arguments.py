@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 
 Side = Literal["both", "lower", "upper"]
 """Which ends are asked for. ``"both"`` gives each end half of the error probability, the others all of it."""
@@ -28,7 +28,9 @@ def tail_errors(confidence: float, side: Side = "both") -> tuple[float, float]:
     ((0.25, 0.25), (0.0, 0.25))
     """
     if not 0 < confidence < 1:
-        raise InputError(f"confidence={confidence!r}", "a probability inside (0, 1)", "0.95 is usual")
+        raise InputError(
+            option("confidence", repr(confidence)), "a probability inside (0, 1)", "0.95 is usual"
+        )
     error = 1 - confidence
     errors = {"both": (error / 2, error / 2), "lower": (error, 0.0), "upper": (0.0, error)}
     if side not in errors:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Literal, get_args
 
-from likewise.errors import FileFormatError, unknown_name
+from likewise.errors import FileFormatError, option, unknown_name
 from likewise.observations.reading.names import Column
 from likewise.observations.triplets import DuplicateRule
 
@@ -45,7 +45,7 @@ class Choices:
             raise FileFormatError(*unknown_name("format", self.format, get_args(Layout)))
         if self.missing_value is not None and not _is_finite_number(self.missing_value):
             raise FileFormatError(
-                f"missing_value={self.missing_value!r}", "a finite number; NaN is missing anyway"
+                option("missing_value", repr(self.missing_value)), "a finite number; NaN is missing anyway"
             )
         if self.separator is not None and not self.separator.strip("\r\n"):
             raise FileFormatError(f"separator {self.separator!r}", "one character or more, no line end")
@@ -85,7 +85,7 @@ class Choices:
             if field.name not in meaningful and getattr(self, field.name) != field.default:
                 accepted = ", ".join(sorted(meaningful))
                 raise FileFormatError(
-                    f"{field.name}={getattr(self, field.name)!r} for {file}, read as {kinds[0]}",
+                    f"{option(field.name, repr(getattr(self, field.name)))} for {file}, read as {kinds[0]}",
                     f"only {accepted}",
                 )
 

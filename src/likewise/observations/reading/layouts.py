@@ -8,26 +8,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, option
 from likewise.observations.convert import to_table
+from likewise.observations.reading.choices import Choices
 from likewise.observations.reading.names import Column, find_roles, position_of
 from likewise.observations.reading.tabular import Tabular
 from likewise.observations.table import Table
-from likewise.observations.triplets import DuplicateRule, assemble
+from likewise.observations.triplets import assemble
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def read_triplets(
-    file: Tabular, wanted: dict[str, Column | None], shape: tuple[int, int] | None, duplicates: DuplicateRule
-) -> Table:
+def read_triplets(file: Tabular, choices: Choices) -> Table:
     """Read one (user, item, rating) triplet from each line."""
+    wanted = choices.roles
     roles = find_roles(file.header, file.width, wanted, file.name)
     user, item, rating = roles.values()
     frame = file.take([user, item], [rating], False)
     users, items = (id_array(frame[str(position)]) for position in (user, item))
-    table = assemble(users, items, frame[str(rating)].to_numpy(), shape=shape, duplicates=duplicates)
+    table = assemble(
+        users,
+        items,
+        frame[str(rating)].to_numpy(),
+        shape=choices.shape,
+        duplicates=choices.duplicates,
+        missing_value=choices.missing_value,
+    )
     if file.header is None or None not in wanted.values():
         return table
     found = ", ".join(f"{role} from column {file.header[position]!r}" for role, position in roles.items())
@@ -43,7 +50,8 @@ def read_wide(file: Tabular, columns: Sequence[Column] | None, id_columns: Seque
         features = [position_of(name, file.header, file.width, file.name) for name in columns]
     if not features or set(features) & set(ids) or len(set(features)) < len(features):
         raise FileFormatError(
-            f"columns={columns!r} with id_columns={id_columns!r}", "features, each once, that are not ids"
+            f"{option('columns', repr(columns))} with {option('id_columns', repr(id_columns))}",
+            "features, each once, that are not ids",
         )
     frame = file.take(ids, features, True)
     row_ids = _joined([id_array(frame[str(position)]) for position in ids])
@@ -64,9 +72,13 @@ def read_grid(file: Tabular, note_if_full: bool) -> Table:
 
 
 def id_array(ids: pl.Series) -> NDArray[Any]:
-    """Return a column of ids as integers, or as the Python objects that they are."""
+    """Return a column of ids as integers, or as the Python objects that they are: text, or integers too large for NumPy."""
     if ids.dtype.is_integer():
-        return ids.to_numpy()
+        import polars as pl
+
+        numbers = ids.cast(pl.Int64, strict=False) if "128" in str(ids.dtype) else ids
+        if not numbers.null_count():
+            return numbers.to_numpy()
     array = np.empty(len(ids), dtype=object)
     array[:] = ids.to_list()
     return array

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, option
 
 Column = str | int
 """A column by name, or by position counted from 0."""
@@ -52,13 +52,14 @@ def find_roles(
         raise FileFormatError(
             f"the first line of {file} has {width} field" + "s" * (width > 1),
             f"at least {len(wanted)}: {', '.join(wanted)}",
-            'give separator=..., or format="grid" for bare numbers',
+            f"give {option('separator')}, or {option('format', repr('grid'))} for bare numbers",
         )
     if names is None and width not in (3, 4) and None in wanted.values():
         raise FileFormatError(
             f"{file} has {width} fields in its first line and no header",
             "three or four: user, item, rating, and perhaps a time",
-            'give separator=, format="grid", or the positions user=, item=, rating=',
+            f"give {option('separator')}, {option('format', repr('grid'))}, or the positions "
+            f"{option('user')}, {option('item')} and {option('rating')}",
         )
     roles = {
         role: _default(role, names, file) if column is None else position_of(column, names, width, file)
@@ -104,14 +105,19 @@ def _default(role: str, names: Sequence[str] | None, file: str) -> int:
     if names is None:
         return list(_KNOWN).index(role)
     plain = ["".join(filter(str.isalnum, name.lower())) for name in names]
-    known = next((i for i, name in enumerate(plain) if _KNOWN[role].fullmatch(name)), None)
-    if known is None:
+    known = [i for i, name in enumerate(plain) if _KNOWN[role].fullmatch(name)]
+    if len(known) > 1:
+        alike = " and ".join(repr(names[i]) for i in known)
+        raise FileFormatError(
+            f"columns {alike} of {file}, which all look like the {role}", "one", f"give {option(role)}"
+        )
+    if not known:
         raise FileFormatError(
             f"no column of {file} looks like the {role}",
             f"a name such as {_EXAMPLES[role]} among {_listing(names)}",
-            f"name it, {role}=..., or give columns=[...] if each individual is one row",
+            f"name it, {option(role)}, or give {option('columns', '[...]')} if each individual is one row",
         )
-    return known
+    return known[0]
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -8,10 +8,8 @@ from scipy import sparse
 
 from likewise.errors import FileFormatError
 from likewise.observations.convert import to_table
-from likewise.observations.reading.unpack import ZIP_DAMAGE, Source
+from likewise.observations.reading.unpack import ARRAY_DAMAGE, Source
 from likewise.observations.table import Table
-
-_DAMAGE = (*ZIP_DAMAGE, KeyError, TypeError, AttributeError, MemoryError)
 
 
 def read_npz(source: Source) -> Table:
@@ -24,7 +22,7 @@ def read_npz(source: Source) -> Table:
     """
     try:
         matrix = sparse.load_npz(io.BytesIO(source.data))  # never unpickles
-    except _DAMAGE as error:
+    except ARRAY_DAMAGE as error:
         raise FileFormatError(
             f"{source.name} holds no sparse matrix ({error})", "a file written by scipy.sparse.save_npz"
         ) from error

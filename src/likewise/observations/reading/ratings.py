@@ -57,7 +57,8 @@ def read_ratings(
         What names the individuals of a wide table; the parts of several are joined by ``/``. By default rows are
         numbered from 0.
     missing_value : float, optional
-        A value that stands for "missing", such as 0 in a grid. Never assumed: without it every number is an observation.
+        A value that stands for "missing", such as 0 in a grid. Never assumed: without it every number is an observation. It is taken out
+        before `duplicates` are looked for: a pair with an observation and a missing value has that observation, whichever comes last.
     value_range : (low, high), ValueRange, or "per-column", optional
         See `ObservedMatrix`.
     shape : (int, int), optional
@@ -107,16 +108,13 @@ def read_ratings(
         header=header,
         encoding=encoding,
     )
-    table = _read(unpack(path), choices)
-    if missing_value is not None:
-        table = without_value(table, missing_value)
-    return ObservedMatrix.from_table(table, value_range)
+    return ObservedMatrix.from_table(_read(unpack(path), choices), value_range)
 
 
 def _read(source: Source, choices: Choices) -> Table:
     if is_npz(source.data):
         choices.refuse_idle(source.name, "matrix")
-        return read_npz(source)
+        return without_value(read_npz(source), choices.missing_value)
     if is_parquet(source):
         return _read_columns(open_parquet(source), choices)
     of_triplets = any(column is not None for column in choices.roles.values())
@@ -128,7 +126,9 @@ def _read_columns(file: Tabular, choices: Choices, *kinds: str) -> Table:
     layout = choices.layout(file.is_bare)
     choices.refuse_idle(file.name, layout, *kinds)
     if layout == "triplets":
-        return read_triplets(file, choices.roles, choices.shape, choices.duplicates)
+        return read_triplets(file, choices)
     if layout == "wide":
-        return read_wide(file, choices.columns, choices.id_columns)
-    return read_grid(file, note_if_full=choices.missing_value is None)
+        table = read_wide(file, choices.columns, choices.id_columns)
+    else:
+        table = read_grid(file, note_if_full=choices.missing_value is None)
+    return without_value(table, choices.missing_value)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, option
 from likewise.observations.reading.unpack import Source
 
 _SEPARATORS = ("\t", ",", ";", "|")
@@ -136,7 +136,9 @@ def _line(body: bytes) -> str:
 def _as_utf8(source: Source, encoding: str) -> bytes:
     data, extends_ascii = source.data, _extends_ascii(encoding)
     if encoding == "utf-8" and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise FileFormatError(f"{source.name} starts like UTF-16", "UTF-8 text", 'give encoding="utf-16"')
+        raise FileFormatError(
+            f"{source.name} starts like UTF-16", "UTF-8 text", f"give {option('encoding', repr('utf-16'))}"
+        )
     if extends_ascii and b"\0" in data:
         raise FileFormatError(f"{source.name} is binary", "text, Parquet, or .npz")
     if extends_ascii and data.isascii():
@@ -149,7 +151,7 @@ def _as_utf8(source: Source, encoding: str) -> bytes:
         raise FileFormatError(
             f"line {line} of {source.name} is not {encoding} (byte 0x{data[start]:02x})",
             f"text in {encoding}",
-            'name another, for example encoding="latin-1"',
+            f"name another, for example {option('encoding', repr('latin-1'))}",
         ) from error
 
 

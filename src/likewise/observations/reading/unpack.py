@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import struct
+import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -26,6 +27,19 @@ ZIP_DAMAGE = (
     struct.error,
 )
 """What Python raises about a zip that is cut, altered, encrypted, or compressed in a way it does not know."""
+
+ARRAY_DAMAGE = (
+    *ZIP_DAMAGE,
+    KeyError,
+    TypeError,
+    AttributeError,
+    MemoryError,
+    SyntaxError,
+    tokenize.TokenError,
+    RecursionError,
+    OverflowError,
+)
+"""What NumPy and SciPy raise about arrays in a file whose headers say what cannot be."""
 
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 

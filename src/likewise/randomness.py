@@ -1,0 +1,40 @@
+"""The one way from what a caller gives as `random_state` to a generator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise.errors import InputError, option
+
+RandomState = int | np.random.Generator | None
+"""A seed, a generator that goes on, or None for a seed that nobody knows."""
+
+
+def generator_of(random_state: RandomState) -> np.random.Generator:
+    """Return the generator that a seed stands for; a generator is returned as it is.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.Generator or None
+
+    Raises
+    ------
+    InputError
+        Text, a fraction, a negative number.
+
+    Examples
+    --------
+    >>> generator_of(0).integers(10) == generator_of(0).integers(10)
+    True
+    >>> generator_of(-1)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: random_state=-1; expected a whole number >= 0, a numpy.random.Generator, or None.
+    """
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            option("random_state", repr(random_state)),
+            "a whole number >= 0, a numpy.random.Generator, or None",
+        ) from error
