@@ -32,14 +32,25 @@ def _two_sizes(_: Any, tokens: Sequence[Token]) -> tuple[int, int]:
 
 def _columns(_: Any, tokens: Sequence[Token]) -> tuple[str | int, ...]:
     """Read ``written,course`` or ``0,3``."""
-    names = tokens[0].value.split(",")
-    return tuple(int(name) if name.isdecimal() else name for name in names)
+    return tuple(_numeral_or_name(name) for name in tokens[0].value.split(","))
 
 
 def _column(_: Any, tokens: Sequence[Token]) -> str | int:
     """Read ``student`` or ``0``."""
-    name = tokens[0].value
-    return int(name) if name.isdecimal() else name
+    return _numeral_or_name(tokens[0].value)
+
+
+def _numeral_or_name(text: str) -> str | int:
+    from likewise.observations.reading.names import Numeral
+
+    return Numeral(text) if text.isdecimal() else text
+
+
+def _new_path(_: Any, tokens: Sequence[Token]) -> Path:
+    """Read where to write; nothing at all would mean the current folder."""
+    if not (path := tokens[0].value):
+        raise ValueError("an empty name")
+    return Path(path)
 
 
 def _whole(_: Any, tokens: Sequence[Token]) -> int:
@@ -71,6 +82,7 @@ Settings = Annotated[
 ]
 Whole = Annotated[int | None, Parameter(converter=_whole, allow_leading_hyphen=True)]
 Seed = Annotated[int, Parameter(converter=_seed, allow_leading_hyphen=True)]
+NewPath = Annotated[Path, Parameter(converter=_new_path, allow_leading_hyphen=True)]
 Column = Annotated[str | int | None, Parameter(converter=_column)]
 Columns = Annotated[Any, Parameter(converter=_columns, n_tokens=1, metavar="NAME,NAME")]
 Shape = Annotated[Any, Parameter(converter=_two_sizes, n_tokens=1, metavar="ROWS,COLUMNS")]
@@ -155,6 +167,8 @@ class Completing:
         psi: rescaled (the paper's x / p), identity, soft, soft-rescaled, optimal-frobenius, optimal-operator, optimal-nuclear.
     centering
         What is subtracted before and added after: none, global, row, column, biases.
+    propensities
+        For data missing not at random, how likely each entry was to be observed: degrees, 1-bit.
     settings
         Any option of the estimator, as NAME=VALUE; may be given more than once.
     interval
@@ -167,15 +181,20 @@ class Completing:
     threshold: Annotated[float | str | None, Parameter(allow_leading_hyphen=True)] = None
     shrinker: str | None = None
     centering: str | None = None
+    propensities: str | None = None
     settings: Settings = ()
     interval: Literal["symmetric", "unit"] = "symmetric"
     random_state: Seed = 0
+
+    def chosen(self) -> list[str]:
+        """Return the names of the options that differ from their defaults."""
+        return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     def make_estimator(self) -> MatrixEstimator:
         """Return the estimator, not fitted."""
         from likewise.estimation import make_estimator
 
-        named = {name: getattr(self, name) for name in ("threshold", "shrinker", "centering")}
+        named = {name: getattr(self, name) for name in ("threshold", "shrinker", "centering", "propensities")}
         options = {name: value for name, value in named.items() if value is not None}
         common = {"interval": self.interval, "random_state": self.random_state}
         return make_estimator(

@@ -6,7 +6,9 @@ from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding, RidgeFolding
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.noise_level import NOISE_LEVELS, noise_variance
+from likewise.estimation.one_bit import OneBitFit, one_bit_completion
 from likewise.estimation.optimal_shrinkers import OptimalShrinker
+from likewise.estimation.propensities import Propensities, propensities_of
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator
 from likewise.estimation.shrinkers import SHRINKERS, KeptSpectrum, ShrinkerRule, resolve_shrinker, shrink
 from likewise.estimation.svt_transformer import SVT
@@ -49,10 +51,12 @@ __all__ = [
     "MatrixEstimator",
     "NoiseEdge",
     "ObservationStatistics",
+    "OneBitFit",
     "OptimalHard",
     "OptimalShrinker",
     "PaperRatings",
     "PaperSynthetic",
+    "Propensities",
     "ReleasedCode",
     "RidgeFolding",
     "ScreeNOT",
@@ -65,6 +69,8 @@ __all__ = [
     "centre",
     "make_estimator",
     "noise_variance",
+    "one_bit_completion",
+    "propensities_of",
     "resolve_shrinker",
     "resolve_threshold",
     "shrink",

@@ -10,6 +10,7 @@ from likewise.estimation.centering import Centering
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.preparation import prepare
+from likewise.estimation.propensities import PropensityChoice
 from likewise.estimation.shrinkers import Shrinker, ShrinkerRule
 from likewise.estimation.statistics import ObservationStatistics
 from likewise.estimation.thresholding import threshold_spectrum
@@ -45,6 +46,9 @@ class SVT(MatrixEstimator):
     max_lipschitz : float or None, default None
         A fairness budget L > 0: the kept singular values are shrunk further, as little as possible, until the estimate of a row depends on
         its observations with a constant K* of at most L; see `shrink_to_budget`.
+    propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
+        How likely each entry was to be observed, for data missing not at random: each observation is weighted by the inverse, so with
+        the shrinker "rescaled" ``Z_ij / p_ij`` is decomposed, whose mean is A. See `propensities_of`.
 
     Attributes
     ----------
@@ -64,8 +68,11 @@ class SVT(MatrixEstimator):
         What the reader of a result should know of the fit.
     budget_ : BudgetSolution or None
         What the fairness budget changed; None where there is none.
-    converged_, n_iter_ : None
-        Nothing iterates but the solver, for which `completeness_` speaks.
+    propensities_ : Propensities or None
+        What the weights rest on; None where there are none.
+    converged_ : bool or None
+        Whether the 1-bit propensities came to their end; None without. For the solver `completeness_` speaks.
+    n_iter_ : None
     n_features_in_ : int
 
     References
@@ -92,6 +99,7 @@ class SVT(MatrixEstimator):
         random_state: int | np.random.Generator | None = None,
         centering: Centering = "none",
         max_lipschitz: float | None = None,
+        propensities: PropensityChoice = None,
     ) -> None:
         self.threshold = threshold
         self.shrinker = shrinker
@@ -101,12 +109,14 @@ class SVT(MatrixEstimator):
         self.random_state = random_state
         self.centering = centering
         self.max_lipschitz = max_lipschitz
+        self.propensities = propensities
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         if self.max_lipschitz is not None:
             check_limit(self.max_lipschitz)
-        prepared = prepare(observed, self.interval, self.centering)
-        self.notes_ = prepared.notes
+        prepared = prepare(observed, self.interval, self.centering, self.propensities, self.random_state)
+        self.notes_, self.propensities_ = prepared.notes, prepared.propensities
+        self.converged_ = None if prepared.propensities is None else prepared.propensities.converged
         estimate, triplets, self.threshold_ = threshold_spectrum(
             prepared, self.threshold, self.shrinker, self.solver, self.random_state
         )
@@ -120,5 +130,5 @@ class SVT(MatrixEstimator):
         return estimate
 
     def decomposed_matrix(self) -> Values:
-        """Return what was decomposed: the observations less their centre, missing entries 0."""
-        return prepare(self.observed_, self.interval, self.centering).matrix
+        """Return what was decomposed: the observations less their centre, weighted, missing entries 0."""
+        return prepare(self.observed_, self.interval, self.centering, self.propensities_).matrix

@@ -113,7 +113,7 @@ def threshold_spectrum(
 def _warn_of_extreme_rank(triplets: SingularTriplets, full_rank: int, tau: float) -> None:
     if triplets.rank == 0:
         warnings.warn(
-            f"no singular value exceeds the threshold {tau:g}, so the estimate is constant. "
+            f"no singular value exceeds the threshold {tau:g}, so the estimate is constant, or its centre alone. "
             "Data may be too scarce for this threshold: try threshold='noise-edge' or a smaller number.",
             RankZeroWarning,
             stacklevel=4,

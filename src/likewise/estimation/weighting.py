@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Weighting:
-    """Inverse propensities ``w_ij = 1 / p_ij`` of any row, from what is known of the columns.
+    """Weights ``w_ij = scale / p_ij`` of the observations of any row, from what is known of the columns.
 
     ``p_ij = clip(columns_j, floor, 1)``, the same for all rows; or with `by_count` ``clip(n_i columns_j, floor, 1)``, for a row with
     ``n_i`` observations, where ``columns`` add up to 1 (the rank-one propensities by degrees).
@@ -28,6 +28,8 @@ class Weighting:
     by_count : bool
     floor : float
         The smallest propensity that is believed, in (0, 1].
+    scale : float, default 1
+        Above 0; the observed fraction, so that equal propensities weigh nothing.
 
     Examples
     --------
@@ -40,12 +42,15 @@ class Weighting:
     columns: Floats
     by_count: bool
     floor: float
+    scale: float = 1.0
 
     def __post_init__(self) -> None:
         if self.columns.ndim != 1 or not ((self.columns >= 0) & (self.columns <= 1)).all():
             raise InputError("column propensities", "one number in [0, 1] for each column")
         if not 0 < self.floor <= 1:
             raise InputError(f"propensity floor {self.floor!r}", "a number in (0, 1]")
+        if not 0 < self.scale < np.inf:
+            raise InputError(f"scale of weights {self.scale!r}", "a finite number above 0")
 
     def propensities(self, observations: Values) -> Floats:
         """Return ``p_ij`` of each stored entry, shape (n_observed,)."""
@@ -56,12 +61,12 @@ class Weighting:
         return np.asarray(np.clip(chances, self.floor, 1.0), dtype=np.float64)
 
     def weights(self, observations: Values) -> Floats:
-        """Return ``1 / p_ij`` of each stored entry, shape (n_observed,)."""
-        return np.asarray(1.0 / self.propensities(observations))
+        """Return ``scale / p_ij`` of each stored entry, shape (n_observed,)."""
+        return np.asarray(self.scale / self.propensities(observations))
 
     def of_columns(self) -> Floats:
-        """Return ``1 / p_j`` of each column, shape (n,), where it is the same for all rows."""
-        return np.asarray(1.0 / np.clip(self.columns, self.floor, 1.0))
+        """Return ``scale / p_j`` of each column, shape (n,), where it is the same for all rows."""
+        return np.asarray(self.scale / np.clip(self.columns, self.floor, 1.0))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `from_arrays` needs, to be stored."""
@@ -69,6 +74,7 @@ class Weighting:
             "column_propensities": self.columns,
             "propensities_by_count": np.asarray(self.by_count),
             "propensity_floor": np.asarray(self.floor, dtype=np.float64),
+            "weight_scale": np.asarray(self.scale, dtype=np.float64),
         }
 
     @classmethod
@@ -76,10 +82,12 @@ class Weighting:
         """Return what was stored; None where no weights were."""
         if "column_propensities" not in arrays:
             return None
-        if not {"propensities_by_count", "propensity_floor"} <= set(arrays):
-            raise InputError("column propensities alone", "propensities_by_count and propensity_floor too")
+        needed = {"propensities_by_count", "propensity_floor", "weight_scale"}
+        if not needed <= set(arrays):
+            raise InputError("column propensities alone", f"{', '.join(sorted(needed))} too")
         return cls(
             np.asarray(arrays["column_propensities"], dtype=np.float64),
             bool(arrays["propensities_by_count"]),
             float(arrays["propensity_floor"]),
+            float(arrays["weight_scale"]),
         )
