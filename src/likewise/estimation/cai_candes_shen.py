@@ -1,0 +1,159 @@
+"""The iteration of Cai, Candès and Shen (2010) for completion that reproduces the observations, as a pure function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.estimation.folding import with_data
+from likewise.estimation.regularization_path import largest_singular_value
+from likewise.estimation.sampled_entries import sampled_entries
+from likewise.observations.table import Values
+from likewise.spectrum import singular_triplets
+from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
+from likewise.spectrum.operators import as_operator
+from likewise.spectrum.result import Floats
+
+_HEADROOM = 0.9
+"""Of the tolerance, at which the steps end: the proof decomposes the last Y more exactly than they did."""
+_DIVERGED = 2.0
+"""Relative residual at which the iteration is given up: it starts at 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class CaiCandesShenFit:
+    """``X = D_tau(Y)``, and how well it reproduces the observations.
+
+    Parameters
+    ----------
+    left : ndarray, shape (m, r)
+        Orthonormal.
+    values : ndarray, shape (r,)
+        Singular values of X, decreasing, above 0.
+    right : ndarray, shape (n, r)
+        Orthonormal.
+    threshold : float
+        tau.
+    step : float
+        delta.
+    residual : float
+        ``||P_Omega(Z - X)||_F / ||P_Omega(Z)||_F``.
+    converged : bool
+    n_iter : int
+    """
+
+    left: Floats
+    values: Floats
+    right: Floats
+    threshold: float
+    step: float
+    residual: float
+    converged: bool
+    n_iter: int
+
+
+def cai_candes_shen(
+    values: Values,
+    threshold: float | None = None,
+    *,
+    step: float | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 500,
+    random_state: int | np.random.Generator | None = None,
+) -> CaiCandesShenFit:
+    """Find the matrix of least ``tau ||X||_* + 1/2 ||X||_F^2`` that agrees with the observations.
+
+    ``X = D_tau(Y)``, singular values of Y lowered by tau; ``Y += delta P_Omega(Z - X)``; from ``Y = k0 delta P_Omega(Z)``, the last
+    multiple of the first step for which X is still 0. Y is sparse; its triplets are continued from step to step, and the last ones
+    are computed anew with proof that none above tau is missing.
+
+    Parameters
+    ----------
+    values : csr_array, shape (m, n)
+        Z on Omega: a stored entry is an observation.
+    threshold : float, optional
+        tau > 0; by default ``5 sqrt(m n)`` times the root mean square of the observations, large enough for X to be nearly that of least
+        nuclear norm.
+    step : float, optional
+        delta; by default ``1.2 m n / |Omega|``. Below 2 convergence is proved; the default is what its authors use.
+    tol : float
+        Relative residual at which to stop. Noise of relative size e should not be reproduced: ``tol=e``.
+    max_iter : int
+        Steps after which the result is returned as it is.
+    random_state : int, Generator or None
+        For the first subspace.
+
+    Returns
+    -------
+    CaiCandesShenFit
+
+    References
+    ----------
+    Cai, Candès, Shen, "A singular value thresholding algorithm for matrix completion", SIAM Journal on Optimization 20 (2010).
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> fit = cai_candes_shen(sparse.csr_array([[1.0, 2.0], [2.0, 4.0]]), random_state=0)
+    >>> fit.converged, (fit.left * fit.values @ fit.right.T).round(2)
+    (True, array([[1., 2.],
+           [2., 4.]]))
+    """
+    m, n = values.shape
+    energy = float(np.linalg.norm(values.data))
+    if threshold is None:
+        threshold = 5 * sqrt(m * n) * (energy / sqrt(values.nnz) or 1.0)
+    step = 1.2 * m * n / values.nnz if step is None else step
+    ascent = _Ascent(values, threshold, step, np.random.default_rng(random_state))
+    return ascent.run(tol, max_iter)
+
+
+class _Ascent:
+    """Steps of the dual variable Y, which lives where something is observed."""
+
+    def __init__(self, values: Values, threshold: float, step: float, rng: np.random.Generator) -> None:
+        self.values, self.threshold, self.step = values, threshold, step
+        self.energy = float(np.linalg.norm(values.data)) or 1.0
+        largest = largest_singular_value(values) or 1.0
+        self.dual: NDArray[np.float64] = ceil(threshold / (step * largest)) * step * values.data
+        self.rng = rng
+        self.subspace = first_subspace(min(values.shape), rng)
+
+    def run(self, tol: float, max_iter: int) -> CaiCandesShenFit:
+        """Step until X agrees with the observations, or moves away from them."""
+        done, residual = 0, 1.0
+        while done < max_iter and residual < _DIVERGED:
+            done += 1
+            error = self.values.data - self._continued()
+            residual = float(np.linalg.norm(error)) / self.energy
+            if residual <= _HEADROOM * tol:
+                break
+            self.dual = self.dual + self.step * error
+        return self._proved(tol, done)
+
+    def _continued(self) -> Floats:
+        """X on Omega, from the subspace that the last step left."""
+        operator, transposed = as_operator(with_data(self.values, self.dual))
+        triplets = continue_triplets(operator, self.subspace)
+        lowered = np.maximum(triplets.values - self.threshold, 0.0)
+        rank = int(np.count_nonzero(lowered))
+        self.subspace = with_room(triplets.right, rank, self.rng)
+        tall, short = triplets.left[:, :rank] * lowered[:rank], triplets.right[:, :rank]
+        return sampled_entries(self.values, *((short, tall) if transposed else (tall, short)))
+
+    def _proved(self, tol: float, n_iter: int) -> CaiCandesShenFit:
+        """Decompose the last Y with proof, and measure what it leaves."""
+        start = self.subspace if self.values.shape[0] >= self.values.shape[1] else None
+        found = singular_triplets(
+            with_data(self.values, self.dual), above=self.threshold, start=start, random_state=self.rng
+        )
+        lowered = np.asarray(found.values - self.threshold)
+        left, right = np.asarray(found.left, np.float64), np.asarray(found.right, np.float64)
+        error = self.values.data - sampled_entries(self.values, left * lowered, right)
+        residual = float(np.linalg.norm(error)) / self.energy
+        return CaiCandesShenFit(
+            left, lowered, right, self.threshold, self.step, residual, residual <= tol, n_iter
+        )

@@ -1,0 +1,122 @@
+"""SoftImpute's lambda: a path of solutions from large to small, and the choice on it by held-out observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.estimation.sampled_entries import sampled_entries
+from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
+from likewise.observations.table import Values, keep_entries
+from likewise.spectrum import singular_triplets
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 0.9
+"""Of the largest singular value: where a path begins; above it the solution is 0."""
+_SMALLEST = 0.01
+"""Of the same: where it ends at the latest."""
+_HIDDEN = 0.1
+"""Share of the observations that is held out to choose."""
+_PATIENCE = 2
+"""How many solutions in a row may be worse than the best before the path ends."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """A solution on the path.
+
+    Parameters
+    ----------
+    fit : NuclearNormFit
+    held_out_error : float
+        Root mean squared error on the observations held out; NaN where none are.
+    """
+
+    fit: NuclearNormFit
+    held_out_error: float = float("nan")
+
+
+def largest_singular_value(values: Values) -> float:
+    """Return sigma_1 of the observations, missing entries 0: the smallest lambda at which the solution is 0."""
+    return float(singular_triplets(values, at_most=1, random_state=0).values.max(initial=0.0))
+
+
+def solution_path(values: Values, regularizations: Floats, **options: Any) -> Iterator[NuclearNormFit]:
+    """Yield the solutions for decreasing lambdas, each started from the last.
+
+    Parameters
+    ----------
+    values : csr_array, shape (m, n)
+    regularizations : ndarray
+        Decreasing, above 0.
+    **options
+        Of `soft_impute`.
+
+    Yields
+    ------
+    NuclearNormFit
+    """
+    fit = None
+    for regularization in regularizations.tolist():
+        fit = soft_impute(values, regularization, start=fit, **options)
+        yield fit
+
+
+def lambdas_down_to(smallest: float, largest: float, n_path: int) -> Floats:
+    """Return `n_path` lambdas in geometric steps, the last of them `smallest`.
+
+    Examples
+    --------
+    >>> lambdas_down_to(1.0, 10.0, 3).round(6)
+    array([9., 3., 1.])
+    """
+    first = max(_LARGEST * largest, smallest)
+    return np.asarray(np.geomspace(first, smallest, n_path if first > smallest else 1))
+
+
+def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **options: Any) -> list[PathPoint]:
+    """Follow the path on part of the observations until the error on the rest has risen for good.
+
+    Parameters
+    ----------
+    values : csr_array, shape (m, n)
+    n_path : int
+        Solutions on the whole path, from `_LARGEST` to `_SMALLEST` of the largest singular value.
+    rng : Generator
+        Draws the observations held out.
+    **options
+        Of `soft_impute`.
+
+    Returns
+    -------
+    list of PathPoint
+        Up to where the path ended; empty where there are too few observations to hold any out.
+    """
+    hidden = np.zeros(values.nnz, dtype=bool)
+    hidden[rng.choice(values.nnz, round(_HIDDEN * values.nnz), replace=False)] = True
+    if not hidden.any():
+        return []
+    training, rest = keep_entries(values, ~hidden), keep_entries(values, hidden)
+    largest = largest_singular_value(training)
+    points: list[PathPoint] = []
+    for fit in solution_path(training, lambdas_down_to(_SMALLEST * largest, largest, n_path), **options):
+        error = rest.data - sampled_entries(rest, fit.left * fit.values, fit.right)
+        points.append(PathPoint(fit, float(np.sqrt(np.mean(error**2)))))
+        if len(points) - 1 - best_of(points) >= _PATIENCE:
+            break
+    return points
+
+
+def best_of(points: list[PathPoint]) -> int:
+    """Return which point has the smallest held-out error."""
+    return int(np.argmin([point.held_out_error for point in points]))
+
+
+def scaled_up(regularization: float) -> float:
+    """Return the lambda for all observations that goes with one for those that were not held out: noise grows with the root of their number."""
+    return float(regularization / np.sqrt(1 - _HIDDEN))

@@ -1,0 +1,138 @@
+"""SoftImpute as a scikit-learn transformer: a thin layer on `soft_impute`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from likewise.estimation.centering import Centering
+from likewise.estimation.convergence import checked_count, checked_positive, warn_unless_converged
+from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.folding import RidgeFolding
+from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.estimation.preparation import prepare
+from likewise.estimation.regularization_path import (
+    best_of,
+    chosen_on_path,
+    lambdas_down_to,
+    largest_singular_value,
+    scaled_up,
+    solution_path,
+)
+from likewise.observations import ObservedMatrix
+from likewise.observations.range_check import RangeChoice
+from likewise.observations.table import Values
+from likewise.observations.value_range import Interval
+
+
+class SoftImpute(MatrixEstimator):
+    """Complete a sparse, noisy matrix by the nearest one of small nuclear norm.
+
+    The estimate minimises ``1/2 ||P_Omega(Z - A)||_F^2 + lambda ||A||_*`` after centering, a convex problem; how far from its minimum
+    the result can be is proved, not assumed.
+
+    Parameters
+    ----------
+    regularization : float, "held-out" or "half", default "held-out"
+        lambda > 0, on the method's interval; chosen on one path of solutions by observations held out (a tenth); or half the largest
+        singular value of what remains of the observations after centering.
+    n_path : int, default 10
+        Solutions on the path from large lambdas to small ones, each the start of the next.
+    max_rank : int or None, default None
+        Keep at most so many singular values; the problem is then not convex.
+    tol : float, default 1e-4
+        Largest duality gap, relative to the objective.
+    max_iter : int, default 500
+        Steps for each lambda, after which the result is kept as it is, with a warning.
+    centering : {"none", "global", "row", "column", "biases"}, default "biases"
+        As in `SVT`.
+    value_range : (low, high), "per-column" or None, default None
+        As in `SVT`.
+    interval : {"symmetric", "unit"}, default "symmetric"
+        As in `SVT`.
+    random_state : int, Generator or None, default None
+        For the first subspace and for what is held out.
+
+    Attributes
+    ----------
+    regularization_ : float
+        lambda.
+    gap_ : float
+        Proved: the smallest possible objective is at least ``(1 - gap)`` times that of the result.
+    path_ : tuple of (float, int, float)
+        Where lambda was chosen: lambda, rank and held-out root mean squared error, on the method's interval, of each solution.
+    estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
+        As in `MatrixEstimator`.
+
+    References
+    ----------
+    See `soft_impute`.
+
+    Examples
+    --------
+    >>> Z = np.array([[5.0, 5.0, 1.0], [5.0, np.nan, 1.0], [1.0, 1.0, 5.0]])
+    >>> SoftImpute(regularization=0.5, centering="none", value_range=(1, 5), random_state=0).fit_transform(Z).round(1)
+    array([[4.7, 4.5, 1.3],
+           [4.5, 4.4, 1.5],
+           [1.3, 1.5, 4.7]])
+    """
+
+    def __init__(
+        self,
+        regularization: float | Literal["held-out", "half"] = "held-out",
+        n_path: int = 10,
+        max_rank: int | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        centering: Centering = "biases",
+        value_range: RangeChoice = None,
+        interval: Interval = "symmetric",
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.regularization = regularization
+        self.n_path = n_path
+        self.max_rank = max_rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.centering = centering
+        self.value_range = value_range
+        self.interval = interval
+        self.random_state = random_state
+
+    def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        options, n_path = self._checked_options(), checked_count("n_path", self.n_path)
+        prepared = prepare(observed, self.interval, self.centering)
+        largest = largest_singular_value(prepared.matrix)
+        self.path_: tuple[tuple[float, int, float], ...] = ()
+        self.regularization_ = self._chosen(prepared.matrix, largest, n_path, options)
+        *_, fit = solution_path(
+            prepared.matrix, lambdas_down_to(self.regularization_, largest, n_path), **options
+        )
+        self.converged_, self.n_iter_, self.gap_ = fit.converged, fit.n_iter, fit.gap
+        state = f"the objective may be {fit.gap:.1%} above its minimum"
+        self.notes_ = (*prepared.notes, *warn_unless_converged(fit.converged, fit.n_iter, "step", state))
+        folding = RidgeFolding(
+            prepared.centre.row_penalty, penalties=np.asarray(self.regularization_ / fit.values)
+        )
+        factors = (fit.left, fit.values, fit.right)
+        return LowRankEstimate.from_factors(observed, self.interval, factors, folding, prepared.centre)
+
+    def _checked_options(self) -> dict[str, Any]:
+        return {
+            "max_rank": None if self.max_rank is None else checked_count("max_rank", self.max_rank),
+            "tol": checked_positive("tol", self.tol),
+            "max_iter": checked_count("max_iter", self.max_iter),
+            "random_state": np.random.default_rng(self.random_state),
+        }
+
+    def _chosen(self, matrix: Values, largest: float, n_path: int, options: dict[str, Any]) -> float:
+        if not isinstance(self.regularization, str) or self.regularization not in ("held-out", "half"):
+            return checked_positive("regularization", self.regularization, "'held-out' or 'half'")
+        points = []
+        if self.regularization == "held-out":
+            points = chosen_on_path(matrix, n_path, options["random_state"], **options)
+        if not points:
+            return largest / 2 or 1.0
+        self.path_ = tuple((p.fit.regularization, p.fit.rank, p.held_out_error) for p in points)
+        return scaled_up(points[best_of(points)].fit.regularization)
