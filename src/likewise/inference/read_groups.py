@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from likewise.errors import FileFormatError
 from likewise.inference.align import positions_of
 from likewise.observations.reading.layouts import id_array
-from likewise.observations.reading.names import Column, position_of
-from likewise.observations.reading.tabular import is_parquet, open_parquet, open_text
-from likewise.observations.reading.unpack import unpack
+from likewise.observations.reading.names import Column, Numeral, position_of
+from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
+from likewise.observations.reading.unpack import Source, unpack
 
 
 def read_groups(
@@ -63,9 +63,7 @@ def read_groups(
     if is_parquet(source):
         file = open_parquet(source)
     else:
-        # Where columns go by position a header does no harm: nobody has its first word for an id.
-        named = any(isinstance(column, str) for column in (*id_columns, group_column))
-        file = open_text(source, None, named, encoding)
+        file = _open_text(source, (*id_columns, group_column), encoding)
     places = [
         position_of(column, file.header, file.width, file.name) for column in (*id_columns, group_column)
     ]
@@ -82,3 +80,12 @@ def read_groups(
     )
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
     return np.asarray(groups)[positions_of(ids, wanted, file.name, "groups")]
+
+
+def _open_text(source: Source, columns: Sequence[Column], encoding: str) -> Tabular:
+    """Take the first line for a header if a column is named; else it does no harm, since nobody has its first word for an id."""
+    named = any(isinstance(column, str) for column in columns)
+    file = open_text(source, None, named, encoding)
+    if named or not any(isinstance(column, Numeral) and column >= file.width for column in columns):
+        return file
+    return open_text(source, None, True, encoding)

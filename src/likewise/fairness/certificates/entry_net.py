@@ -19,6 +19,7 @@ from itertools import product
 from math import isfinite
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise.fairness.certificates.layers import Activation, Layer, Linear, linear
@@ -70,7 +71,9 @@ def entry_net_constant(
     -------
     Certificate or Unavailable
     """
-    single = _one_output([linear(weights, "the net") for weights in net.row_layers], p, inputs)
+    layers = [linear(weights, "the net") for weights in net.row_layers]
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no bound, see below
+        single = _one_output(layers, p, inputs)
     n = net.shape[1]
     value = upward(single.value * net.largest_slope * n ** (1 / q), _ROUNDINGS)
     if not isfinite(value):

@@ -1,0 +1,61 @@
+"""Settings of the dense net, and what is said where PyTorch is not installed."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from likewise import DenseNetRecommender
+from likewise.errors import MissingDependencyError, ModelError
+from likewise.inference import NetSettings, as_model, train_dense_net
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"n_steps": 0}, "n_steps is 0; expected a whole number of at least 1"),
+        ({"n_steps": 2.5}, "n_steps is 2.5"),
+        ({"n_steps": True}, "n_steps is True"),
+        ({"batch_size": -1}, "batch_size is -1"),
+        ({"check_every": 0}, "check_every is 0"),
+        ({"n_threads": 0}, "n_threads is 0"),
+        ({"hidden": ()}, r"hidden is \(\)"),
+        ({"hidden": 300}, "hidden is 300"),
+        ({"hidden": (300, 0)}, "hidden layer is 0"),
+        ({"hidden": ("300",)}, "hidden layer is '300'"),
+        ({"learning_rate": 0}, "learning_rate is 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"learning_rate": "fast"}, "learning_rate is 'fast'"),
+        ({"validation_fraction": 0}, "validation_fraction is 0"),
+        ({"validation_fraction": 1.0}, "validation_fraction is 1.0"),
+        ({"device": 0}, "device is 0"),
+    ],
+)
+def test_a_wrong_setting_is_named(wrong, reason):
+    with pytest.raises(ModelError, match=reason):
+        NetSettings(**wrong)
+    with pytest.raises(ModelError, match=reason):
+        DenseNetRecommender(**wrong).fit(np.eye(4))
+
+
+def test_the_defaults_are_the_papers():
+    """Section 6: layers 300, 100, 1; Adam, batches of 128, 2000 steps, 80% train."""
+    settings = NetSettings()
+    assert (settings.hidden, settings.batch_size, settings.n_steps) == ((300, 100), 128, 2000)
+    assert (settings.learning_rate, settings.validation_fraction) == (1e-3, 0.2)
+    assert DenseNetRecommender().settings == settings
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        lambda B: train_dense_net(B, B),
+        lambda B: DenseNetRecommender().fit(B),
+        as_model("dnn"),
+    ],
+    ids=["function", "estimator", "model"],
+)
+def test_without_torch_the_command_that_installs_it_is_named(monkeypatch, train):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'likewise\[dnn\]'"):
+        train(np.eye(4))
