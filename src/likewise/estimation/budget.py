@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from likewise.errors import InputError, option
 from likewise.estimation.budget_dual import solve_dual
+from likewise.estimation.budget_rows import BudgetRows
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 
 Floats = NDArray[np.float64]
-
-_UNIT_ROUNDOFF: float = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,24 +109,7 @@ def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limi
     (array([1. , 0.5]), 3.0)
     """
     check_limit(limit)
-    factor = _constant_factor(right)
-    unconstrained = factor * _largest_row(right, gains)
-    if unconstrained <= limit or not gains.size:
-        return BudgetSolution(limit, gains, unconstrained, unconstrained, 0.0, 0.0, 0, 0)
-    energies = singular_values**2
-    dual = solve_dual(gains, energies, (right / limit) ** 2)
-    feasible = _scaled_within(dual.gains, right, limit / factor)
-    squared = float(np.sum(energies * (feasible - gains) ** 2))
-    return BudgetSolution(
-        limit=limit,
-        gains=feasible,
-        constant=factor * _largest_row(right, feasible),
-        unconstrained=unconstrained,
-        distance=sqrt(squared),
-        gap=max(squared - dual.value, 0.0),
-        n_binding=dual.n_binding,
-        n_iterations=dual.n_iterations,
-    )
+    return _shrink(gains, singular_values, BudgetRows.plain(right), limit)
 
 
 def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstimate, BudgetSolution]:
@@ -149,7 +131,14 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     Raises
     ------
     InputError
-        If the limit is not a finite number above 0, or the estimate has no such constant.
+        If the limit is not a finite number above 0, or not above what offsets of rows have alone (the message says how much that is);
+        or the estimate has no such constant.
+
+    Notes
+    -----
+    Where rows have offsets, each feature moves the estimate by ``gains a_k + t_k`` and a part that does not depend on the gains (see
+    `BudgetRows`): the constraints are then convex quadratics with a linear term, the constant of all gains 0 is that of the offsets
+    alone, ``sqrt(n) / (n + lambda)`` without weights, and a gain may also rise.
     """
     check_limit(limit)
     if estimate.folding.not_linear:
@@ -157,7 +146,14 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
             f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {estimate.folding.not_linear}",
             "an estimator with linear folding, such as 'svt'",
         )
-    solution = shrink_to_budget(estimate.gains, estimate.singular_values, estimate.right, limit)
+    rows = BudgetRows.of(estimate)
+    if limit <= rows.smallest:
+        raise InputError(
+            option("max_lipschitz", repr(limit)),
+            f"a limit above {rows.smallest:.4g}, which offsets of rows have alone",
+            "centering='column' has no offsets of rows, so every limit above 0 can be met",
+        )
+    solution = _shrink(estimate.gains, estimate.singular_values, rows, limit)
     if solution.distance == 0:
         return estimate, solution
     return replace(estimate, shrunk_values=solution.gains * estimate.singular_values), solution
@@ -177,25 +173,35 @@ def check_limit(limit: float) -> None:
         )
 
 
-def _largest_row(right: Floats, gains: Floats) -> float:
-    return sqrt(float(((right * gains) ** 2).sum(axis=1).max(initial=0.0)))
+def _shrink(gains: Floats, singular_values: Floats, rows: BudgetRows, limit: float) -> BudgetSolution:
+    unconstrained = rows.constant(gains)
+    if unconstrained <= limit or not gains.size:
+        return BudgetSolution(limit, gains, unconstrained, unconstrained, 0.0, 0.0, 0, 0)
+    energies = singular_values**2
+    dual = solve_dual(gains, energies, rows.constraints(limit))
+    feasible = _scaled_within(dual.gains, rows, limit)
+    squared = float(np.sum(energies * (feasible - gains) ** 2))
+    return BudgetSolution(
+        limit=limit,
+        gains=feasible,
+        constant=rows.constant(feasible),
+        unconstrained=unconstrained,
+        distance=sqrt(squared),
+        gap=max(squared - dual.value, 0.0),
+        n_binding=dual.n_binding,
+        n_iterations=dual.n_iterations,
+    )
 
 
-def _constant_factor(right: Floats) -> float:
-    """Return what the largest row must be multiplied by to bound K*: ``||V||_2``, which the solver makes 1 up to its accuracy, and rounding.
+def _scaled_within(gains: Floats, rows: BudgetRows, limit: float) -> Floats:
+    """Scale gains down by what the dual leaves over the limit, and then by roundings until floating point agrees too.
 
-    The rounding is that of the certificate, which proves ``||V||_2`` by a Cholesky factorisation: some ``(n + 3 r) r u``.
+    At 0 the constant is `smallest`, below the limit, and in between it is at most on the line: it is convex.
     """
-    n, rank = right.shape
-    if not rank:
-        return 1.0
-    norm = sqrt(float(np.linalg.eigvalsh(right.T @ right)[-1]))
-    n_roundings: int = (n + 3 * rank + 10) * (rank + 3) * 4 + 400
-    return norm * (1 + n_roundings * _UNIT_ROUNDOFF)
-
-
-def _scaled_within(gains: Floats, right: Floats, limit: float) -> Floats:
-    """Scale gains down until their largest row is within the limit in floating point too."""
-    while (largest := _largest_row(right, gains)) > limit:
-        gains = gains * min(limit / largest, 1 - _UNIT_ROUNDOFF)
+    excess = rows.constant(gains) - limit
+    if excess > 0:
+        gains = gains * (1 - excess / (excess + limit - rows.smallest))
+    step = 2.0**-52
+    while rows.constant(gains) > limit:
+        gains, step = gains * (1 - step), 2 * step
     return gains

@@ -22,6 +22,37 @@ _RIDGE = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
+class Constraints:
+    """``sum_l (squares_kl g_l^2 + 2 cross_kl g_l) + constants_k <= 1``, one for each feature k; g = 0 meets them all with room to spare.
+
+    Parameters
+    ----------
+    squares, cross : ndarray, shape (n, r)
+        With ``squares >= 0``, so that each is convex.
+    constants : ndarray, shape (n,)
+        Below 1.
+    """
+
+    squares: Floats
+    cross: Floats
+    constants: Floats
+
+    def loads(self, gains: Floats) -> Floats:
+        """The left sides, shape (n,)."""
+        total: Floats = self.squares @ gains**2 + 2 * (self.cross @ gains) + self.constants
+        return total
+
+    def slopes(self, gains: Floats) -> Floats:
+        """Half the derivatives of the left sides, shape (n, r)."""
+        halves: Floats = self.squares * gains + self.cross
+        return halves
+
+    def of(self, features: NDArray[np.intp]) -> Constraints:
+        """Those of some features."""
+        return Constraints(self.squares[features], self.cross[features], self.constants[features])
+
+
+@dataclass(frozen=True, eq=False)
 class DualSolution:
     """Multipliers, as far as they matter.
 
@@ -42,81 +73,85 @@ class DualSolution:
     n_iterations: int
 
 
-class _Problem:
-    """``max_{lambda >= 0} sum_l s_l g_l^2 w_l / (s_l + w_l) - sum_k lambda_k`` with ``w = C^T lambda``; a concave function.
+@dataclass(frozen=True, eq=False)
+class _Lagrangian:
+    """``sum_l s_l (g_l - targets_l)^2 + sum_k lambda_k (load_k(g) - 1)``, minimised over ``g >= 0``: component by component.
 
     Parameters
     ----------
     targets : ndarray, shape (r,)
-        The gains g without a budget.
     energies : ndarray, shape (r,)
         ``s_l > 0``.
+    constraints : Constraints
     """
 
-    def __init__(self, targets: Floats, energies: Floats) -> None:
-        self.targets, self.energies = targets, energies
+    targets: Floats
+    energies: Floats
+    constraints: Constraints
 
-    def gains(self, pull: Floats) -> Floats:
-        """The minimiser of the Lagrangian, where ``pull`` is w."""
-        kept: Floats = self.targets * (self.energies / (self.energies + pull))
+    def gains(self, multipliers: Floats) -> Floats:
+        """The minimiser."""
+        pull = self.energies * self.targets - multipliers @ self.constraints.cross
+        kept: Floats = np.maximum(pull, 0.0) / (self.energies + multipliers @ self.constraints.squares)
         return kept
 
-    def value(self, pull: Floats, multipliers: Floats) -> float:
-        lost = self.energies * self.targets**2 * (pull / (self.energies + pull))
-        return float(lost.sum() - multipliers.sum())
+    def value(self, multipliers: Floats) -> float:
+        """The minimum: the dual function, which is concave."""
+        gains = self.gains(multipliers)
+        excess = self.constraints.loads(gains) - 1
+        return float(np.sum(self.energies * (gains - self.targets) ** 2) + multipliers @ excess)
 
-    def curvature(self, pull: Floats) -> Floats:
-        """How fast the squares of the gains fall with w."""
-        steepness: Floats = 2 * self.targets**2 * self.energies**2 / (self.energies + pull) ** 3
-        return steepness
+    def hessian(self, multipliers: Floats) -> Floats:
+        """How fast the loads fall with the multipliers: minus the Hessian of the dual."""
+        gains = self.gains(multipliers)
+        slopes = self.constraints.slopes(gains)[:, gains > 0]
+        stiffness = (self.energies + multipliers @ self.constraints.squares)[gains > 0]
+        fall: Floats = 2 * (slopes / stiffness) @ slopes.T
+        return fall
 
 
-def solve_dual(targets: Floats, energies: Floats, constraints: Floats) -> DualSolution:
-    """Minimise ``sum_l s_l (g_l - targets_l)^2`` subject to ``C g^2 <= 1`` through its dual.
+def solve_dual(targets: Floats, energies: Floats, constraints: Constraints) -> DualSolution:
+    """Minimise ``sum_l s_l (g_l - targets_l)^2`` over ``g >= 0`` subject to the constraints, through the dual.
 
     Parameters
     ----------
     targets : ndarray, shape (r,)
-        >= 0.
+        >= 0, and violating a constraint.
     energies : ndarray, shape (r,)
         s > 0.
-    constraints : ndarray, shape (n, r)
-        C >= 0.
+    constraints : Constraints
 
     Returns
     -------
     DualSolution
     """
     unit = float((energies * targets**2).sum())  # the objective at g = 0, so that multipliers are near 1
-    problem = _Problem(targets, energies / unit)
-    chosen, multipliers, steps = np.zeros(0, dtype=np.intp), np.zeros(0), 0
+    scaled = energies / unit
+    chosen, multipliers, gains, steps = np.zeros(0, dtype=np.intp), np.zeros(0), targets, 0
+    value = 0.0
     for _ in range(_ROUNDS):
-        pull = constraints[chosen].T @ multipliers
-        loads = constraints @ problem.gains(pull) ** 2
+        loads = constraints.loads(gains)
         loads[chosen] = 0.0
         violated = np.flatnonzero(loads > 1 + _TOLERANCE)
-        if not violated.size and steps:
+        if not violated.size:
             break
         worst = violated[np.argsort(loads[violated])[::-1][:_ADDED]]
         kept = multipliers > 0
         chosen = np.concatenate([chosen[kept], worst])
-        multipliers = np.concatenate([multipliers[kept], np.zeros(worst.size)])
-        multipliers, taken = _ascend(problem, constraints[chosen], multipliers)
-        steps += taken
-    pull = constraints[chosen].T @ multipliers
-    value = problem.value(pull, multipliers) * unit
-    return DualSolution(problem.gains(pull), value, int(np.count_nonzero(multipliers)), steps)
+        dual = _Lagrangian(targets, scaled, constraints.of(chosen))
+        multipliers, taken = _ascend(dual, np.concatenate([multipliers[kept], np.zeros(worst.size)]))
+        gains, value, steps = dual.gains(multipliers), dual.value(multipliers), steps + taken
+    return DualSolution(gains, value * unit, int(np.count_nonzero(multipliers)), steps)
 
 
-def _ascend(problem: _Problem, rows: Floats, multipliers: Floats) -> tuple[Floats, int]:
-    """Take Newton steps on the multipliers of these constraints, kept >= 0, until none helps."""
+def _ascend(dual: _Lagrangian, multipliers: Floats) -> tuple[Floats, int]:
+    """Take Newton steps on the multipliers, kept >= 0, until none helps."""
     for step in range(_NEWTON_STEPS):
-        pull = rows.T @ multipliers
-        slope = rows @ problem.gains(pull) ** 2 - 1
+        slope = dual.constraints.loads(dual.gains(multipliers)) - 1
         if (np.where(multipliers > 0, np.abs(slope), slope) <= _TOLERANCE).all():
             return multipliers, step
-        target = _newton_target((rows * problem.curvature(pull)) @ rows.T, slope, multipliers)
-        moved = _line_search(problem, rows, multipliers, target, slope)
+        target = _newton_target(dual.hessian(multipliers), slope, multipliers)
+        moved = _line_search(dual, multipliers, target, slope)
         if moved is None:
             return multipliers, step
         multipliers = moved
@@ -134,16 +169,13 @@ def _newton_target(hessian: Floats, slope: Floats, multipliers: Floats) -> Float
     return np.asarray(nnls(upper, sought, maxiter=50 * slope.size)[0], dtype=np.float64)
 
 
-def _line_search(
-    problem: _Problem, rows: Floats, multipliers: Floats, target: Floats, slope: Floats
-) -> Floats | None:
+def _line_search(dual: _Lagrangian, multipliers: Floats, target: Floats, slope: Floats) -> Floats | None:
     """Halve the step until the dual rises by a share of what its slope promises (Armijo); None if it never does."""
-    before = problem.value(rows.T @ multipliers, multipliers)
-    promised = float(slope @ (target - multipliers))
+    before, promised = dual.value(multipliers), float(slope @ (target - multipliers))
     length = 1.0
     while promised > 0 and length > 1e-12:
         candidate: Floats = multipliers + length * (target - multipliers)
-        if problem.value(rows.T @ candidate, candidate) >= before + 1e-4 * length * promised:
+        if dual.value(candidate) >= before + 1e-4 * length * promised:
             return candidate
         length /= 2
     return None

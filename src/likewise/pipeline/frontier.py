@@ -144,11 +144,7 @@ class _Job:
         """Run the model on an estimate, certify and measure."""
         training, name = self.base.training, _name(budget)
         assert training is not None
-        certificate = certify(estimate, training).k_star
-        if not isinstance(certificate, Certificate):
-            raise InputError(
-                f"an estimate without a constant K*: {certificate.reason}", "an estimator that has one"
-            )
+        certificate = _constant(estimate, training)
         with self.steps.step(f"run the model {name}") as report:
             scaled = training.scaled(self.base.interval)
             outputs = self.model(estimate.on_interval().to_dense(), scaled, progress=report)
@@ -174,6 +170,18 @@ def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoin
     for limit in sorted({float(limit) for limit in limits}, reverse=True):
         if limit < first.k_star * _UNCHANGED:
             yield job.point(*within_budget(free, limit), limit)
+
+
+def _constant(estimate: LowRankEstimate, observed: ObservedMatrix) -> Certificate:
+    """Return K*, of zero-filled rows or of rows that are filled with their centre, whichever the estimate has."""
+    certificates = certify(estimate, observed)
+    for constant in (certificates.k_star, certificates.filled):
+        if isinstance(constant, Certificate):
+            return constant
+    reason = certificates.filled or certificates.k_star
+    raise InputError(
+        f"an estimate without a constant: {reason}", "an estimator with linear folding, such as 'svt'"
+    )
 
 
 def _unconstrained(run: Run) -> LowRankEstimate:
