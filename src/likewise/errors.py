@@ -21,7 +21,7 @@ def option(name: str, value: str = "...") -> str:
     name : str
         Of the argument.
     value : str
-        As Python writes it.
+        As Python writes it; empty to mention the name alone.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def spelled(message: object, spelling: Callable[[str, str], str]) -> str:
 
 
 def _in_python(name: str, value: str) -> str:
-    return f"{name}={value}"
+    return f"{name}={value}" if value else name
 
 
 class LikewiseError(Exception):

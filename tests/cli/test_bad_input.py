@@ -70,7 +70,7 @@ def test_a_missing_file_and_a_directory(likewise, tmp_path):
         (("--n-neighbors", "3", "--hold-out", "0"), "n_neighbors is 3 with"),
         (("--n-neighbors", "3", "--model", "identity"), "knn or knn-co-raters"),
         (("--hold-out", "1.5"), "share of 1.5"),
-        (("--nearest-share", "0", "--n-neighbors", "2", "--hold-out", "0"), "nearest_share"),
+        (("--nearest-share", "0", "--n-neighbors", "2", "--hold-out", "0"), "--nearest-share 0"),
         (("--shape", "1,1"), "id"),
         (("--user", "name", "--item", "1", "--rating", "2"), "name"),
         (("--outputs-with", "/no/such/file"), "no file"),

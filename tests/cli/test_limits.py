@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-OPTIONS = ("--threshold", "1.0", "--value-range", "1,5", "--quiet")
+READ = ("--value-range", "1,5", "--quiet")
+OPTIONS = ("--threshold", "1.0", *READ)
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_a_limit_that_is_broken_exits_with_three_and_says_by_whom(likewise, rati
 
 def test_what_is_not_shown_to_hold_fails_as_well(likewise, ratings, scores):
     """A sample can never show that no pair at all violates."""
-    ran = likewise("audit", ratings, *OPTIONS, "--outputs", scores, "--pairs", "20", "--fail-above", "1000")
+    ran = likewise("audit", ratings, *READ, "--outputs", scores, "--pairs", "20", "--fail-above", "1000")
     assert ran.code == 3
     assert "inconclusive" in ran.err
 
@@ -59,21 +60,19 @@ def test_groups_split_the_figures(likewise, ratings, scores, tmp_path):
     groups = tmp_path / "groups.csv"
     groups.write_text("id,team\n" + "".join(f"user-{user},{'ab'[user // 6]}\n" for user in range(12)))
     options = ("--outputs", scores, "--groups", groups, "--group-column", "team", "--json", "-")
-    figures = json.loads(likewise("audit", ratings, *OPTIONS, *options).out)["arms"]["outputs"]["fairness"]
+    figures = json.loads(likewise("audit", ratings, *READ, *options).out)["arms"]["outputs"]["fairness"]
     assert figures["groups"] is not None
 
 
 def test_drawn_pairs_come_with_intervals(likewise, ratings, scores):
-    ran = likewise("audit", ratings, *OPTIONS, "--outputs", scores, "--pairs", "40", "--json", "-")
+    ran = likewise("audit", ratings, *READ, "--outputs", scores, "--pairs", "40", "--json", "-")
     figure = json.loads(ran.out)["arms"]["outputs"]["fairness"]["mean_ratio"]
     assert figure["kind"] == "sampled"
     assert figure["confidence"] == 0.95
 
 
 def test_the_page_speaks_of_one_arm(likewise, ratings, scores, tmp_path):
-    likewise(
-        "audit", ratings, *OPTIONS, "--outputs", scores, "--lipschitz", "2", "--out", tmp_path / "report"
-    )
+    likewise("audit", ratings, *READ, "--outputs", scores, "--lipschitz", "2", "--out", tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert "outputs: D &lt;= 2 d" in page
     assert "outputs pre-processing" not in page

@@ -8,28 +8,39 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import COMPLETING, MEASURING, READING, Completing, Measuring, Reading, Whole
+from likewise.cli.options import (
+    COMPLETING,
+    MEASURING,
+    READING,
+    Completing,
+    Measuring,
+    NewPath,
+    Reading,
+    Whole,
+)
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix
     from likewise.pipeline import AuditReport
 
+_STANDARD_OUTPUT = Path("-")
+
 
 def audit(
     ratings: Path,
     /,
     *,
-    model: str = "knn",
+    model: str | None = None,
     n_neighbors: Whole = None,
-    hold_out: float = 0.1,
-    reference: Literal["observed", "estimate"] = "observed",
+    hold_out: float | None = None,
+    reference: Literal["observed", "co-observed", "estimate"] = "observed",
     norm: Literal["l1", "l2"] = "l1",
     outputs: Path | None = None,
     outputs_without: Path | None = None,
     outputs_with: Path | None = None,
-    out: Path | None = None,
-    json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    out: NewPath | None = None,
+    json: NewPath | None = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     measuring: Measuring = MEASURING,
     completing: Completing = COMPLETING,
@@ -42,13 +53,15 @@ def audit(
     ratings
         File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; also inside gzip or zip.
     model
-        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or package.module:name for your own.
+        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
+        package.module:name for your own. By default knn.
     n_neighbors
         How many neighbours knn takes.
     hold_out
-        Share of the observations that is hidden to measure the error on.
+        Share of the observations that is hidden to measure the error on. By default 0.1.
     reference
-        What individuals are compared by: observed data for both arms, or the released code's convention (not a valid comparison).
+        What individuals are compared by: observed, missing entries filled; co-observed, on what both of two individuals observed; or estimate,
+        the released code's convention (not a valid comparison).
     norm
         Norm of the reference distance.
     outputs
@@ -67,18 +80,19 @@ def audit(
     import likewise
 
     _check_targets(out, json)
+    files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
+    _refuse_idle(files, {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out}, completing)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
-        files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
         given = _read_outputs(files, observed)
         report = likewise.audit(
             observed,
             estimator=estimator if given is None or completing.estimator else None,
-            model=_chosen_model(model, n_neighbors),
+            model=_chosen_model(model or "knn", n_neighbors),
             outputs=given,
-            hold_out=hold_out,
+            hold_out=0.1 if hold_out is None else hold_out,
             reference=reference,
             norm=norm,
             **measuring.options(observed, reading.id_columns),
@@ -91,12 +105,12 @@ def audit(
         _fail_unless_shown(report)
 
 
-def deliver(report: AuditReport, out: Path | None, json: str | None = None, *, quiet: bool = False) -> None:
+def deliver(report: AuditReport, out: Path | None, json: Path | None = None, *, quiet: bool = False) -> None:
     """Write what was asked for, then print the table, or JSON and nothing else."""
     from likewise.writing import write_file
 
     page = None if out is None else report.save(out)
-    if json == "-":
+    if json == _STANDARD_OUTPUT:
         sys.stdout.write(report.to_json())
         return
     if json is not None:
@@ -120,7 +134,7 @@ def print_table(report: AuditReport) -> None:
         print(report)
 
 
-def _check_targets(out: Path | None, json: str | None) -> None:
+def _check_targets(out: Path | None, json: Path | None) -> None:
     """Fail before the work, not after it."""
     from likewise.errors import InputError
     from likewise.report import check_report_folder
@@ -128,10 +142,27 @@ def _check_targets(out: Path | None, json: str | None) -> None:
 
     if out is not None:
         check_report_folder(out)
-    if json is not None and json != "-":
+    if json is not None and json != _STANDARD_OUTPUT:
         check_file(json)
-        if out is not None and Path(json).resolve() == out.resolve():
+        if out is not None and json.resolve() == out.resolve():
             raise InputError(f"--json {json} and --out {out}", "two different names")
+
+
+def _refuse_idle(files: dict[str, Path | None], running: dict[str, Any], completing: Completing) -> None:
+    """Raise where something was given that means nothing for outputs computed elsewhere, so that no wish is ignored."""
+    from likewise.errors import InputError, option
+
+    given = [name for name, path in files.items() if path is not None]
+    idle = [name for name, value in running.items() if value is not None]
+    if completing.estimator is None:
+        idle += [name for name in completing.chosen() if name != "random_state"]
+    if given and idle:
+        source = given[0] if given[0] == "outputs" else f"outputs_{given[0]}"
+        raise InputError(
+            f"{option(source, '')} with {', '.join(option(name, '') for name in idle)}",
+            "outputs computed elsewhere, or a model to run here",
+            f"with {option('estimator', '')} the estimate is made and certified beside such outputs",
+        )
 
 
 def _chosen_model(name: str, n_neighbors: int | None) -> Any:

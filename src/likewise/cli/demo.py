@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from likewise.cli.audit import deliver
-from likewise.cli.options import Seed
+from likewise.cli.options import NewPath, Seed
 from likewise.progress_bars import StepBars
 
 _OBSERVED = 0.4
@@ -17,7 +17,7 @@ _OBSERVED = 0.4
 
 def demo(
     *,
-    out: Path = Path("likewise-demo"),
+    out: NewPath = Path("likewise-demo"),
     random_state: Seed = 0,
     quiet: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from likewise.cli.options import COMPLETING, READING, Completing, Reading
+from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Reading
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def estimate(
     ratings: Path,
     /,
     *,
-    out: Path,
+    out: NewPath,
     pairs: Path | None = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     completing: Completing = COMPLETING,

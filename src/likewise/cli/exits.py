@@ -8,13 +8,14 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
 from cyclopts import CycloptsError
 
-from likewise.errors import FairnessError, LikewiseError, LikewiseWarning
+from likewise.cli.spelling import in_shell
+from likewise.errors import FairnessError, LikewiseError, LikewiseWarning, spelled
 
 _HOW_TO_SEE_MORE = "set LIKEWISE_DEBUG=1 to see where"
 _ENDINGS: tuple[tuple[type[BaseException], str, int], ...] = (
@@ -30,12 +31,14 @@ _ENDINGS: tuple[tuple[type[BaseException], str, int], ...] = (
 """What is said about each kind of error, and the exit code; the first kind that fits is meant."""
 
 
-def exit_code_of(command: Callable[[], object]) -> int:
+def exit_code_of(command: Callable[[], object], options: Callable[[], Collection[str]] = tuple) -> int:
     """Run a command to its end, whatever that is.
 
     Parameters
     ----------
     command : callable
+    options : callable
+        Returns the options that there are, for spelling the arguments that a message mentions.
 
     Returns
     -------
@@ -44,14 +47,14 @@ def exit_code_of(command: Callable[[], object]) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         _never_fail_on_text(stream)
-    with _warnings_in_one_line(), _stopped_like_interrupted():
+    with _warnings_in_one_line(options), _stopped_like_interrupted():
         try:
             command()
             sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get("LIKEWISE_DEBUG"):
                 traceback.print_exc()
-            message, code = _outcome(error)
+            message, code = _outcome(error, options)
             if isinstance(error, OSError) and not isinstance(error, LikewiseError):
                 _drop_output()
             if message:
@@ -60,19 +63,20 @@ def exit_code_of(command: Callable[[], object]) -> int:
     return 0
 
 
-def _outcome(error: BaseException) -> tuple[str, int]:
+def _outcome(error: BaseException, options: Callable[[], Collection[str]]) -> tuple[str, int]:
     """Return what to say about an error, and the exit code."""
     sentence, code = next((sentence, code) for kind, sentence, code in _ENDINGS if isinstance(error, kind))
-    first_line = str(error).partition("\n")[0]
-    return sentence.format(error=error, kind=type(error).__name__, first_line=first_line), code
+    text = spelled(error, in_shell(options()))
+    first_line = text.partition("\n")[0]
+    return sentence.format(error=text, kind=type(error).__name__, first_line=first_line), code
 
 
 @contextmanager
-def _warnings_in_one_line() -> Iterator[None]:
+def _warnings_in_one_line(options: Callable[[], Collection[str]]) -> Iterator[None]:
     """Print warnings as a sentence: where in the package they were raised tells a user of the command line nothing."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        print(f"warning: {message}", file=sys.stderr)
+        print(f"warning: {spelled(message, in_shell(options()))}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", LikewiseWarning)

@@ -12,6 +12,10 @@ from likewise.cli.demo import demo
 from likewise.cli.doctor import doctor
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
+from likewise.cli.frontier import frontier
+from likewise.cli.reproduce import reproduce
+
+COMMANDS = (audit, estimate, frontier, reproduce, demo, doctor)
 
 app = App(
     name="likewise",
@@ -23,7 +27,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_none",
 )
-for command in (audit, estimate, demo, doctor):
+for command in COMMANDS:
     app.command(command)
 
 
@@ -41,4 +45,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit that is not shown to hold, 70 an unexpected error, 130 interrupted, 141 nobody reads
         the output any more.
     """
-    return exit_code_of(lambda: app(arguments, exit_on_error=False, print_error=False))
+    return exit_code_of(lambda: app(arguments, exit_on_error=False, print_error=False), _options)
+
+
+def _options() -> set[str]:
+    """Return the options of all commands."""
+    of_commands = [app[command.__name__].assemble_argument_collection() for command in COMMANDS]
+    return {name for arguments in of_commands for argument in arguments for name in argument.names}

@@ -87,8 +87,9 @@ def distinct(epsilon: list[float]) -> Floats:
     [0.30000000000000004, 0.5]
     """
     points: Floats = np.unique(epsilon)
-    is_last = np.append(points[1:] > reach(points[:-1]), True)
-    return points[is_last]
+    is_last: NDArray[np.bool_] = np.append(points[1:] > reach(points[:-1]), True)
+    distinct_points: Floats = points[is_last]
+    return distinct_points
 
 
 def accumulated(epsilon: Floats, largest: Floats, counts: NDArray[np.int64]) -> EpsilonDeltaCurve:

@@ -68,7 +68,8 @@ def without_value(table: Table, missing: float | None) -> Table:
 
 def is_observed(numbers: NDArray[np.floating], missing: float) -> NDArray[np.bool_]:
     """Mark the numbers that differ from the one that stands for missing."""
-    return numbers != numbers.dtype.type(missing)
+    observed: NDArray[np.bool_] = numbers != numbers.dtype.type(missing)
+    return observed
 
 
 def note_on_missing(kept: NDArray[np.bool_], missing: float) -> str:

@@ -83,7 +83,7 @@ class Choices:
         meaningful = {"format", "missing_value", *(name for kind in kinds for name in _MEANINGFUL[kind])}
         for field in fields(self):
             if field.name not in meaningful and getattr(self, field.name) != field.default:
-                accepted = ", ".join(sorted(meaningful))
+                accepted = ", ".join(option(name, "") for name in sorted(meaningful))
                 raise FileFormatError(
                     f"{option(field.name, repr(getattr(self, field.name)))} for {file}, read as {kinds[0]}",
                     f"only {accepted}",

@@ -5,11 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Self
 
 from likewise.errors import FileFormatError, option
 
 Column = str | int
 """A column by name, or by position counted from 0."""
+
+
+class Numeral(int):
+    """A column given in digits where names and positions cannot be told apart: the name if there is such a one, else the position.
+
+    Examples
+    --------
+    >>> position_of(Numeral("2020"), ["id", "2020"], 2, "marks.csv"), position_of(Numeral("0"), ["id", "2020"], 2, "marks.csv")
+    (1, 0)
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        """Keep the digits beside the number."""
+        numeral = super().__new__(cls, text)
+        numeral.text = text
+        return numeral
+
 
 _KNOWN = {
     "user": re.compile("(user|customer|reviewer|rater|person|individual|student|u)(id|index)?"),
@@ -80,6 +100,8 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
     FileFormatError
         If there is no such column.
     """
+    if isinstance(column, Numeral) and names is not None and column.text in names:
+        column = column.text
     if isinstance(column, int):
         if 0 <= column < width:
             return column

@@ -1,0 +1,139 @@
+"""Errors and warnings speak as a shell does; wishes that mean nothing are refused; names of columns win over positions."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from likewise import read_ratings
+from likewise.cli.exits import exit_code_of
+from likewise.errors import FileFormatError, InputError, LikewiseWarning, option
+from likewise.inference import read_groups
+from likewise.observations.reading.names import Numeral
+
+MARKS = "id,2020,2021\nann,1,2\nbea,3,4\ncy,5,7\n"
+
+
+def message(ran, code=1):
+    assert ran.code == code
+    assert ran.out == ""
+    return ran.err
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(content, name="file.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "shell", "python"),
+    [
+        ("Zo\xeb,1,3\n".encode("latin-1"), (), "--encoding latin-1", "encoding='latin-1'"),
+        (b"1,1,3\n1,2,3\n", (), "--value-range low,high", "value_range=(low, high)"),
+        (
+            b"1,2,3,4,5\n",
+            (),
+            "the positions --user, --item and --rating",
+            "user=..., item=... and rating=...",
+        ),
+        (
+            b"u,item,x\n1,1,3\n",
+            (),
+            "name it, --rating, or give --columns",
+            "rating=..., or give columns=[...]",
+        ),
+        (b"1,1,3\n1,1,4\n", (), "--duplicates first, 'last'", "duplicates='first', 'last'"),
+    ],
+)
+def test_hints_name_options_as_they_are_typed(likewise, write, content, options, shell, python):
+    file = write(content)
+    assert shell in message(likewise("audit", file, *options))
+    with pytest.raises(InputError) as error:
+        read_ratings(file)
+    assert python in str(error.value)
+    assert python in error.value.hint
+
+
+def test_options_with_values_that_mean_nothing(likewise, ratings):
+    for given in (("--tolerance", "2.0"), ("--pairs", "0"), ("--lipschitz", "-1.0")):
+        assert "error: " + " ".join(given) in message(likewise("audit", ratings, *given))
+    assert "expected only --columns, --encoding" in message(
+        likewise("audit", ratings, "--format", "wide", "--shape", "1,1")
+    )
+
+
+def test_what_is_no_option_keeps_its_python_name(capsys):
+    def command():
+        raise InputError(
+            option("ax", "3"), "axes", f"leave {option('ax', '')} out, or {option('norm', repr('l1'))}"
+        )
+
+    assert exit_code_of(command, lambda: {"--norm"}) == 1
+    assert capsys.readouterr().err == "error: ax=3; expected axes. Hint: leave ax out, or --norm l1\n"
+
+
+def test_warnings_are_spelled_as_well(capsys):
+    def command():
+        warnings.warn(LikewiseWarning(f"give {option('value_range', '(1, 5)')}"), stacklevel=1)
+
+    assert str(LikewiseWarning(option("a", "1"))) == "a=1"
+    assert exit_code_of(command, lambda: {"--value-range"}) == 0
+    assert capsys.readouterr().err == "warning: give --value-range 1,5\n"
+
+
+def test_errors_travel_between_processes():
+    error = FileFormatError("a file", "another", f"give {option('encoding', repr('utf-8'))}")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.hint) == (FileFormatError, str(error), "give encoding='utf-8'")
+
+
+@pytest.mark.parametrize(
+    "idle", [("--model", "knn"), ("--hold-out", "0.1"), ("--n-neighbors", "3"), ("--threshold", "1")]
+)
+@pytest.mark.parametrize("source", ["--outputs", "--outputs-with"])
+def test_options_of_a_model_beside_given_outputs_are_refused(likewise, ratings, write, source, idle):
+    scores = write("id,score\n" + "".join(f"user-{k},{k % 3}\n" for k in range(12)), "scores.csv")
+    assert f"error: {source} with {idle[0]}; " in message(likewise("audit", ratings, source, scores, *idle))
+    assert likewise("audit", ratings, source, scores, "--quiet", "--random-state", "3").code == 0
+
+
+@pytest.mark.parametrize("target", ["--out", "--json"])
+def test_an_empty_name_is_no_place_to_write_to(likewise, ratings, target):
+    assert f"{target}: an empty name" in message(likewise("audit", ratings, target, ""), code=2)
+
+
+def test_columns_named_in_digits(likewise, write):
+    file = write(MARKS)
+    options = ("--id-columns", "id", "--model", "identity", "--hold-out", "0", "--quiet")
+    assert likewise("audit", file, "--columns", "2020,2021", *options).code == 0
+    assert likewise("audit", file, "--columns", "1,2", *options).code == 0
+    assert "column 7 of file.csv" in message(likewise("audit", file, "--columns", "7", *options))
+
+
+def test_a_name_wins_over_a_position():
+    file_names = ["2", "1", "0"]
+    from likewise.observations.reading.names import position_of
+
+    assert [position_of(Numeral(text), file_names, 3, "f") for text in "012"] == [2, 1, 0]
+    assert [position_of(position, file_names, 3, "f") for position in range(3)] == [0, 1, 2]
+
+
+def test_groups_of_a_column_named_in_digits(write):
+    file = write("id,2020\nann,f\nbea,m\n")
+    assert read_groups(file, ["bea", "ann"], group_column=Numeral("2020")).tolist() == ["m", "f"]
+    assert read_groups(file, ["bea", "ann"], group_column=Numeral("1")).tolist() == ["m", "f"]
+    np.testing.assert_array_equal(read_groups(write("1,1\n2,0\n"), [2, 1], group_column=Numeral("1")), [0, 1])
+
+
+def test_people_can_be_compared_on_what_both_observed(likewise, ratings):
+    ran = likewise(
+        "audit", ratings, "--reference", "co-observed", "--model", "identity", "--random-state", "0"
+    )
+    assert ran.code == 0
+    assert "on co-observed" in ran.out
