@@ -10,7 +10,15 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from likewise.errors import InputError, option
 
@@ -20,6 +28,9 @@ StepProgress = Callable[[str, int, int], None]
 PATIENCE = 2.0
 """Seconds before a step shows its bar."""
 
+_LONG = 3600.0
+"""Seconds over which the speed is averaged: a step may report once a minute."""
+
 
 class StepBars:
     """A bar for each slow step of a job; called with (step, done, total), as `likewise.audit` calls its `progress`.
@@ -28,6 +39,8 @@ class StepBars:
     ----------
     quiet : bool
         Show nothing.
+    remaining : bool
+        Show the time left as well, by the speed of the last hour.
     console : Console, optional
         Standard error by default. Nothing is shown where it is not a terminal.
 
@@ -38,11 +51,23 @@ class StepBars:
     ...     progress("estimate", 1, 1)
     """
 
-    def __init__(self, *, quiet: bool = False, console: Console | None = None) -> None:
+    def __init__(
+        self, *, quiet: bool = False, remaining: bool = False, console: Console | None = None
+    ) -> None:
         console = console or Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        columns: list[ProgressColumn] = [
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+        ]
+        if remaining:
+            columns += [TimeRemainingColumn(), TextColumn("left")]
         self._bars = Progress(
-            *columns, console=console, transient=True, disable=quiet or not console.is_terminal
+            *columns,
+            console=console,
+            transient=True,
+            disable=quiet or not console.is_terminal,
+            speed_estimate_period=_LONG,
         )
         self._step = ""
         self._task: TaskID | None = None
@@ -83,13 +108,15 @@ class StepBars:
 
 
 @contextmanager
-def shown(progress: StepProgress | bool | None) -> Iterator[StepProgress | None]:
+def shown(progress: StepProgress | bool | None, *, remaining: bool = False) -> Iterator[StepProgress | None]:
     """Yield what a job reports its progress to: the caller's function, or bars where somebody sees them.
 
     Parameters
     ----------
     progress : callable, bool or None
         None and True show bars if standard error is a terminal; False shows nothing.
+    remaining : bool, default False
+        Whether bars show the time left.
 
     Raises
     ------
@@ -111,5 +138,5 @@ def shown(progress: StepProgress | bool | None) -> Iterator[StepProgress | None]
     elif progress is False or not sys.stderr.isatty():
         yield None
     else:
-        with StepBars() as bars:
+        with StepBars(remaining=remaining) as bars:
             yield bars

@@ -72,7 +72,7 @@ def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float
     return stream.getvalue()
 
 
-def inline_svg(svg: bytes, name: str, colors: Mapping[str, str] | None = None) -> str:
+def as_inline(svg: bytes, name: str, colors: Mapping[str, str] | None = None) -> str:
     """Make a drawing stand in a page: no file header, ids of its own, and the colours of the page.
 
     Parameters

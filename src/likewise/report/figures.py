@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from likewise.fairness.plots import new_axes
+from likewise.report.drawing import INK, FileFormat, as_inline, to_bytes
 from likewise.report.numbers import number
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from likewise.pipeline.result import AuditReport
 
-FileFormat = Literal["svg", "png"]
 Plot = Callable[["AuditReport", "Axes"], Any]
 Caption = Callable[["AuditReport"], str]
 
@@ -25,28 +24,8 @@ _ARM_COLORS = {"without": "#d55e00", "with": "#0072b2", "outputs": "#0072b2"}
 
 _ARM_LINES = {"without": "--", "with": "-", "outputs": "-"}
 
-_INK = "#1c1e21"
-"""Text and axes; becomes the colour of the surrounding text where a figure stands in a page."""
-
-_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.15,
-    "grid.color": _INK,
-    "legend.frameon": False,
-} | dict.fromkeys(
-    ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), _INK
-)
-
-
 _FEW_VALUES = 12
 """Up to so many singular values each has a mark and a place of its own: a line through two of them on a logarithmic axis shows nothing."""
-
-_NO_DATE = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
 def plot_histogram(report: AuditReport, ax: Axes | None = None) -> Axes:
@@ -122,7 +101,7 @@ def plot_spectrum(report: AuditReport, ax: Axes | None = None) -> Axes:
         label=f"kept ({kept.sum():,})",
     )
     if not kept.all():
-        cut: dict[str, Any] = {"color": _INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
+        cut: dict[str, Any] = {"color": INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
         ax.plot(ranks[~kept], values[~kept], **cut, label=f"cut ({(~kept).sum():,})")
     if tau is not None:
         ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
@@ -186,34 +165,12 @@ def draw(plot: Plot, report: AuditReport, file_format: FileFormat) -> bytes:
     -------
     bytes
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    stream = io.BytesIO()
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE | {"svg.hashsalt": plot.__name__})
-        figure = Figure(figsize=(7.2, 3.8), layout="constrained")
-        plot(report, figure.subplots())
-        figure.savefig(
-            stream,
-            format=file_format,
-            dpi=150,
-            transparent=file_format == "svg",
-            metadata=_NO_DATE[file_format],
-        )
-    return stream.getvalue()
+    return to_bytes(lambda figure: plot(report, figure.subplots()), plot.__name__, file_format)
 
 
 def inline_svg(plot: Plot, report: AuditReport) -> str:
     """Draw a figure to stand in a page: no file header, ids of its own, and the colours of the page."""
-    drawing = draw(plot, report, "svg").decode()
-    prefix = f"{plot.__name__.replace('_', '-')}-"
-    for mark in ('id="', "url(#", 'href="#'):
-        drawing = drawing.replace(mark, mark + prefix)
-    for name, color in _ARM_COLORS.items():
-        drawing = drawing.replace(color, f"var(--{name}, {color})")
-    return drawing[drawing.index("<svg") :].replace(_INK, "currentColor").strip()
+    return as_inline(draw(plot, report, "svg"), plot.__name__, _ARM_COLORS)
 
 
 def _axes_for_arms(report: AuditReport, ax: Axes | None) -> Axes:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from likewise.report.figures import FIGURES, FileFormat, draw
+from likewise.report.drawing import FileFormat
+from likewise.report.figures import FIGURES, draw
 from likewise.report.html import as_page
 from likewise.report.json_document import document, run_document, to_json
 from likewise.writing import Content, PathLike, check_folder, write_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import resources
 
-from likewise.report.drawing import inline_svg
+from likewise.report.drawing import as_inline
 from likewise.reproduction.document import all_tables, provenance
 from likewise.reproduction.figures import all_figures
 from likewise.reproduction.results import Reproduction
@@ -39,7 +39,7 @@ def as_page(found: Reproduction, drawn: Mapping[str, bytes]) -> str:
     style = resources.files("likewise.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     # The drawings are our own; matplotlib escapes the names of arms in them.
     figures = [
-        (Markup(inline_svg(drawn[drawing.name], drawing.name)), drawing.caption)
+        (Markup(as_inline(drawn[drawing.name], drawing.name)), drawing.caption)
         for drawing in all_figures(found)
     ]
     return environment.get_template("reproduction.html.j2").render(

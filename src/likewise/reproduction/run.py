@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from likewise.errors import InputError
-from likewise.pipeline.steps import Progress
+from likewise.progress_bars import StepProgress, shown
 from likewise.report.versions import versions
 from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
 from likewise.reproduction.arms import ARMS
@@ -33,7 +33,7 @@ def reproduce(
     jobs: int = 1,
     ratings: PathLike | None = None,
     out: PathLike | None = None,
-    progress: Progress | None = None,
+    progress: StepProgress | bool | None = None,
 ) -> Reproduction:
     """Run the paper's experiments (Section 6), every arm on the same data, and set the figures beside the published ones.
 
@@ -61,8 +61,8 @@ def reproduce(
         MovieLens 1M, for Experiment 2; by default it is looked for in the folder that LIKEWISE_DATA names.
     out : path-like, optional
         Keep each finished simulation in this folder; a run that was interrupted goes on from what is there.
-    progress : callable, optional
-        Called with (step, done, total).
+    progress : callable, bool or None
+        Called with (step, done, total); by default bars with the time left, if standard error is a terminal.
 
     Returns
     -------
@@ -96,7 +96,8 @@ def reproduce(
     folder = None if out is None else RunFolder(out, settings)
     units = units_of(settings)
     records = {} if folder is None else _kept(folder, units)
-    _compute(units, records, settings, file, jobs, folder, progress)
+    with shown(progress, remaining=True) as report:
+        _compute(units, records, settings, file, jobs, folder, report)
     return Reproduction(settings, records, versions())
 
 
@@ -128,16 +129,16 @@ def _compute(
     ratings: Path | None,
     jobs: int,
     folder: RunFolder | None,
-    progress: Progress | None,
+    report: StepProgress | None,
 ) -> None:
     """Compute what is missing; progress is counted in cost, in thousandths of the whole."""
     total = sum(unit.cost(settings) for unit in units)
     missing = [unit for unit in units if unit not in records]
-    report = progress or (lambda *_: None)
 
     def tell() -> None:
         done = sum(unit.cost(settings) for unit in records)
-        report("run the simulations", round(1000 * done / total), 1000)
+        if report is not None:
+            report("run the simulations", round(1000 * done / total), 1000)
 
     tell()
     for unit, record in run_units(missing, settings, ratings, jobs):

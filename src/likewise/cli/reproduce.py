@@ -1,0 +1,94 @@
+"""The paper's experiments from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from likewise.cli.options import Seed, Whole
+from likewise.progress_bars import StepBars
+
+if TYPE_CHECKING:
+    from likewise.reproduction import Reproduction
+
+
+def reproduce(
+    *,
+    experiment: str = "all",
+    simulations: Whole = None,
+    arms: str = "h,f-literal,f-released,f-noise-edge",
+    targets: Literal["observed", "truth"] = "observed",
+    model: str = "dnn",
+    ratings: Path | None = None,
+    out: Path = Path("likewise-reproduction"),
+    jobs: Whole = None,
+    random_state: Seed = 0,
+    quick: Annotated[bool, Parameter(negative=())] = False,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Run the paper's experiments, every arm on the same data, beside the numbers that it prints.
+
+    Each finished simulation is kept in the folder of results at once: called again with the same settings, an interrupted run goes on
+    where it stopped, and its tables are the same to the last digit.
+
+    Parameters
+    ----------
+    experiment
+        1 to 4; rate, the error beside Proposition 4.4 as m and n grow; several, separated by commas; or all.
+    simulations
+        Of each cell; by default 10, as in the paper, or 1 with --quick.
+    arms
+        h, f-literal, f-released, f-noise-edge, or name=estimator with a threshold of SVT, an estimator by name, or package.module:name.
+    targets
+        What the algorithm learns: observed Z, as the text says, or the truth, as the released code does.
+    model
+        dnn, the paper's net (needs PyTorch); knn, identity; or package.module:name of a function of features and targets.
+    ratings
+        MovieLens 1M, file or folder, for experiment 2; by default in the folder that LIKEWISE_DATA names.
+    out
+        Folder of the results.
+    jobs
+        Processes of one thread each; by default one. Figures do not depend on it.
+    random_state
+        Seed of everything.
+    quick
+        One simulation of the first and last level of each experiment.
+    quiet
+        Print no table and no progress.
+    """
+    from likewise.reproduction import reproduce as run
+
+    with StepBars(quiet=quiet, remaining=True) as progress:
+        found = run(
+            experiment,
+            simulations=simulations,
+            arms=arms,
+            targets=targets,
+            model=model,
+            quick=quick,
+            random_state=random_state,
+            jobs=1 if jobs is None else jobs,
+            ratings=ratings,
+            out=out,
+            progress=progress,
+        )
+        progress("write tables and figures", 0, 1)
+        page = found.save(out)
+    if not quiet:
+        _print(found)
+        print(f"\nResults: {page}")
+
+
+def _print(found: Reproduction) -> None:
+    """Print the tables: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
+    from rich.console import Console
+
+    from likewise.reproduction.terminal import WIDTH, as_renderable
+
+    console = Console()
+    if console.is_terminal:
+        console.print(as_renderable(found), width=min(console.width, WIDTH))
+    else:
+        print(found)

@@ -1,0 +1,79 @@
+"""Pairs against theorems: proved bounds are not exceeded, a bound that is too small is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise.estimation import svt
+from likewise.fairness import RowDistance, certify, model_constant
+from likewise.fairness.pairs import all_pairs
+from likewise.observations import clustered
+from likewise.reproduction.error_rate import proved_rate
+from likewise.reproduction.theory import check_theorems, describe_corollary
+from likewise.reproduction.yardsticks import Yardsticks
+
+pytestmark = [
+    pytest.mark.filterwarnings("default::likewise.errors.RankZeroWarning"),
+    pytest.mark.filterwarnings("default::likewise.errors.FullRankWarning"),
+]
+
+IDENTITY = model_constant("identity")
+
+
+def checked(data, threshold, constant=IDENTITY):
+    estimate = svt(data.observed, threshold)
+    features = estimate.on_interval().to_dense()
+    D = all_pairs(RowDistance.of_outputs(features))
+    certificates = certify(estimate, data.observed)
+    return check_theorems("identity", constant, features, D, Yardsticks.of(data), certificates)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0, 4.0]))
+def test_no_pair_exceeds_a_proved_bound(seed, threshold):
+    data = clustered(20, 30, 3, observed_fraction=0.4, random_state=seed)
+    checks = checked(data, threshold)
+    assert [check.statement for check in checks] == [
+        "Theorem 4.3, K1 of identity",
+        "Theorem 4.1 with K2, K1 of identity",
+        "Theorem 4.1 with K*, K1 of identity",
+    ]
+    for check in checks:
+        assert (check.n_pairs, check.n_violated) == (190, 0)
+        assert 0 <= check.closest <= 1 + 1e-9
+
+
+def test_a_constant_that_is_too_small_is_found_out():
+    data = clustered(20, 30, 3, observed_fraction=0.4, random_state=0)
+    checks = checked(data, 1.0, replace(IDENTITY, value=1e-6))
+    assert all(check.n_violated > 100 and check.closest > 1 for check in checks)
+
+
+def test_without_a_constant_no_pair_is_counted_and_the_reason_is_kept():
+    data = clustered(20, 30, 3, observed_fraction=0.4, random_state=0)
+    for check in checked(data, 1.0, model_constant(print)):
+        assert (check.n_pairs, check.n_violated) == (0, 0)
+        assert check.reason
+
+
+def test_the_corollary_is_told_with_value_or_reason():
+    data = clustered(20, 30, 3, observed_fraction=0.4, random_state=0)
+    for threshold in (1.0, 100.0):
+        found = describe_corollary(certify(svt(data.observed, threshold), data.observed))
+        for name in ("measured", "printed"):
+            assert (found[name] is None) == bool(found[f"{name}_reason"])
+    assert found["incoherence"] is None
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(2, 8), st.integers(2, 8), st.floats(0.01, 1))
+def test_the_rate_follows_its_definition(seed, m, n, fraction):
+    A = np.random.default_rng(seed).uniform(-1, 1, (m, n))
+    nuclear = np.linalg.norm(A, "nuc")
+    first = nuclear / (min(m, n) * np.sqrt(max(m, n) * fraction))
+    expected = min(first, nuclear**2 / (m * n), 1)
+    assert proved_rate(A, fraction) == pytest.approx(expected)
+    assert proved_rate(A.T, fraction) == pytest.approx(expected)
