@@ -14,7 +14,12 @@ from likewise.errors import ObservationError, ShapeError
 from likewise.estimation import ESTIMATORS, MatrixEstimator
 from likewise.fairness import AffineCertificate, Certificate, LipschitzCertificates, Unavailable
 
-QUICK: dict[str, dict] = {"svt": {"threshold": 1.0}}
+QUICK: dict[str, dict] = {
+    "svt": {"threshold": 1.0},
+    "als": {"rank": 3},
+    "soft-impute": {"n_path": 4},
+    "cai-candes-shen": {"tol": 0.25, "max_iter": 60},
+}
 """Options with which an estimator has something to say on small data."""
 
 CHECKS: list[Callable] = []
@@ -200,7 +205,9 @@ def an_estimate_comes_back_from_its_file(name):
         estimate.save(Path(folder) / "estimate.npz")
         loaded = LowRankEstimate.load(Path(folder) / "estimate.npz")
     np.testing.assert_array_equal(loaded.to_dense(), estimate.to_dense())
-    np.testing.assert_array_equal(loaded.fold_in(ratings(m=4, seed=9)), estimate.fold_in(ratings(m=4, seed=9)))
+    np.testing.assert_array_equal(
+        loaded.fold_in(ratings(m=4, seed=9)), estimate.fold_in(ratings(m=4, seed=9))
+    )
     assert type(loaded.folding) is type(estimate.folding)
 
 
