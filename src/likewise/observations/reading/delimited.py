@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError
 from likewise.observations.reading.faults import first_fault
+from likewise.observations.reading.panics import polars_failures
 from likewise.observations.reading.text import MISSING_WORDS, DelimitedText
 
 if TYPE_CHECKING:
@@ -65,13 +66,6 @@ def _read(text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps:
         return _read_as(pl.String(), text, ids, numbers, gaps)
     except polars_failures() as error:
         raise _explanation(text, ids, numbers, gaps, str(error).partition("\n")[0]) from error
-
-
-def polars_failures() -> tuple[type[BaseException], ...]:
-    """Return what polars raises about a file that it cannot read; where it did not foresee the damage, it panics."""
-    import polars as pl
-
-    return pl.exceptions.PolarsError, pl.exceptions.PanicException
 
 
 def _read_as(

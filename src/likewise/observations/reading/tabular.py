@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from likewise.errors import FileFormatError, ObservationError
-from likewise.observations.reading.delimited import parse, polars_failures
+from likewise.observations.reading.delimited import parse
+from likewise.observations.reading.panics import polars_failures, without_trace
 from likewise.observations.reading.text import recognise
 from likewise.observations.reading.unpack import Source
 
@@ -76,9 +77,11 @@ def open_parquet(source: Source) -> Tabular:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(io.BytesIO(source.data))
+        with without_trace():
+            frame = pl.read_parquet(io.BytesIO(source.data))
     except polars_failures() as error:
-        raise FileFormatError(f"{source.name} is damaged ({error})", "a whole Parquet file") from error
+        reason = str(error).partition("\n")[0]
+        raise FileFormatError(f"{source.name} is damaged ({reason})", "a whole Parquet file") from error
     if not frame.height:
         raise FileFormatError(f"{source.name} has no rows", "at least one observation")
     return Tabular(source.name, tuple(frame.columns), frame.width, False, partial(_take, frame, source.name))
