@@ -1,5 +1,7 @@
 """The dense net: by hand, against a net of torch's own layers on whole inputs, and what it refuses."""
 
+import doctest
+import importlib
 import sys
 
 import numpy as np
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from likewise.errors import InputError, MemoryLimitError, ModelError, ObservationError, ShapeError
-from likewise.inference import DenseNet, NetSettings, dense_net_outputs, train_dense_net
+from likewise.inference import DenseNet, DenseNetRecommender, NetSettings, dense_net_outputs, train_dense_net
 from likewise.inference.net_data import Epochs, observed_entries, validation_mask
 from likewise.inference.net_training import Training, initial_state
 from likewise.observations import ObservedMatrix, clustered
@@ -408,6 +410,20 @@ class TestBadInput:
         stars = ObservedMatrix(np.array([[1.0, 5.0], [3.0, np.nan]]), value_range=(1, 5))
         with pytest.raises(ModelError, match="scale the observations first"):
             train_dense_net(stars.zero_filled(), stars, settings=SHORT)
+
+
+@pytest.mark.parametrize("documented", [train_dense_net, dense_net_outputs, DenseNet, DenseNetRecommender])
+def test_documented_examples_run(documented):
+    """They are skipped where PyTorch may be missing, so they run here."""
+    module = importlib.import_module(documented.__module__)
+    tests = doctest.DocTestFinder(recurse=False).find(
+        documented, documented.__name__, globs=vars(module).copy()
+    )
+    examples = [example for test in tests for example in test.examples]
+    assert examples
+    for example in examples:
+        example.options.pop(doctest.SKIP, None)
+    assert [doctest.DocTestRunner().run(test).failed for test in tests] == [0]
 
 
 def test_torch_is_imported_only_where_a_net_is_trained():

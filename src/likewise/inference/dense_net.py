@@ -14,6 +14,7 @@ from likewise.inference.net_settings import NetSettings
 from likewise.inference.net_training import Training
 from likewise.inference.torch_runtime import device_of, import_torch, threads
 from likewise.inference.trained_net import DenseNet, TrainingRecord
+from likewise.randomness import RandomState, generator_of
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ def train_dense_net(
     *,
     settings: NetSettings | None = None,
     bounds: tuple[float, float] = (-1.0, 1.0),
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     progress: Progress | None = None,
 ) -> DenseNet:
     """Train the net that predicts entry (i, j) from row i and column j of a complete matrix.
@@ -78,15 +79,17 @@ def train_dense_net(
     >>> data = clustered(40, 60, 4, observed_fraction=0.5, random_state=0)
     >>> Z = data.observed.values
     >>> net = train_dense_net(Z, Z, settings=NetSettings(n_steps=300), random_state=0)  # doctest: +SKIP
-    >>> print(net.record)  # doctest: +SKIP
-    best of 3 validations after step 200 of 300: ...
+    >>> net.record.steps  # doctest: +SKIP
+    (100, 200, 300)
+    >>> net.predict_all(Z).shape  # doctest: +SKIP
+    (40, 60)
     """
     import_torch()  # before any work
     chosen = NetSettings() if settings is None else settings
     low, high = _checked_bounds(bounds)
     dense = single_precision(features)
     entries = observed_entries(targets, dense.shape, (low, high))
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     held_back = validation_mask(len(entries), chosen.validation_fraction, generator)
     with threads(chosen.n_threads):
         training = Training(dense, entries[~held_back], entries[held_back], (low, high), chosen, generator)
@@ -108,7 +111,7 @@ def dense_net_outputs(
     *,
     settings: NetSettings | None = None,
     bounds: tuple[float, float] = (-1.0, 1.0),
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     progress: Progress | None = None,
 ) -> Floats:
     """Train the dense net h' and predict every entry: the outputs h(i, B) of the paper's Experiments 1, 3 and 4.

@@ -13,6 +13,7 @@ from likewise.inference.checked_outputs import dense
 from likewise.inference.dense_net import NetSettings, dense_net_outputs
 from likewise.inference.nearest_neighbors import Progress
 from likewise.observations import ObservedMatrix
+from likewise.randomness import RandomState
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class DenseNetModel:
     """
 
     settings: NetSettings = field(default_factory=NetSettings)
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from likewise.inference.nearest_neighbors import Progress
 from likewise.observations import Interval, ObservedMatrix
 from likewise.observations.convert import to_table
 from likewise.observations.range_check import RangeChoice
+from likewise.randomness import RandomState
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +91,7 @@ class DenseNetRecommender(BaseEstimator):
         value_range: RangeChoice = None,
         device: str = "auto",
         n_threads: int | None = 1,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.hidden = hidden
         self.learning_rate = learning_rate
