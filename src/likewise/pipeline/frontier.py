@@ -12,6 +12,7 @@ from sklearn.base import clone
 from likewise.errors import InputError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
 from likewise.estimation.budget import BudgetSolution, check_limit, within_budget
+from likewise.estimation.budget_rows import BudgetRows
 from likewise.fairness import Certificate, PairwiseDistance, certify
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
@@ -162,14 +163,16 @@ def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoin
     free = _unconstrained(job.base)
     first = job.point(free, None, None)
     yield first
-    if not first.k_star:
-        raise InputError(
-            "an estimate that is the same for everybody", "one that keeps a component", "lower the threshold"
-        )
-    limits = [share * first.k_star for share in SHARES] if budgets is None else budgets
+    limits = _default_limits(free, first.k_star) if budgets is None else budgets
     for limit in sorted({float(limit) for limit in limits}, reverse=True):
         if limit < first.k_star * _UNCHANGED:
             yield job.point(*within_budget(free, limit), limit)
+
+
+def _default_limits(free: LowRankEstimate, k_star: float) -> list[float]:
+    """Return shares of K*, as far as the offsets of rows leave them."""
+    smallest = BudgetRows.of(free).smallest
+    return [share * k_star for share in SHARES if share * k_star > smallest]
 
 
 def _constant(estimate: LowRankEstimate, observed: ObservedMatrix) -> Certificate:
@@ -208,6 +211,12 @@ def _fitted(
         free.set_params(max_lipschitz=None)
     with steps.step("estimate the matrix"):
         fitted = free.fit(training)
+    if not fitted.rank_:
+        raise InputError(
+            "an estimate without a component, which no budget can change",
+            "one that keeps a component",
+            "lower the threshold; biases alone have none",
+        )
     return Run(training, hidden, fitted, {"with": None}, {})
 
 

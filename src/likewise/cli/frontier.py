@@ -1,0 +1,90 @@
+"""Error against fairness from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter, Token
+
+from likewise.cli.options import COMPLETING, READING, Completing, Reading, Whole
+from likewise.progress_bars import StepBars
+
+
+def _numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, ...]:
+    """Read ``1,0.5,0.25``."""
+    return tuple(float(part) for part in tokens[0].value.split(","))
+
+
+Budgets = Annotated[
+    Any, Parameter(converter=_numbers, n_tokens=1, metavar="L,L,...", allow_leading_hyphen=True)
+]
+
+
+def frontier(
+    ratings: Path,
+    /,
+    *,
+    out: Path,
+    budgets: Budgets = None,
+    model: str = "identity",
+    hold_out: float = 0.1,
+    reference: Literal["observed", "co-observed"] = "observed",
+    norm: Literal["l1", "l2"] = "l1",
+    nearest_share: float = 0.1,
+    pairs: Whole = None,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+    completing: Completing = COMPLETING,
+    reading: Reading = READING,
+) -> None:
+    """Show what fairness costs: the error at every budget for the proved constant K* of pre-processing.
+
+    Parameters
+    ----------
+    ratings
+        File of observations.
+    out
+        Folder for frontier.json, frontier.csv and figures.
+    budgets
+        Values of L, separated by commas: at each the estimate is the nearest one with K* at most L. By default 0.9, 0.75, 0.5, 0.35, 0.25
+        and 0.1 of the constant without a budget.
+    model
+        The algorithm that runs on the estimate: identity, knn, knn-co-raters, or package.module:name for your own.
+    hold_out
+        Share of the observations that is hidden to measure the error on.
+    reference
+        What individuals are compared by, the same at every budget.
+    norm
+        Norm of the reference distance.
+    nearest_share
+        Share of the pairs that counts as most similar.
+    pairs
+        Draw that many pairs and give intervals; by default all pairs where that is cheap.
+    quiet
+        Print no table and no progress.
+    """
+    from likewise.report.frontier import check_frontier_folder
+
+    check_frontier_folder(out)
+    import likewise
+
+    with StepBars(quiet=quiet) as progress:
+        progress("read the file", 0, 1)
+        found = likewise.frontier(
+            reading.read(ratings),
+            estimator=completing.make_estimator(),
+            model=model,
+            budgets=budgets,
+            hold_out=hold_out,
+            reference=reference,
+            norm=norm,
+            nearest_share=nearest_share,
+            pairs=pairs,
+            random_state=completing.random_state,
+            source=ratings.name,
+            progress=progress,
+        )
+    figure = found.save(out)
+    if not quiet:
+        print(f"{found}\n\nFigure: {figure}")
