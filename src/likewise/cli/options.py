@@ -169,6 +169,8 @@ class Completing:
         What is subtracted before and added after: none, global, row, column, biases.
     propensities
         For data missing not at random, how likely each entry was to be observed: degrees, 1-bit.
+    max_lipschitz
+        A fairness budget L: shrink further, as little as possible, until the constant K* of the estimate is at most L.
     settings
         Any option of the estimator, as NAME=VALUE; may be given more than once.
     interval
@@ -182,6 +184,7 @@ class Completing:
     shrinker: str | None = None
     centering: str | None = None
     propensities: str | None = None
+    max_lipschitz: Number = None
     settings: Settings = ()
     interval: Literal["symmetric", "unit"] = "symmetric"
     random_state: Seed = 0
@@ -194,7 +197,8 @@ class Completing:
         """Return the estimator, not fitted."""
         from likewise.estimation import make_estimator
 
-        named = {name: getattr(self, name) for name in ("threshold", "shrinker", "centering", "propensities")}
+        names = ("threshold", "shrinker", "centering", "propensities", "max_lipschitz")
+        named = {name: getattr(self, name) for name in names}
         options = {name: value for name, value in named.items() if value is not None}
         common = {"interval": self.interval, "random_state": self.random_state}
         return make_estimator(

@@ -1,0 +1,49 @@
+"""`likewise frontier`: files that are there or not, and one line for what cannot be."""
+
+import json
+
+import pytest
+
+OPTIONS = ("--threshold", "1.0", "--value-range", "1,5")
+
+
+def test_files_and_table(likewise, ratings, tmp_path):
+    ran = likewise("frontier", ratings, "--out", tmp_path / "out", "--budgets", "0.4,0.2", *OPTIONS)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"Figure: {tmp_path / 'out' / 'frontier.svg'}" in ran.out
+    assert "ratings.csv: 12 individuals" in ran.out
+    tree = json.loads((tmp_path / "out" / "frontier.json").read_text())
+    assert [point["budget"] for point in tree["points"]] == [None, 0.4, 0.2]
+
+
+def test_quiet(likewise, ratings, tmp_path):
+    ran = likewise("frontier", ratings, "--out", tmp_path / "out", "--budgets", "0.4", "--quiet", *OPTIONS)
+    assert (ran.code, ran.out, ran.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--budgets", "0.4,-1"), 1, "a finite number above 0"),
+        (("--budgets", "a"), 2, "--budgets"),
+        (("--estimator", "biases"), 1, "without a component"),
+        (("--reference", "estimate"), 2, "--reference"),
+    ],
+)
+def test_bad_input_writes_nothing(likewise, ratings, tmp_path, options, code, message):
+    ran = likewise("frontier", ratings, "--out", tmp_path / "out", "--value-range", "1,5", *options)
+    assert ran.code == code
+    assert ran.err.startswith("error: ")
+    assert len(ran.err.splitlines()) == 1
+    assert message in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_estimate_within_a_budget(likewise, ratings, tmp_path):
+    from likewise import LowRankEstimate, certify, read_ratings
+
+    out = tmp_path / "estimate.npz"
+    ran = likewise("estimate", ratings, "--out", out, "--max-lipschitz", "0.2", *OPTIONS)
+    assert ran.code == 0, ran.err
+    observed = read_ratings(ratings, value_range=(1, 5))
+    assert certify(LowRankEstimate.load(out), observed).k_star.value <= 0.2

@@ -1,0 +1,195 @@
+"""The frontier: what each point is, against doing it by hand; soundness; exports; bad input."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import likewise
+from likewise import SVT, certify, frontier, hold_out, measure_fairness
+from likewise.errors import InputError, LikewiseError, OutputError
+from likewise.fairness import ObservedDistance, SampledFairness
+from likewise.observations import clustered
+from likewise.pipeline.frontier import SHARES
+
+
+@pytest.fixture(scope="module")
+def data():
+    return clustered(60, 80, 3, observed_fraction=0.5, random_state=1).observed
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return frontier(data, random_state=3)
+
+
+def test_default_budgets_are_shares_of_the_constant_without_one(found):
+    free = found.unconstrained
+    assert free.budget is None
+    assert free.moved == 0
+    assert [point.budget for point in found][1:] == [share * free.k_star for share in SHARES]
+
+
+def test_every_point_is_the_estimator_with_that_budget(data, found):
+    """The same hidden entries, fitted anew for each budget, measured by hand."""
+    split = hold_out(data, 0.1, 3)
+    distance = ObservedDistance(split.training)
+    for point in found:
+        fitted = SVT(max_lipschitz=point.budget).fit(split.training)
+        assert point.k_star == pytest.approx(
+            certify(fitted.estimate_, split.training).k_star.value, rel=1e-12
+        )
+        predicted = fitted.estimate_.entries(split.rows, split.columns)
+        assert point.error.rmse == pytest.approx(np.sqrt(np.mean((predicted - split.values) ** 2)))
+        figures = measure_fairness(fitted.estimate_.to_dense(), distance)
+        assert point.mean_ratio.value == pytest.approx(figures.mean_ratio.value)
+        assert point.similar_ratio.value == pytest.approx(figures.similar.scale_free_ratio.value)
+
+
+def test_constants_are_within_their_budgets_and_the_estimate_moves_more_and_more(found):
+    points = found.points[1:]
+    assert all(point.budget * (1 - 1e-6) <= point.k_star <= point.budget for point in points)
+    moves = [point.moved for point in found]
+    assert moves == sorted(moves)
+    assert all(point.change.gap <= 1e-9 * point.change.distance**2 for point in points)
+
+
+def test_certificates_are_sound_on_the_rows_of_the_fit_and_on_the_worst_there_are(data, found):
+    split = hold_out(data, 0.1, 3)
+    filled = split.training.to_dense()
+    filled = np.where(np.isnan(filled), 0.0, filled)
+    single = 1e-3 * np.eye(80)
+    rows = np.vstack([filled, single, np.zeros((1, 80))])
+    left, right = np.triu_indices(len(rows), 1)
+    inputs = np.abs(rows[left] - rows[right]).sum(axis=1)
+    for point in found.points[1:]:
+        estimate = SVT(max_lipschitz=point.budget).fit(split.training).estimate_
+        outputs = estimate.fold_in(likewise.ObservedMatrix(rows, value_range=(-1, 1)))
+        gaps = np.linalg.norm(outputs[left] - outputs[right], axis=1)
+        check = point.certificate.holds_for(inputs, gaps, slack=1e-12)
+        assert check.holds, str(check)
+        assert check.largest_share > 0.999  # some pair reaches it
+
+
+def test_given_budgets_are_sorted_and_said_once(data):
+    budgets = [0.3, 0.5, 0.3, 1e6]
+    assert [point.budget for point in frontier(data, budgets=budgets)] == [None, 0.5, 0.3]
+
+
+def test_nothing_hidden_measures_no_error(data):
+    point = frontier(data, budgets=[0.3], hold_out=0).points[1]
+    assert point.error is None
+    assert point.moved > 0
+
+
+def test_drawn_pairs_are_the_same_at_every_budget(data):
+    found = frontier(data, budgets=[0.3], pairs=200)
+    free, tight = found
+    assert isinstance(free.fairness, SampledFairness)
+    assert free.fairness.mean_reference_distance == tight.fairness.mean_reference_distance
+    assert "drawn pairs: 200" in str(found)
+
+
+@pytest.mark.parametrize("centering", ["column", "biases"])
+def test_centred_estimates_have_a_frontier_too(data, centering):
+    found = frontier(data, estimator=SVT(centering=centering))
+    assert len(found.points) > 3
+    assert "filled with its centre" in found.unconstrained.certificate.function
+
+
+def test_a_model_runs_on_every_estimate(data):
+    found = frontier(data, model=lambda B: B.mean(axis=1), budgets=[0.2])
+    assert found.unconstrained.error is None  # a mean predicts no entry
+    assert found.unconstrained.fairness.n_pairs == 60 * 59 // 2
+
+
+def test_a_budget_of_the_estimators_own_is_ignored(data, found):
+    again = frontier(data, estimator=SVT(max_lipschitz=0.01), random_state=3)
+    assert again.unconstrained.k_star == found.unconstrained.k_star
+
+
+# --- exports
+
+
+def test_it_prints_a_line_for_each_point_and_what_halving_costs(found):
+    text = str(found)
+    rows = [line for line in text.splitlines() if line.rstrip().endswith("%")]
+    assert len(rows) == len(found.points)
+    half = found.within(found.unconstrained.k_star / 2)
+    assert half.k_star <= found.unconstrained.k_star / 2
+    assert "K* at most halved" in text
+    assert f"{half.error.rmse:.4g}" in text
+
+
+def test_json_is_the_same_twice_and_valid(data, found):
+    again = frontier(data, random_state=3)
+    assert again.to_json() == found.to_json()
+    tree = json.loads(found.to_json())
+    assert tree["schema"] == "likewise.frontier"
+    assert [point["k_star"] for point in tree["points"]] == [point.k_star for point in found]
+    assert tree["points"][1]["certificate"]["value"] <= tree["points"][1]["budget"]
+
+
+def test_frame_has_a_row_for_each_point(data, found):
+    frame = found.to_frame()
+    assert frame["k_star"].to_list() == [point.k_star for point in found]
+    assert frame["rmse"].to_list() == [point.error.rmse for point in found]
+    assert frame["mean_ratio_low"].is_null().all()
+    drawn = frontier(data, budgets=[0.3], pairs=200).to_frame()
+    assert (drawn["similar_ratio_low"] <= drawn["similar_ratio"]).all()
+
+
+@pytest.mark.parametrize("over", ["k_star", "mean_ratio", "similar_ratio"])
+def test_plot_draws_error_over_fairness_on_given_axes(found, over):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert found.plot(ax, over=over) is ax
+    x, y = ax.lines[0].get_data()
+    assert list(x) == [float(getattr(point, over)) for point in found]
+    assert list(y) == [point.error.rmse for point in found]
+    with pytest.raises(InputError, match="unknown measure of fairness"):
+        found.plot(over="speed")
+
+
+def test_save_writes_all_or_nothing(found, tmp_path):
+    figure = found.save(tmp_path / "out")
+    assert figure.name == "frontier.svg"
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    drawings = {f"{name}.{form}" for name in ("frontier", "frontier_similar") for form in ("svg", "png")}
+    assert names == {"frontier.json", "frontier.csv", *drawings}
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError):
+        found.save(tmp_path / "file")
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"budgets": [0.5, 0.0]}, "max_lipschitz=0.0"),
+        ({"budgets": [float("nan")]}, "a finite number above 0"),
+        ({"budgets": []}, "at least one value of L"),
+        ({"reference": "estimate"}, "one distance for all budgets"),
+        ({"reference": "nearest"}, "unknown reference"),
+        ({"estimator": "biases"}, "an estimate without a component"),
+        ({"estimator": "svd"}, "unknown estimator"),
+        ({"estimator": SVT(centering="row"), "budgets": [0.01]}, "which offsets of rows have alone"),
+        ({"model": "kmn"}, "unknown model"),
+        ({"pairs": 0}, "how many pairs to draw"),
+        ({"hold_out": 1.5}, "between 0 and 1"),
+    ],
+)
+def test_bad_input_is_one_clear_error(data, arguments, message):
+    with pytest.raises(LikewiseError, match=message):
+        frontier(data, **arguments)
+
+
+def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
+    module = sys.modules["likewise.pipeline.frontier"]  # its name in the package is the function's
+    monkeypatch.setattr(module, "_fitted", lambda *_: pytest.fail("too late"))
+    with pytest.raises(InputError):
+        frontier(data, budgets=[-1.0])
