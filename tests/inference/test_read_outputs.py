@@ -1,10 +1,12 @@
 """Outputs from files: aligned by id, whatever the format, or refused with what does and does not match."""
 
 import gzip
+import zipfile
 
 import numpy as np
 import pytest
 
+from likewise import LowRankEstimate
 from likewise.errors import FileFormatError, ModelError
 from likewise.inference import read_outputs
 
@@ -148,3 +150,34 @@ def test_arrays_with_more_or_fewer_ids_than_rows_are_refused(tmp_path, outputs):
     np.savez(file, outputs=outputs, row_ids=IDS)
     with pytest.raises(FileFormatError, match="one id for each row"):
         read_outputs(file, IDS)
+
+
+HEADERS = {
+    "unclosed": "{'descr': '<f8', 'fortran_order': False, 'shape': (2,",
+    "no dictionary": "__import__('os')",
+    "negative": "{'descr': '<f8', 'fortran_order': False, 'shape': (-2,), }",
+    "larger than any memory": "{'descr': '<f8', 'fortran_order': False, 'shape': (1" + "0" * 17 + ",), }",
+    "no such type": "{'descr': '<q9', 'fortran_order': False, 'shape': (2,), }",
+    "nested": "{'descr': " + "[" * 100 + "]" * 100 + ", 'fortran_order': False, 'shape': (2,), }",
+    "objects": "{'descr': '|O', 'fortran_order': False, 'shape': (2,), }",
+}
+
+
+def crafted(header):
+    text = header.encode().ljust(246) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(16)
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers_that_say_what_cannot_be(tmp_path, name, inside):
+    file = tmp_path / "outputs.npy"
+    if inside:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("outputs.npy", crafted(HEADERS[name]))
+    else:
+        file.write_bytes(crafted(HEADERS[name]))
+    with pytest.raises(FileFormatError, match=r"outputs\.npy"):
+        read_outputs(file, [1, 2])
+    with pytest.raises(FileFormatError, match=r"outputs\.npy"):
+        LowRankEstimate.load(file)
