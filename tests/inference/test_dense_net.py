@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.spatial.distance import pdist
 
 from likewise.errors import InputError, MemoryLimitError, ModelError, ObservationError, ShapeError
+from likewise.fairness.certificates import model_constant
 from likewise.inference import DenseNet, DenseNetRecommender, NetSettings, dense_net_outputs, train_dense_net
 from likewise.inference.net_data import Epochs, observed_entries, validation_mask
 from likewise.inference.net_training import Training, initial_state
@@ -287,6 +289,18 @@ class TestTraining:
         seen = []
         train_dense_net(Z, Z, settings=SHORT, random_state=0, progress=lambda *how_far: seen.append(how_far))
         assert seen == [(10, 30), (20, 30), (30, 30)]
+
+
+def test_no_pair_exceeds_the_constant_of_a_trained_net(data, Z):
+    """Rows of the fit, and rows near them that nobody saw, from their features to all predictions."""
+    settings = NetSettings((30, 10), 1e-2, n_steps=300, device="cpu")
+    net = train_dense_net(Z, Z, settings=settings, random_state=0)
+    rows = np.vstack((Z.toarray(), Z.toarray() + 0.05 * np.random.default_rng(0).normal(size=Z.shape)))
+    found = model_constant(net)
+    assert (found.n_inputs, found.n_outputs) == (30, 30)
+    assert found.holds_for(pdist(rows), pdist(net.predict_all(Z, rows)), slack=1e-5).holds
+    product = np.prod([np.linalg.norm(weights, 2) for weights in net.row_layers]) / 2 * np.sqrt(30)
+    assert found.value < product
 
 
 class TestRandomness:

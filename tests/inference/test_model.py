@@ -114,7 +114,7 @@ def test_models_satisfy_the_protocol(B):
     def takes_a_model(model: Model) -> str:
         return model.name
 
-    assert {takes_a_model(as_model(name)) for name in MODELS} == {model.name for model in MODELS.values()}
+    assert len({takes_a_model(model) for model in MODELS.values()}) == len(MODELS)
     model = as_model(np.sin)
     assert as_model(model) is model
 

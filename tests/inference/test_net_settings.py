@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from likewise import DenseNetRecommender
+from likewise import DenseNetRecommender, audit
+from likewise.cli.main import run
 from likewise.errors import MissingDependencyError, ModelError
 from likewise.inference import NetSettings, as_model, train_dense_net
 
@@ -51,11 +52,23 @@ def test_the_defaults_are_the_papers():
     [
         lambda B: train_dense_net(B, B),
         lambda B: DenseNetRecommender().fit(B),
-        as_model("dnn"),
+        lambda B: as_model("dnn")(B),  # noqa: PLW0108  the name fails already
+        lambda B: audit(B, model="dnn"),
     ],
-    ids=["function", "estimator", "model"],
+    ids=["function", "estimator", "model", "audit"],
 )
 def test_without_torch_the_command_that_installs_it_is_named(monkeypatch, train):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'likewise\[dnn\]'"):
         train(np.eye(4))
+
+
+def test_the_command_line_says_it_before_the_work(monkeypatch, capsys, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    file = tmp_path / "ratings.csv"
+    file.write_text("user,item,rating\n1,1,3\n1,2,4\n2,1,5\n2,2,1\n")
+    assert run(["audit", str(file), "--model", "dnn", "--out", str(tmp_path / "out")]) == 1
+    printed = capsys.readouterr()
+    assert "pip install 'likewise[dnn]'" in printed.err
+    assert "Traceback" not in printed.err
+    assert not (tmp_path / "out").exists()

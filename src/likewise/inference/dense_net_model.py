@@ -12,6 +12,7 @@ from likewise.errors import ModelError
 from likewise.inference.checked_outputs import dense
 from likewise.inference.dense_net import NetSettings, dense_net_outputs
 from likewise.inference.nearest_neighbors import Progress
+from likewise.inference.torch_runtime import device_of
 from likewise.observations import ObservedMatrix
 from likewise.randomness import RandomState
 
@@ -44,6 +45,10 @@ class DenseNetModel:
     def predicts_entries(self) -> bool:
         """Whether outputs predict the entries of the matrix: always."""
         return True
+
+    def ensure_usable(self) -> None:
+        """Raise what `__call__` would raise before it looks at any data: PyTorch or the device is not there."""
+        device_of(self.settings.device)
 
     def __call__(
         self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None

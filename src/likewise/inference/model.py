@@ -131,6 +131,8 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     ------
     ModelError
         If the name is unknown, nothing can be imported, or the object cannot give outputs.
+    MissingDependencyError
+        For the dense net, without PyTorch.
 
     Examples
     --------
@@ -153,6 +155,7 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     if isinstance(chosen, DenseNetRecommender):
         chosen = DenseNetModel(chosen.settings, chosen.random_state)
     if isinstance(chosen, DenseNetModel) and target is None:
+        chosen.ensure_usable()
         return chosen if chosen.random_state is not None else replace(chosen, random_state=random_state)
     if hasattr(chosen, "fit") and hasattr(chosen, "get_params"):
         return FunctionModel(str(chosen), run_estimator(chosen, target, random_state), predicts_entries=False)
