@@ -455,3 +455,13 @@ def test_individuals_that_do_not_fit():
         measure_sampled(np.arange(3.0), RowDistance(np.arange(3.0)), population="population")
     with pytest.raises(InputError, match="3 individuals"):
         measure_sampled(np.arange(3.0), RowDistance(np.arange(3.0)), population="population", pairs="all")
+
+
+@pytest.mark.parametrize(("n_groups", "n_kinds"), [(30, 465), (31, 0)])
+def test_more_than_thirty_groups_have_no_figures_for_every_two(n_groups, n_kinds):
+    people = RowDistance(np.random.default_rng(0).random((62, 2)))
+    found = measure_sampled(
+        np.arange(62.0), people, groups=np.arange(62) % n_groups, n_pairs=200, random_state=0
+    )
+    assert len(found.groups.by_groups) == n_kinds
+    assert any("31 groups" in note for note in found.notes) == (n_groups == 31)

@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 
 from likewise import SVT, ObservedMatrix, audit
 from likewise.errors import InputError, ShapeError
-from likewise.fairness import RowDistance, SampledFairness
+from likewise.fairness import CoObservedDistance, RowDistance, SampledFairness, measure_arms
 from likewise.observations import hold_out
 
 
@@ -183,3 +183,39 @@ def test_outputs_that_come_from_no_estimate_are_not_held_against_one(observed):
     for given in (outputs, {"without": outputs}):
         with pytest.raises(InputError, match="reference 'estimate'"):
             audit(observed, outputs=given, estimator=SVT(), reference="estimate")
+
+
+def test_people_can_be_compared_on_what_both_observed(observed):
+    report = audit(observed, model=identity, reference="co-observed", random_state=7)
+    training = hold_out(observed, 0.1, 7).training
+    outputs = training.scaled().zero_filled().toarray()
+    by_hand = measure_arms({"h": outputs}, CoObservedDistance(training))["h"]
+    assert report.arms["without"].fairness.mean_ratio == by_hand.mean_ratio
+    assert report.reference.kind == "co-observed"
+    assert report.reference.valid_comparison
+
+
+def test_where_the_reference_measures_activity_the_report_says_what_to_do():
+    rng = np.random.default_rng(0)
+    values = rng.integers(1, 6, (40, 60)).astype(float)
+    values[rng.random(values.shape) > np.linspace(0.05, 0.9, 40)[:, None]] = np.nan
+    busy = ObservedMatrix(values, value_range=(1, 5))
+    caveats = " ".join(audit(busy, model=identity, hold_out=0).reference.caveats)
+    assert "mostly measures activity" in caveats
+    assert 'reference="co-observed"' in caveats
+    assert "--reference co-observed" in caveats
+    instead = " ".join(audit(busy, model=identity, hold_out=0, reference="co-observed").reference.caveats)
+    assert "give the reference co-observed" not in instead
+
+
+@pytest.mark.parametrize("pairs", [True, False, 0, 2.0, "some", None])
+def test_pairs_that_are_no_number_of_pairs(observed, pairs):
+    with pytest.raises(InputError, match="pairs="):
+        audit(observed, model=identity, pairs=pairs)
+
+
+def test_progress_is_silenced_or_refused(observed, capsys):
+    audit(observed, model=identity, progress=False)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(InputError, match="progress="):
+        audit(observed, model=identity, progress="bar")

@@ -106,3 +106,22 @@ def test_inline_drawings_are_xml_with_ids_of_their_own_and_the_ink_of_the_page(m
 def test_captions_count_what_the_axes_leave_out(make_report):
     assert "1 of 6 pairs (without), 1 of 6 pairs (with)" in histogram_caption(make_report(duplicate=True))
     assert "3 above the threshold, those below were not computed" in spectrum_caption(make_report())
+
+
+def test_a_short_spectrum_has_a_mark_for_each_value(make_report):
+    report = make_report()
+    axes = replace(
+        report, estimate=replace(report.estimate, singular_values=np.array([1.5, 0.25]))
+    ).plot_spectrum()
+    assert [line.get_marker() for line in axes.lines[:2]] == ["o", "o"]
+    assert axes.get_xscale() == "linear"
+    assert axes.get_xticks().tolist() == [1, 2]
+    low, high = axes.get_xlim()
+    assert low < 1 < 2 < high
+
+
+def test_a_long_spectrum_is_on_a_logarithmic_axis(make_report):
+    report = make_report()
+    values = np.linspace(3, 0.1, 40)
+    axes = replace(report, estimate=replace(report.estimate, singular_values=values)).plot_spectrum()
+    assert axes.get_xscale() == "log"

@@ -117,3 +117,11 @@ def test_a_sampled_figure_shows_its_interval_and_an_exact_one_none(make_report):
     rows = [line.split() for line in str(replace(report, arms={"with": drawn})).splitlines()]
     assert ["mean", "ratio", "IF", "0.5", "[0.4,", "0.625]"] in rows
     assert ["mean", "ratio", "over", "pairs", figure_text(arm.fairness.pair_mean_ratio)] in rows
+
+
+def test_distances_and_ratios_are_explained_before_the_figures(make_report):
+    report = make_report()
+    measured = " ".join(section(str(report), "Measured").split())
+    assert "output distance D: l2 between rows" in measured
+    assert "as rounding leaves, counts as 0" in measured
+    assert measured.index("A ratio is D/d of two individuals") < measured.index("mean ratio IF")

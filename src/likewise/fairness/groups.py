@@ -62,7 +62,7 @@ class GroupSplit:
     within, across : GroupFigures
         Two people of the same group; of different groups.
     by_groups : tuple of GroupFigures
-        Every two groups, a group and itself included.
+        Every two groups, a group and itself included; none where pairs are drawn and there are more than 30 groups.
     """
 
     within: GroupFigures

@@ -19,7 +19,7 @@ from likewise.fairness.groups import GroupSplit, number_groups
 from likewise.fairness.histogram import EqualBins, histogram_reach, ratio_histogram
 from likewise.fairness.options import Progress, check_options, checked_bins, individual_ids, output_distance
 from likewise.fairness.pairs import pair_positions
-from likewise.fairness.sampled_figures import PairSample
+from likewise.fairness.sampled_figures import MOST_GROUPS_APART, PairSample
 from likewise.fairness.sampling import POPULATION
 from likewise.fairness.summary import constant_notes
 from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest_verdict
@@ -207,7 +207,7 @@ def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict
         **_as_drawn(sample, request),
         "groups": request.groups and _split(sample, *request.groups),
         **(_at_limit(sample, *request.condition) if request.condition else {}),
-        "notes": _notes(sample, overall["output_spread"].value, scale),
+        "notes": (*_notes(sample, overall["output_spread"].value, scale), *_note_on_groups(request)),
         "population": claims.population,
         "confidence": claims.confidence,
         "share_above_max": claims.beyond_maximum(sample.ratios),
@@ -278,6 +278,15 @@ def _worst_pairs(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[Wor
     return name_pairs(
         left, right, ids, sample.reference[chosen], sample.output[chosen], sample.ratios[chosen]
     )
+
+
+def _note_on_groups(request: _Request) -> list[str]:
+    n_groups = 0 if request.groups is None else len(request.groups[0])
+    if n_groups <= MOST_GROUPS_APART:
+        return []
+    return [
+        f"{n_groups} groups: figures within and across groups, none for every two of them, for which too few pairs are drawn"
+    ]
 
 
 def _notes(sample: PairSample, spread: float, scale: float | None) -> tuple[str, ...]:

@@ -23,6 +23,9 @@ from likewise.fairness.violations import SHARES, Violations
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+MOST_GROUPS_APART = 30
+"""Up to so many groups every two of them get figures. Of more, thousands of kinds of pairs have a few draws each: dear, and no news."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairSample:
@@ -113,7 +116,8 @@ class PairSample:
     def groups(self, names: NDArray[Any], left: NDArray[np.intp], right: NDArray[np.intp]) -> GroupSplit:
         """Return the figures of every kind of pair; `left` and `right` number the two groups of each."""
         low, high = np.minimum(left, right), np.maximum(left, right)
-        kinds = [(a, b) for a in range(len(names)) for b in range(a, len(names))]
+        apart = range(len(names) if len(names) <= MOST_GROUPS_APART else 0)
+        kinds = [(a, b) for a in apart for b in apart[a:]]
         return GroupSplit(
             self._kind("within", low == high),
             self._kind("across", low != high),

@@ -5,6 +5,7 @@ from likewise.observations.reading import read_pairs, read_ratings
 from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
 from likewise.observations.value_range import AffineScale, Interval, ValueRange
+from likewise.observations.write_ratings import write_ratings
 
 __all__ = [
     "AffineScale",
@@ -17,4 +18,5 @@ __all__ = [
     "hold_out",
     "read_pairs",
     "read_ratings",
+    "write_ratings",
 ]

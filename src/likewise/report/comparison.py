@@ -89,6 +89,13 @@ _ON_REQUEST = {
 }
 """Figures that are measured only where they are asked for, by how their names begin."""
 
+_OF_EVERY_TWO_GROUPS = {
+    "mean_ratio": "Every two groups: mean ratio D/d",
+    "similar_mean_ratio": "Every two groups: mean ratio D/d of the most similar pairs",
+}
+_MOST_KINDS = 21
+"""Every two of six groups, each and itself included; more would bury the rest of the table."""
+
 _COUNTS = {
     "n_pairs": ("pairs", "With a defined reference distance."),
     "n_zero_distance": ("at distance zero", "Pairs that the reference distance cannot tell apart."),
@@ -139,6 +146,18 @@ def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
         chosen = {name: (_spoken(name.removeprefix(prefix)), "") for name in names if name.startswith(prefix)}
         if chosen:
             yield Group(title, tuple(_figure_rows(arms, chosen, comparable)))
+    for name, title in _OF_EVERY_TWO_GROUPS.items():
+        if rows := tuple(_rows_of_every_two_groups(arms, name, comparable)):
+            yield Group(title, rows)
+
+
+def _rows_of_every_two_groups(arms: list[Arm], name: str, comparable: bool) -> Iterable[Row]:
+    """Yield a row for every two groups where there are few; all of them are in the JSON."""
+    splits = [arm.fairness.groups.by_groups for arm in arms if arm.fairness.groups]
+    if not splits or len(splits[0]) > _MOST_KINDS:
+        return
+    for kinds in zip(*splits, strict=True):
+        yield _row(kinds[0].name, "", [getattr(kind, name) for kind in kinds], comparable)
 
 
 def _spoken(name: str) -> str:

@@ -57,6 +57,18 @@ def reference_lines(report: AuditReport) -> tuple[str, ...]:
     return (reference.description, *compared, *reference.caveats)
 
 
+def measured_lines(report: AuditReport) -> tuple[str, ...]:
+    """Say what each arm is, how outputs were compared, and what a ratio is."""
+    arms = report.arms.values()
+    outputs = dict.fromkeys(str(arm.fairness.output) for arm in arms)
+    return (
+        *(f"{arm.name}: {arm.title}" for arm in arms),
+        f"output distance D: {'; '.join(outputs)}",
+        "A ratio is D/d of two individuals: how far apart their outputs are, over how far apart they are themselves. Smaller is fairer, as long "
+        "as error and spread hold up.",
+    )
+
+
 def verdict_lines(report: AuditReport) -> tuple[str, ...]:
     """Say of each arm whether the limit that was given holds."""
     return tuple(f"{arm.label}: {arm.verdict}" for arm in report.arms.values() if arm.verdict is not None)

@@ -13,7 +13,14 @@ from rich.text import Text
 
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
 from likewise.report.comparison import comparison
-from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines, verdict_lines
+from likewise.report.description import (
+    all_notes,
+    data_lines,
+    estimate_lines,
+    measured_lines,
+    reference_lines,
+    verdict_lines,
+)
 from likewise.report.numbers import number, printable
 
 if TYPE_CHECKING:
@@ -62,7 +69,7 @@ def _parts(report: AuditReport) -> Iterator[RenderableType]:
         yield from _section("Estimate", estimate_lines(report.estimate))
     yield from _section("Reference distance d", reference_lines(report))
     yield Text("\nMeasured", style="bold")
-    yield from (_indented(f"{arm.name}: {arm.title}") for arm in report.arms.values())
+    yield from map(_indented, measured_lines(report))
     yield Padding(_comparison_table(report), (1, 0, 0, 1))
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
