@@ -46,6 +46,21 @@ def run_tiny(tiny):
     return run
 
 
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A run of the small experiments and the folder it was saved to, for tests that only read them."""
+    folder = tmp_path_factory.mktemp("saved")
+    (folder / "standin.py").write_text(STANDIN)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.delitem(sys.modules, "standin", raising=False)
+        for key, experiment in TINY.items():
+            patched.setitem(EXPERIMENTS, key, experiment)
+        found = reproduce("tiny,tiny-rate", simulations=2, arms=ARMS, model=MODEL, out=folder / "out")
+        assert found.save(folder / "out").name == "reproduction.html"
+        yield found, folder / "out"
+
+
 @pytest.fixture
 def driver(tiny) -> Path:
     """Return a script that runs the small experiment as a process of its own and writes its tables."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import Seed, Whole
+from likewise.cli.options import NewPath, Seed, Whole
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ def reproduce(
     *,
     experiment: str = "all",
     simulations: Whole = None,
-    arms: str = "h,f-literal,f-released,f-noise-edge",
+    arms: str | None = None,
     targets: Literal["observed", "truth"] = "observed",
     model: str = "dnn",
     ratings: Path | None = None,
-    out: Path = Path("likewise-reproduction"),
+    out: NewPath = Path("likewise-reproduction"),
     jobs: Whole = None,
     random_state: Seed = 0,
     quick: Annotated[bool, Parameter(negative=())] = False,
@@ -40,7 +40,8 @@ def reproduce(
     simulations
         Of each cell; by default 10, as in the paper, or 1 with --quick.
     arms
-        h, f-literal, f-released, f-noise-edge, or name=estimator with a threshold of SVT, an estimator by name, or package.module:name.
+        h, f-literal, f-released, f-noise-edge, which are the default, or name=estimator with a threshold of SVT, an estimator by name, or
+        package.module:name; separated by commas. With --quick h and f-released.
     targets
         What the algorithm learns: observed Z, as the text says, or the truth, as the released code does.
     model
@@ -50,7 +51,7 @@ def reproduce(
     out
         Folder of the results.
     jobs
-        Processes of one thread each; by default one. Figures do not depend on it.
+        Processes of one thread each; by default one for each processor. Figures do not depend on it.
     random_state
         Seed of everything.
     quick
@@ -58,6 +59,7 @@ def reproduce(
     quiet
         Print no table and no progress.
     """
+    from likewise._kernels.threads import usable_processors
     from likewise.reproduction import reproduce as run
 
     with StepBars(quiet=quiet, remaining=True) as progress:
@@ -69,7 +71,7 @@ def reproduce(
             model=model,
             quick=quick,
             random_state=random_state,
-            jobs=1 if jobs is None else jobs,
+            jobs=usable_processors() if jobs is None else jobs,
             ratings=ratings,
             out=out,
             progress=progress,

@@ -126,7 +126,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             n_individuals=500,
             n_clusters=20,
         ),
-        Experiment("rate", "Proposition 4.4: error as m and n grow", "rate", "m", (50, 100, 200, 400)),
+        Experiment("rate", "Proposition 4.4: error as m and n grow", "rate", "m", (100, 200, 400, 800)),
     )
 }
 """The four experiments of Section 6, and a check of Proposition 4.4 on data like those of Experiment 1."""

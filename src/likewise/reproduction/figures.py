@@ -64,7 +64,7 @@ def _of_experiment(found: Reproduction, experiment: Experiment) -> Iterator[Draw
     levels = found.settings.levels(experiment)
     if experiment.kind == "rate":
         words = "Error over all entries and the rate of Proposition 4.4, as m and n = 4 m grow."
-        yield Drawing("rate", words, (6.4, 3.8), partial(_paint_rate, found, levels))
+        yield Drawing("rate", words, (6.4, 3.8), partial(_paint_rate, found, experiment.key, levels))
         return
     words = (
         f"{experiment.title}: output distance over reference distance of pairs, smaller is fairer. Upper: {ON_OBSERVED}. "
@@ -197,16 +197,16 @@ def _color(found: Reproduction, name: str) -> str:
     return _COLORS[names.index(name) % len(_COLORS)] if name in names else "#7f7f7f"
 
 
-def _paint_rate(found: Reproduction, levels: tuple[float, ...], figure: Figure) -> None:
+def _paint_rate(found: Reproduction, key: str, levels: tuple[float, ...], figure: Figure) -> None:
     ax = figure.subplots()
-    rates = [Summary.of(record["rate"] for record in found.simulations("rate", level)) for level in levels]
+    rates = [Summary.of(record["rate"] for record in found.simulations(key, level)) for level in levels]
     ax.plot(
         levels, [rate.mean for rate in rates if rate], color="#7f7f7f", linewidth=3, alpha=0.5, label="rate"
     )
     names = [THEOREM_ARM.name, *(arm.name for arm in found.arms if arm.estimator is not None)]
     for k, name in enumerate(names):
         errors = [
-            Summary.of(record["figures"]["mse_all"] for record in found.of_arm("rate", level, name))
+            Summary.of(record["figures"]["mse_all"] for record in found.of_arm(key, level, name))
             for level in levels
         ]
         ax.plot(

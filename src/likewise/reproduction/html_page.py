@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import resources
 
 from likewise.report.drawing import as_inline
+from likewise.report.page_templates import page_environment, page_style
 from likewise.reproduction.document import all_tables, provenance
 from likewise.reproduction.figures import all_figures
 from likewise.reproduction.results import Reproduction
@@ -25,27 +25,21 @@ def as_page(found: Reproduction, drawn: Mapping[str, bytes]) -> str:
     str
         The same text for the same run; names of arms and models are escaped.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("likewise.reproduction"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    style = resources.files("likewise.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     # The drawings are our own; matplotlib escapes the names of arms in them.
     figures = [
         (Markup(as_inline(drawn[drawing.name], drawing.name)), drawing.caption)
         for drawing in all_figures(found)
     ]
-    return environment.get_template("reproduction.html.j2").render(
-        style=Markup(style),
-        tables=all_tables(found),
-        figures=figures,
-        provenance=provenance(found),
-        quick=found.settings.quick,
+    return (
+        page_environment("likewise.reproduction")
+        .get_template("reproduction.html.j2")
+        .render(
+            style=page_style(),
+            tables=all_tables(found),
+            figures=figures,
+            provenance=provenance(found),
+            quick=found.settings.quick,
+        )
     )

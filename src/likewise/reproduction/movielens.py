@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.errors import FileFormatError, InputError, LikewiseWarning
+from likewise.errors import FileFormatError, InputError, LikewiseWarning, option
 from likewise.fairness import ObservedDistance, PairwiseDistance, SampledFairness, measure_sampled
 from likewise.inference.model import MODELS
 from likewise.observations import ObservedMatrix
@@ -49,7 +49,7 @@ def find_ratings(path: PathLike | None = None) -> Path:
         There is none.
     """
     named = path if path is not None else os.environ.get(VARIABLE)
-    hint = f"--ratings PATH or {VARIABLE}; without the data, choose experiments 1,3,4"
+    hint = f"give {option('ratings', '')} or set {VARIABLE}; without the data, choose experiments 1,3,4"
     if not named:
         raise InputError("no file of ratings for Experiment 2", "MovieLens 1M", hint)
     place = Path(named)

@@ -59,7 +59,9 @@ def _corollary_sections(corollaries: list[dict[str, Any]]) -> Iterator[Section]:
 def rate_table(found: Reproduction, experiment: Experiment) -> Table:
     """Set the error of each estimate beside the rate of Proposition 4.4, as m and n grow."""
     levels = found.settings.levels(experiment)
-    rates = [Summary.of(record["rate"] for record in found.simulations("rate", level)) for level in levels]
+    rates = [
+        Summary.of(record["rate"] for record in found.simulations(experiment.key, level)) for level in levels
+    ]
     names = [THEOREM_ARM.name, *(arm.name for arm in found.arms if arm.estimator is not None)]
     titles = {
         "mse_all": "Mean squared error over all entries",
@@ -67,7 +69,11 @@ def rate_table(found: Reproduction, experiment: Experiment) -> Table:
         "rank": "Rank",
     }
     sections = [
-        Section(title, "", tuple(Row(name, _rate_cells(found, levels, name, metric)) for name in names))
+        Section(
+            title,
+            "",
+            tuple(Row(name, _rate_cells(found, experiment.key, levels, name, metric)) for name in names),
+        )
         for metric, title in titles.items()
     ]
     rate = Section(
@@ -79,17 +85,17 @@ def rate_table(found: Reproduction, experiment: Experiment) -> Table:
         "rate",
         experiment.title,
         f"n = 4 m, c = {experiment.n_clusters}, p = {experiment.observed_fraction:g}; the proposition says that the error of {THEOREM_ARM.name} "
-        "is at most a constant times the rate: its share must not grow.",
+        "is at most a constant times the rate, whatever m and n: its share stays bounded.",
         tuple(f"m = {level:g}" for level in levels),
         (rate, *sections),
     )
 
 
-def _rate_cells(found: Reproduction, levels: tuple[float, ...], name: str, metric: str) -> tuple[str, ...]:
+def _rate_cells(
+    found: Reproduction, key: str, levels: tuple[float, ...], name: str, metric: str
+) -> tuple[str, ...]:
     return tuple(
-        summary_text(
-            Summary.of(record["figures"].get(metric) for record in found.of_arm("rate", level, name))
-        )
+        summary_text(Summary.of(record["figures"].get(metric) for record in found.of_arm(key, level, name)))
         for level in levels
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.progress_bars import StepProgress, shown
 from likewise.report.versions import versions
 from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
@@ -14,7 +14,7 @@ from likewise.reproduction.movielens import find_ratings, read_movielens
 from likewise.reproduction.plain import plain
 from likewise.reproduction.results import Reproduction
 from likewise.reproduction.schedule import run_units
-from likewise.reproduction.settings import DEFAULT_SIMULATIONS, Settings, Targets
+from likewise.reproduction.settings import DEFAULT_SIMULATIONS, QUICK_ARMS, Settings, Targets
 from likewise.reproduction.simulation import Record
 from likewise.reproduction.store import RunFolder
 from likewise.reproduction.units import Unit, units_of
@@ -25,7 +25,7 @@ def reproduce(
     experiments: str | Iterable[str] = "all",
     *,
     simulations: int | None = None,
-    arms: str | Iterable[str] = tuple(ARMS),
+    arms: str | Iterable[str] | None = None,
     targets: Targets = "observed",
     model: str = DENSE_NET,
     quick: bool = False,
@@ -43,8 +43,8 @@ def reproduce(
         ``"1"`` to ``"4"``, ``"rate"`` (Proposition 4.4 as m and n grow), several of them, or ``"all"``.
     simulations : int, optional
         Of each cell; 10 by default as in the paper, 1 if `quick`.
-    arms : str or iterable of str
-        Names of `ARMS`, or ``name=estimator``: a threshold of SVT by name or number, a registered estimator, or
+    arms : str or iterable of str, optional
+        Names of `ARMS`, all of them by default, or h and f-released if `quick`; or ``name=estimator``: a threshold of SVT by name or number, a registered estimator, or
         ``package.module:name``.
     targets : {"observed", "truth"}, default "observed"
         What the algorithm learns at the observed entries: Z, as the text says, or A, as the released code does.
@@ -88,10 +88,17 @@ def reproduce(
     >>> found = reproduce("4", quick=True, model="identity", arms="h,f-noise-edge")  # doctest: +SKIP
     >>> print(found)  # doctest: +SKIP
     """
-    chosen = (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations
-    settings = Settings(_listed(experiments), chosen, _listed(arms), targets, model, quick, random_state)
+    settings = Settings(
+        _listed(experiments),
+        (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations,
+        (QUICK_ARMS if quick else tuple(ARMS)) if arms is None else _listed(arms),
+        targets,
+        model,
+        quick,
+        random_state,
+    )
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise InputError(f"jobs {jobs!r}", "a whole number >= 1")
+        raise InputError(option("jobs", repr(jobs)), "a whole number >= 1")
     file = _check_needs(settings, ratings)
     folder = None if out is None else RunFolder(out, settings)
     units = units_of(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from likewise.errors import InputError, unknown_name
+from likewise.errors import InputError, option, unknown_name
 from likewise.reproduction.algorithm import DENSE_NET
 from likewise.reproduction.arms import ARMS, chosen_arms
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment, chosen_experiments
@@ -15,6 +15,9 @@ Targets = Literal["observed", "truth"]
 
 DEFAULT_SIMULATIONS = 10
 """As many as the paper averages over."""
+
+QUICK_ARMS = ("h", "f-released")
+"""What a quick look compares: the arms that the published table is matched by."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Settings:
         for name, smallest in (("simulations", 1), ("random_state", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-                raise InputError(f"{name} {value!r}", f"a whole number >= {smallest}")
+                raise InputError(option(name, repr(value)), f"a whole number >= {smallest}")
 
     def levels(self, experiment: Experiment) -> tuple[float, ...]:
         """Return the levels of an experiment that this run covers."""

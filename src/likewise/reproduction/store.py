@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from likewise.errors import DamagedStateWarning, FileFormatError, InputError
+from likewise.errors import DamagedStateWarning, FileFormatError, InputError, option
 from likewise.report.json_document import to_json
 from likewise.report.versions import versions
 from likewise.reproduction.plain import plain
@@ -99,7 +99,7 @@ class RunFolder:
             raise InputError(
                 f"{self.path} holds a run with {'; '.join(differing)}",
                 "the folder of a run with the same settings, or a new one",
-                "name another folder with --out; results of different runs are never mixed",
+                f"name another folder as {option('out')}; results of different runs are never mixed",
             )
 
     def _refuse_stray_simulations(self) -> None:
