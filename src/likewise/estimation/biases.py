@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from likewise.estimation.centering import centre
 from likewise.estimation.estimator import MatrixEstimator
-from likewise.estimation.folding import LinearFolding
 from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.estimation.preparation import prepare
+from likewise.estimation.propensities import PropensityChoice
 from likewise.observations import ObservedMatrix
 from likewise.observations.range_check import RangeChoice
 from likewise.observations.value_range import Interval
@@ -20,15 +20,19 @@ class Biases(MatrixEstimator):
     ----------
     regularization : float or None, default None
         Both lambdas, in observations; by default from the variances of rows, columns and noise. See `centre`.
+    propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
+        As in `SVT`: observations are weighted by the inverse of how likely they were.
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
     interval : {"symmetric", "unit"}, default "symmetric"
         As in `SVT`.
     random_state : int, Generator or None, default None
-        Ignored: nothing is random. Every estimator has it.
+        For the held-out cells of ``"1-bit"`` propensities.
 
     Attributes
     ----------
+    propensities_ : Propensities or None
+        What the weights rest on; None where there are none.
     estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
         As in `MatrixEstimator`.
 
@@ -47,19 +51,25 @@ class Biases(MatrixEstimator):
     def __init__(
         self,
         regularization: float | None = None,
+        propensities: PropensityChoice = None,
         value_range: RangeChoice = None,
         interval: Interval = "symmetric",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.regularization = regularization
+        self.propensities = propensities
         self.value_range = value_range
         self.interval = interval
         self.random_state = random_state
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        found = centre(observed.scaled(self.interval).values, "biases", regularization=self.regularization)
-        self.notes_ = found.notes
+        prepared = prepare(
+            observed, self.interval, "biases", self.propensities, self.random_state, self.regularization
+        )
+        self.notes_, self.propensities_ = prepared.notes, prepared.propensities
+        self.converged_ = None if prepared.propensities is None else prepared.propensities.converged
         m, n = observed.shape
         nothing = (np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))
-        folding = LinearFolding(row_penalty=found.row_penalty)
-        return LowRankEstimate.from_factors(observed, self.interval, nothing, folding, found)
+        return LowRankEstimate.from_factors(
+            observed, self.interval, nothing, prepared.folding, prepared.centre
+        )

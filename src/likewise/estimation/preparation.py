@@ -55,6 +55,7 @@ def prepare(
     centering: Centering,
     propensities: PropensityChoice = None,
     random_state: int | np.random.Generator | None = None,
+    regularization: float | None = None,
 ) -> Prepared:
     """Map observations to the method's interval, subtract their centre, and weigh what remains by inverse propensities."""
     values = observed.scaled(interval).values
@@ -62,7 +63,7 @@ def prepare(
         return Prepared(observed, interval, values, centre(values, centering))
     found = None if propensities is None else propensities_of(values, propensities, random_state=random_state)
     weights = None if found is None else found.weights
-    middle = centre(values, centering, weights)
+    middle = centre(values, centering, weights, regularization)
     residuals = middle.residuals(values)
     matrix = residuals if weights is None else with_data(residuals, residuals.data * weights)
     return Prepared(observed, interval, matrix, middle, found)
