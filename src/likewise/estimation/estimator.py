@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.errors import ValueRangeWarning
+from likewise.errors import ValueRangeWarning, option
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
 from likewise.observations.convert import to_table
@@ -169,7 +169,7 @@ def _warn_of_unlike_columns(observed: ObservedMatrix) -> None:
     if widths.size and widths.max() > _UNLIKE * widths.min() and observed.observed_fraction > _TABLE:
         warnings.warn(
             f"columns range over {widths.min():.3g} to {widths.max():.3g} units, yet one value range is inferred for all of them, which hides "
-            "the narrow ones. Give value_range='per-column', or the range that values can take.",
+            f"the narrow ones. Give {option('value_range', repr('per-column'))}, or the range that values can take.",
             ValueRangeWarning,
             stacklevel=4,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from likewise.errors import FullRankWarning, RankZeroWarning
+from likewise.errors import FullRankWarning, RankZeroWarning, option
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.preparation import Prepared, prepare
 from likewise.estimation.shrinkers import KeptSpectrum, Shrinker, ShrinkerRule, resolve_shrinker, shrink
@@ -114,14 +114,14 @@ def _warn_of_extreme_rank(triplets: SingularTriplets, full_rank: int, tau: float
     if triplets.rank == 0:
         warnings.warn(
             f"no singular value exceeds the threshold {tau:g}, so the estimate is constant, or its centre alone. "
-            "Data may be too scarce for this threshold: try threshold='noise-edge' or a smaller number.",
+            f"Data may be too scarce for this threshold: try {option('threshold', repr('noise-edge'))} or a smaller number.",
             RankZeroWarning,
             stacklevel=4,
         )
     elif full_rank >= _SMALLEST_SIDE_TO_WARN and triplets.rank >= _NEARLY_FULL * full_rank:
         warnings.warn(
             f"{triplets.rank} of at most {full_rank} singular values exceed the threshold {tau:g}, so the estimate keeps "
-            "nearly all noise. Try threshold='noise-edge' or a larger number.",
+            f"nearly all noise. Try {option('threshold', repr('noise-edge'))} or a larger number.",
             FullRankWarning,
             stacklevel=4,
         )

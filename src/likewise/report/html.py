@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
@@ -10,6 +9,7 @@ from likewise.report.comparison import comparison
 from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines, verdict_lines
 from likewise.report.figures import FIGURES, inline_svg
 from likewise.report.numbers import number, printable
+from likewise.report.page_templates import page_environment, page_style
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -33,16 +33,7 @@ def as_page(report: AuditReport) -> str:
 
 
 def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("likewise.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = page_environment("likewise.report")
     environment.filters |= {"number": number, "printable": printable}
     return environment.get_template("report.html.j2")
 
@@ -51,11 +42,10 @@ def _context(report: AuditReport) -> dict[str, Any]:
     from markupsafe import Markup
 
     groups = comparison(report)
-    style = resources.files("likewise.report").joinpath("templates/report.css").read_text(encoding="utf-8")
     return {
         "report": report,
         "findings": (*verdict_lines(report), *report.findings),
-        "style": Markup(style),
+        "style": page_style(),
         "groups": groups,
         "headline": groups[:-1],
         "arrow": Markup(' <span class="arrow">&rarr;&nbsp;</span>'),
