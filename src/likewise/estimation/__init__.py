@@ -1,6 +1,8 @@
 """Z -> A_hat: thresholds, shrinkers, singular value thresholding, and the estimate as factors."""
 
+from likewise.estimation.assumptions import assumption_notes
 from likewise.estimation.biases import Biases
+from likewise.estimation.budget import BudgetSolution, shrink_to_budget, within_budget
 from likewise.estimation.centering import Centering, Centre, centre
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding, RidgeFolding
@@ -41,6 +43,7 @@ __all__ = [
     "SVT",
     "THRESHOLDS",
     "Biases",
+    "BudgetSolution",
     "Centering",
     "Centre",
     "CrossValidated",
@@ -66,6 +69,7 @@ __all__ = [
     "UniversalWithVariance",
     "Weighting",
     "as_estimator",
+    "assumption_notes",
     "centre",
     "make_estimator",
     "noise_variance",
@@ -74,6 +78,8 @@ __all__ = [
     "resolve_shrinker",
     "resolve_threshold",
     "shrink",
+    "shrink_to_budget",
     "svt",
     "threshold_name",
+    "within_budget",
 ]
