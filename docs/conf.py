@@ -15,7 +15,7 @@ extensions = [
     "numpydoc",
     "myst_parser",
 ]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "reproduction"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3

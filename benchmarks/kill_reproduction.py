@@ -1,0 +1,93 @@
+"""Kill a run of Experiment 1 with SIGKILL at random moments, resume it each time, and compare its tables with an undisturbed run's.
+
+    python benchmarks/kill_reproduction.py [--kills 20] [--simulations 2] [--model identity] [--jobs 2] [--seed 0]
+
+The moments are drawn from the time that an undisturbed run takes, start-up of Python included. Every file that both runs leave is compared byte
+for byte. Exits with 1 if any differs. With ``--model dnn`` (minutes; needs PyTorch) the algorithm is the paper's net.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def command(options: argparse.Namespace, folder: Path) -> list[str]:
+    """Return the command of a run."""
+    settings = ["--experiment", "1", "--simulations", str(options.simulations), "--model", options.model]
+    run = ["--jobs", str(options.jobs), "--out", str(folder), "--quiet"]
+    return [sys.executable, "-m", "likewise", "reproduce", *settings, *run]
+
+
+def run_to_the_end(options: argparse.Namespace, folder: Path) -> float:
+    """Run undisturbed and return the seconds it took."""
+    began = time.monotonic()
+    subprocess.run(command(options, folder), check=True)
+    return time.monotonic() - began
+
+
+def kill(options: argparse.Namespace, folder: Path, after: float) -> str:
+    """Run, kill after some seconds, and say what happened."""
+    process = subprocess.Popen(command(options, folder), start_new_session=True)
+    try:
+        process.wait(timeout=after)
+        return "had finished"
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    until = time.monotonic() + 30
+    while is_alive(process.pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    return "killed" if not is_alive(process.pid) else "killed, BUT LEFT PROCESSES"
+
+
+def is_alive(group: int) -> bool:
+    """Whether a process of the group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a run."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--simulations", type=int, default=2)
+    parser.add_argument("--model", default="identity")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as place:
+        whole, killed = Path(place) / "whole", Path(place) / "killed"
+        seconds = run_to_the_end(options, whole)
+        print(f"undisturbed: {seconds:.1f} s, {len(contents(whole))} files")
+        for k in range(options.kills):
+            after = chance.uniform(0, seconds)
+            outcome = kill(options, killed, after)
+            kept = len(list(killed.glob("simulations/*.json")))
+            print(f"kill {k + 1:2d} after {after:5.1f} s: {outcome}; {kept} simulations kept")
+        run_to_the_end(options, killed)
+        expected, found = contents(whole), contents(killed)
+    differing = [name for name in expected if expected[name] != found.get(name)]
+    left_over = sorted(set(found) - set(expected))
+    print(
+        f"{len(expected)} files compared; differing: {differing or 'none'}; left over: {left_over or 'none'}"
+    )
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
