@@ -89,6 +89,12 @@ def test_a_model_that_fails_or_puts_out_something_else_is_named(tiny):
             reproduce("tiny", model=f"broken:{name}", simulations=1)
 
 
+def test_an_error_in_another_process_is_the_same_error(tiny):
+    (tiny / "broken.py").write_text("def fails(features, targets):\n    raise KeyError('x')\n")
+    with pytest.raises(ModelError, match="broken:fails failed with KeyError"):
+        reproduce("4", quick=True, simulations=1, model="broken:fails", jobs=2)
+
+
 @pytest.mark.parametrize(
     ("name", "key", "threshold"),
     [

@@ -56,7 +56,8 @@ def reproduce(
     random_state : int, default 0
         Seed of everything. A simulation's seed depends on this, its cell and its number alone.
     jobs : int, default 1
-        Processes, of one thread each. The figures do not depend on it.
+        Processes, of one thread each. The figures do not depend on it. With more than one, a script calls this under
+        ``if __name__ == "__main__":``.
     ratings : path-like, optional
         MovieLens 1M, for Experiment 2; by default it is looked for in the folder that LIKEWISE_DATA names.
     out : path-like, optional

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import warnings
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, connection, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
-from likewise.errors import MemoryLimitError
+from likewise.errors import KernelWarning, MemoryLimitError
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record
 from likewise.reproduction.units import Unit
 from likewise.reproduction.work import run_unit
+
+_BROKEN = (
+    "a process of the run ended before its work: killed from outside, most likely for want of memory (go on with fewer jobs; finished "
+    "simulations are kept), or started from a script that calls reproduce outside of `if __name__ == '__main__':`"
+)
 
 
 def run_units(
@@ -45,13 +51,13 @@ def _in_processes(
     try:
         # The dear ones first, so that no processor is left with one of them at the end.
         ordered = sorted(units, key=lambda unit: -unit.cost(settings))
-        waiting: dict[Future[Record], Unit] = {
-            pool.submit(run_unit, unit, settings, ratings): unit for unit in ordered
-        }
+        waiting = {pool.submit(run_unit, unit, settings, ratings): unit for unit in ordered}
         while waiting:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
-                yield waiting.pop(future), _result(future)
+                yield waiting.pop(future), future.result()
+    except BrokenProcessPool as error:
+        raise MemoryLimitError(_BROKEN) from error
     finally:
         # Wait for nothing: what is not finished will be computed again.
         pool.shutdown(wait=False, cancel_futures=True)
@@ -59,19 +65,10 @@ def _in_processes(
             process.terminate()
 
 
-def _result(future: Future[Record]) -> Record:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise MemoryLimitError(
-            "a process of the run was killed from outside, most likely for want of memory; finished simulations are kept: "
-            "go on with fewer --jobs"
-        ) from error
-
-
 def _prepare_process() -> None:
     """Leave interruptions to the process that started this one, and end with it, in whatever way it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore", KernelWarning)  # that process has given it
     parent = parent_process()
     assert parent is not None
 

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from likewise._kernels import kernel_info
 from likewise.errors import DamagedStateWarning, FileFormatError, InputError, option
 from likewise.report.json_document import to_json
 from likewise.report.versions import versions
@@ -112,7 +113,8 @@ def run_identity(settings: Settings) -> Record:
     """Return everything that two runs must share to be one: settings, and versions that can change a number."""
     found = versions()
     libraries = {name: found["libraries"][name] for name in _DECIDE_NUMBERS}
-    return {**settings.to_dict(), "versions": {"likewise": found["likewise"], **libraries}}
+    numbers = {"likewise": found["likewise"], **libraries, "kernels": kernel_info().kernels}
+    return {**settings.to_dict(), "versions": numbers}
 
 
 def _read_settings(file: Path) -> Record:
