@@ -1,11 +1,16 @@
 """Z -> A_hat: thresholds, shrinkers, singular value thresholding, and the estimate as factors."""
 
+from likewise.estimation.als_transformer import AlternatingLeastSquares
+from likewise.estimation.alternating_least_squares import FactorFit, alternating_least_squares
 from likewise.estimation.assumptions import assumption_notes
 from likewise.estimation.biases import Biases
 from likewise.estimation.budget import BudgetSolution, shrink_to_budget, within_budget
+from likewise.estimation.cai_candes_shen import CaiCandesShenFit, cai_candes_shen
+from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
 from likewise.estimation.centering import Centering, Centre, centre
 from likewise.estimation.estimator import MatrixEstimator
-from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding, RidgeFolding
+from likewise.estimation.folding import Folding, LinearFolding, RidgeFolding
+from likewise.estimation.foldings import FOLDINGS
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.noise_level import NOISE_LEVELS, noise_variance
 from likewise.estimation.one_bit import OneBitFit, one_bit_completion
@@ -13,6 +18,8 @@ from likewise.estimation.optimal_shrinkers import OptimalShrinker
 from likewise.estimation.propensities import Propensities, propensities_of
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator
 from likewise.estimation.shrinkers import SHRINKERS, KeptSpectrum, ShrinkerRule, resolve_shrinker, shrink
+from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
+from likewise.estimation.soft_impute_transformer import SoftImpute
 from likewise.estimation.svt_transformer import SVT
 from likewise.estimation.threshold_rules import (
     CrossValidated,
@@ -42,17 +49,22 @@ __all__ = [
     "SHRINKERS",
     "SVT",
     "THRESHOLDS",
+    "AlternatingLeastSquares",
     "Biases",
     "BudgetSolution",
+    "CaiCandesShen",
+    "CaiCandesShenFit",
     "Centering",
     "Centre",
     "CrossValidated",
+    "FactorFit",
     "Folding",
     "KeptSpectrum",
     "LinearFolding",
     "LowRankEstimate",
     "MatrixEstimator",
     "NoiseEdge",
+    "NuclearNormFit",
     "ObservationStatistics",
     "OneBitFit",
     "OptimalHard",
@@ -65,11 +77,14 @@ __all__ = [
     "ScreeNOT",
     "ShrinkerRule",
     "SignFlipEdge",
+    "SoftImpute",
     "Universal",
     "UniversalWithVariance",
     "Weighting",
+    "alternating_least_squares",
     "as_estimator",
     "assumption_notes",
+    "cai_candes_shen",
     "centre",
     "make_estimator",
     "noise_variance",
@@ -79,6 +94,7 @@ __all__ = [
     "resolve_threshold",
     "shrink",
     "shrink_to_budget",
+    "soft_impute",
     "svt",
     "threshold_name",
     "within_budget",

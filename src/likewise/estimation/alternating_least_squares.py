@@ -12,6 +12,7 @@ from likewise.estimation.factor_posterior import Prior, Regressed, regress
 from likewise.estimation.folding import with_data
 from likewise.estimation.normal_equations import Factors, ObservedRows
 from likewise.observations.table import Values
+from likewise.spectrum.slabs import one_blas_thread
 
 Floats = NDArray[np.float64]
 Regularization = float | Literal["estimated"]
@@ -117,10 +118,11 @@ def alternating_least_squares(
     -3.0
     """
     sides, rng = _Sides.of(values, weights, rank), np.random.default_rng(random_state)
-    if regularization == "estimated":
-        return _Estimated(sides, rank, rng).run(tol, max_iter)
-    prior = Prior(regularization * np.eye(rank + 1), by_count=by_count)
-    return _Descent(sides, rng, prior).run(tol, max_iter)
+    with one_blas_thread():
+        if regularization == "estimated":
+            return _Estimated(sides, rank, rng).run(tol, max_iter)
+        prior = Prior(regularization * np.eye(rank + 1), by_count=by_count)
+        return _Descent(sides, rng, prior).run(tol, max_iter)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,12 @@ from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import as_operator
 from likewise.spectrum.result import Floats
+from likewise.spectrum.slabs import one_blas_thread
 
 _HEADROOM = 0.9
 """Of the tolerance, at which the steps end: the proof decomposes the last Y more exactly than they did."""
+_SAFE = 1.9
+"""A step for which convergence is proved (below 2): longer ones are halved down to it where the residual rises."""
 _DIVERGED = 2.0
 """Relative residual at which the iteration is given up: it starts at 1."""
 
@@ -38,9 +41,11 @@ class CaiCandesShenFit:
     threshold : float
         tau.
     step : float
-        delta.
+        delta in the end.
     residual : float
         ``||P_Omega(Z - X)||_F / ||P_Omega(Z)||_F``.
+    slack : float
+        ``||P_Omega(Z - X)||_F / ||Y||_F``: by how much folding should give way to reproduce rows as the fit does.
     converged : bool
     n_iter : int
     """
@@ -51,6 +56,7 @@ class CaiCandesShenFit:
     threshold: float
     step: float
     residual: float
+    slack: float
     converged: bool
     n_iter: int
 
@@ -78,7 +84,8 @@ def cai_candes_shen(
         tau > 0; by default ``5 sqrt(m n)`` times the root mean square of the observations, large enough for X to be nearly that of least
         nuclear norm.
     step : float, optional
-        delta; by default ``1.2 m n / |Omega|``. Below 2 convergence is proved; the default is what its authors use.
+        delta at first; by default ``1.2 m n / |Omega|``, which its authors use. Below 2 convergence is proved, so a longer step is halved
+        where the residual rises.
     tol : float
         Relative residual at which to stop. Noise of relative size e should not be reproduced: ``tol=e``.
     max_iter : int
@@ -107,8 +114,8 @@ def cai_candes_shen(
     if threshold is None:
         threshold = 5 * sqrt(m * n) * (energy / sqrt(values.nnz) or 1.0)
     step = 1.2 * m * n / values.nnz if step is None else step
-    ascent = _Ascent(values, threshold, step, np.random.default_rng(random_state))
-    return ascent.run(tol, max_iter)
+    with one_blas_thread():
+        return _Ascent(values, threshold, step, np.random.default_rng(random_state)).run(tol, max_iter)
 
 
 class _Ascent:
@@ -126,9 +133,11 @@ class _Ascent:
         """Step until X agrees with the observations, or moves away from them."""
         done, residual = 0, 1.0
         while done < max_iter and residual < _DIVERGED:
-            done += 1
+            done, before = done + 1, residual
             error = self.values.data - self._continued()
             residual = float(np.linalg.norm(error)) / self.energy
+            if residual > before and self.step > _SAFE:
+                self.step = max(self.step / 2, _SAFE)
             if residual <= _HEADROOM * tol:
                 break
             self.dual = self.dual + self.step * error
@@ -153,7 +162,15 @@ class _Ascent:
         lowered = np.asarray(found.values - self.threshold)
         left, right = np.asarray(found.left, np.float64), np.asarray(found.right, np.float64)
         error = self.values.data - sampled_entries(self.values, left * lowered, right)
-        residual = float(np.linalg.norm(error)) / self.energy
+        left_over = float(np.linalg.norm(error))
         return CaiCandesShenFit(
-            left, lowered, right, self.threshold, self.step, residual, residual <= tol, n_iter
+            left=left,
+            values=lowered,
+            right=right,
+            threshold=self.threshold,
+            step=self.step,
+            residual=left_over / self.energy,
+            slack=left_over / (float(np.linalg.norm(self.dual)) or 1.0),
+            converged=left_over <= tol * self.energy,
+            n_iter=n_iter,
         )

@@ -15,8 +15,8 @@ from likewise.observations import ObservedMatrix
 from likewise.observations.range_check import RangeChoice
 from likewise.observations.value_range import Interval
 
-_LIMIT = 1e-6
-"""Penalty of folding, against observed entries: the row of least penalty that agrees with them is the limit at 0."""
+_SMALLEST_SLACK = 1e-9
+"""The row of least penalty that agrees with the observations is the limit at 0; below this rounding takes over."""
 
 
 class CaiCandesShen(MatrixEstimator):
@@ -100,7 +100,7 @@ class CaiCandesShen(MatrixEstimator):
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
         state = f"the observations are reproduced up to {fit.residual:.2g} of their size"
         self.notes_ = (*prepared.notes, *warn_unless_converged(fit.converged, fit.n_iter, "step", state))
-        penalties = np.asarray(_LIMIT * (1 + fit.threshold / fit.values))
+        penalties = np.asarray(max(fit.slack, _SMALLEST_SLACK) * (1 + fit.threshold / fit.values))
         folding = RidgeFolding(prepared.centre.row_penalty, penalties=penalties)
         factors = (fit.left, fit.values, fit.right)
         return LowRankEstimate.from_factors(observed, self.interval, factors, folding, prepared.centre)

@@ -229,10 +229,6 @@ class RidgeFolding(Folding):
         )
 
 
-FOLDINGS: dict[str, type[Folding]] = {folding.kind: folding for folding in (LinearFolding, RidgeFolding)}
-"""Kinds of folding by the name under which they are stored."""
-
-
 def row_offsets(values: Values, penalty: float, weights: Floats | None = None) -> Floats:
     """Return ``sum_j w_ij values_ij / (sum_j w_ij + penalty)`` of each row; 0 where nothing is observed.
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError, OutputError
-from likewise.estimation.folding import FOLDINGS, Folding, LinearFolding
+from likewise.estimation.folding import Folding, LinearFolding
+from likewise.estimation.foldings import FOLDINGS
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale

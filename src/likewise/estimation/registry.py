@@ -6,12 +6,21 @@ from inspect import signature
 from typing import Any
 
 from likewise.errors import EstimatorError, unknown_name
+from likewise.estimation.als_transformer import AlternatingLeastSquares
 from likewise.estimation.biases import Biases
+from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
 from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.soft_impute_transformer import SoftImpute
 from likewise.estimation.svt_transformer import SVT
 
-ESTIMATORS: dict[str, type[MatrixEstimator]] = {"svt": SVT, "biases": Biases}
-"""Estimators that have a name: singular value thresholding (Section 4.1), and row and column biases alone."""
+ESTIMATORS: dict[str, type[MatrixEstimator]] = {
+    "svt": SVT,
+    "biases": Biases,
+    "als": AlternatingLeastSquares,
+    "soft-impute": SoftImpute,
+    "cai-candes-shen": CaiCandesShen,
+}
+"""Estimators that have a name: singular value thresholding (Section 4.1), row and column biases alone, and those that iterate."""
 
 
 def make_estimator(name: str, **options: Any) -> MatrixEstimator:
@@ -41,7 +50,7 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     >>> make_estimator("svd")
     Traceback (most recent call last):
     ...
-    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases'. Hint: did you mean 'svt'?
+    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases', 'als', 'soft-impute', 'cai-candes-shen'. Hint: did you mean 'svt'?
     """
     if name not in ESTIMATORS:
         raise EstimatorError(*unknown_name("estimator", name, ESTIMATORS))
@@ -58,7 +67,7 @@ def options_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> options_of("biases")
-    ('regularization', 'value_range', 'interval', 'random_state')
+    ('regularization', 'propensities', 'value_range', 'interval', 'random_state')
     """
     return tuple(signature(ESTIMATORS[name]).parameters)
 

@@ -16,6 +16,7 @@ from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import SparseRows
 from likewise.spectrum.result import Floats
+from likewise.spectrum.slabs import one_blas_thread
 
 _LOOK = 0.03  # of the tolerance: a relative decrease of the objective below it is worth a look at the gap
 
@@ -127,7 +128,8 @@ def soft_impute(
             observed.T.tocsr(), regularization, start=turned, random_state=random_state, **options
         ).transposed()
     problem = _Problem(observed, regularization, max_rank or observed.shape[1])
-    return _Descent(problem, start, np.random.default_rng(random_state)).run(tol, max_iter)
+    with one_blas_thread():
+        return _Descent(problem, start, np.random.default_rng(random_state)).run(tol, max_iter)
 
 
 @dataclass(frozen=True, eq=False)
