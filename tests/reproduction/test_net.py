@@ -1,0 +1,53 @@
+"""The paper's net in a run, where PyTorch is installed."""
+
+import numpy as np
+import pytest
+
+from likewise.reproduction import reproduce
+from likewise.reproduction.algorithm import resolve_algorithm
+from likewise.reproduction.markdown import as_markdown
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture
+def few_steps(monkeypatch):
+    """Train for a moment only."""
+    from likewise.inference import dense_net
+
+    settings = dense_net.NetSettings
+    monkeypatch.setattr(dense_net, "NetSettings", lambda **options: settings(n_steps=200, **options))
+
+
+@pytest.mark.usefixtures("tiny", "few_steps")
+def test_no_pair_exceeds_a_bound_with_k1_of_the_trained_net():
+    found = reproduce("tiny", simulations=1, arms="h,f-released")
+    checks = [
+        check
+        for experiment, level in found.cells()
+        for arm in found.arms
+        for record in found.of_arm(experiment.key, level, arm.name)
+        for check in record["checks"]
+        if "dnn" in check["statement"]
+    ]
+    assert len(checks) == 2 * (1 + 3)
+    assert all(check["n_pairs"] == 276 and check["n_violated"] == 0 for check in checks)
+    assert all(0 < float(check["closest"]) < 1 for check in checks)
+
+
+@pytest.mark.usefixtures("tiny", "few_steps")
+def test_the_same_seed_gives_the_same_tables():
+    first, second = (as_markdown(reproduce("tiny", simulations=1, arms="h")) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_equal_people_get_equal_outputs():
+    """So that pairs at distance 0 have ratio 0, as individuals with no observation do."""
+    from scipy import sparse
+
+    features = np.random.default_rng(0).normal(size=(12, 10))
+    features[3] = features[7] = 0
+    targets = sparse.csr_array(np.random.default_rng(1).uniform(-1, 1, (12, 10)))
+    outputs = resolve_algorithm("dnn")(features, targets, 0).outputs
+    np.testing.assert_array_equal(outputs[3], outputs[7])
