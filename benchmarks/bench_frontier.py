@@ -33,7 +33,10 @@ ESTIMATORS = {
 }
 RATINGS = {
     "svt, default": SVT(random_state=0),
-    "svt of residuals": SVT("sign-flip", "identity", centering="biases", random_state=0),
+    "residuals of biases, sign-flip": SVT("sign-flip", "identity", centering="biases", random_state=0),
+    "residuals of biases, cross-validated": SVT(
+        "cross-validated", "identity", centering="biases", random_state=0
+    ),
 }
 HEAD = f"{'budget':>8} {'K*':>9} {'RMSE':>8} {'mean D/d':>9} {'similar':>8} {'moved':>7} {'gap':>8} {'exceed':>7} {'largest':>8}"
 
@@ -75,12 +78,12 @@ def soundness(estimate: LowRankEstimate, training: ObservedMatrix, k_star: float
 
 
 def random_pairs(
-    estimate: LowRankEstimate, training: ObservedMatrix, n_pairs: int = 20_000
+    estimate: LowRankEstimate, training: ObservedMatrix
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield distances of filled rows and of their estimates, for pairs of people of the fit; zero-filled rows where nothing is centred."""
     if estimate.column_offsets is not None:
         return
-    distance = ObservedDistance(training)
+    distance, n_pairs = ObservedDistance(training), min(20_000, 20_000_000 // training.shape[1])
     rng = np.random.default_rng(0)
     left, right = rng.integers(training.shape[0], size=(2, n_pairs))
     on_interval = estimate.on_interval()

@@ -20,6 +20,7 @@ LONGEST_SHORT_SIDE = 4_500
 """Short side up to which all singular values are computed: some 4/3 s^3 operations, ten seconds here, and two s x s arrays."""
 
 _ROUNDS = 8
+_LARGEST_SHARE = 4
 _SETTLED = 0.01
 """Relative change of the variance at which its estimate has settled."""
 
@@ -33,7 +34,8 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     """Return what is left beside the components above the edge of just that noise, found by going down from the mean square.
 
     Each round keeps the singular values above the edge at the present variance and takes the mean square of the rest; it
-    can only fall, and settles from above: signal below the edge counts as noise.
+    can only fall, and settles from above: signal below the edge counts as noise. At most a quarter of the short side is taken for signal,
+    since heavy tails, as of ratings, lie above every edge of plain noise.
 
     Parameters
     ----------
@@ -45,10 +47,11 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     float
     """
     matrix = statistics.require_matrix("noise from the residual")
-    variance, kept = statistics.mean_square, -1
+    variance, kept, most = statistics.mean_square, -1, max(1, statistics.shorter_side // _LARGEST_SHARE)
     for _ in range(_ROUNDS):
         edge = statistics.noise_edge(variance)
-        values = np.asarray(singular_triplets(matrix, above=edge, random_state=0).values, dtype=np.float64)
+        found = singular_triplets(matrix, above=edge, at_most=most, random_state=0)
+        values = np.asarray(found.values, dtype=np.float64)
         before, variance = variance, min(variance, statistics.remaining_variance(values))
         if values.size == kept or variance >= (1 - _SETTLED) * before:
             break
