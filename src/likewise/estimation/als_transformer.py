@@ -102,7 +102,11 @@ class AlternatingLeastSquares(MatrixEstimator):
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         values = observed.scaled(self.interval).values
-        found = propensities_of(values, self.propensities) if self.propensities is not None else None
+        found = (
+            None
+            if self.propensities is None
+            else propensities_of(values, self.propensities, random_state=self.random_state)
+        )
         fit = alternating_least_squares(
             values,
             min(checked_count("rank", self.rank), *values.shape),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -195,7 +195,7 @@ class RidgeFolding(Folding):
     'ridge'
     """
 
-    penalties: Floats = None  # type: ignore[assignment]  # checked below; fields of the base have defaults
+    penalties: Floats = field(kw_only=True)
     by_count: bool = False
 
     kind: ClassVar[str] = "ridge"
