@@ -147,6 +147,18 @@ class TestPredictions:
         with pytest.raises(error, match=reason):
             call(a_net((4, 5), (3,), 0))
 
+    @pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+    def test_refuse_what_is_not_finite(self, value):
+        net, B, bad = a_net((4, 5), (3,), 0), np.zeros((4, 5)), corrupted(value)
+        for call in (
+            lambda: net.predict_all(bad),
+            lambda: net.predict_all(B, bad),
+            lambda: net.predict_all(sparse.csr_array(bad)),
+            lambda: net.entries(bad, [0], [0]),
+        ):
+            with pytest.raises(ModelError, match="NaN, infinite or too large"):
+                call()
+
     def test_refuse_what_does_not_fit_into_memory(self, monkeypatch):
         monkeypatch.setattr("likewise.memory.available_memory", lambda: 100.0)
         with pytest.raises(MemoryLimitError, match="outputs of shape 4 x 5"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.nearest_neighbors import Progress
@@ -83,12 +84,14 @@ class DenseNet:
 
     Examples
     --------
-    A net that doubles what row and column have in common, of two individuals and one feature:
+    Of two individuals and one feature, with two hidden units:
 
     >>> first, last = np.array([[1, 1, 0], [0, 0, 1]], dtype=np.float32), np.array([[2, -2]], dtype=np.float32)
     >>> net = DenseNet((first, last), (np.zeros(2, np.float32), np.zeros(1, np.float32)), shape=(2, 1))
     >>> net.row_weights.tolist(), net.column_weights.tolist()
     ([[1.0], [0.0]], [[1.0, 0.0], [0.0, 1.0]])
+    >>> net.predict_all([[0.5], [0.0]]).round(2).tolist()  # tanh of 1 and of 0.5  # doctest: +SKIP
+    [[0.76], [0.46]]
     """
 
     weights: tuple[Singles, ...]
@@ -140,6 +143,8 @@ class DenseNet:
         ------
         ShapeError
             If `features` have another shape than in training, or `rows` another number of columns.
+        ModelError
+            If one of them is not finite.
         MemoryLimitError
             If the outputs would not fit.
         """
@@ -149,7 +154,8 @@ class DenseNet:
             8.0 * shape[0] * shape[1], f"outputs of shape {shape[0]:,} x {shape[1]:,}", "predict some rows"
         )
         outputs = np.empty(shape)
-        with _Later(self) as later:
+        later = _Later(self)
+        with threads(self.n_threads):
             on_rows, on_columns = later.tensor(by_row), later.tensor(by_column)
             for some, chosen in _blocks(shape, later.rows_at_once(shape[1]), later.entries_at_once):
                 outputs[some, chosen] = later.grid(on_rows[some], on_columns[chosen])
@@ -176,12 +182,13 @@ class DenseNet:
         ShapeError
             If `features` have another shape than in training, or there is not one column for each row.
         ModelError
-            If a position is outside the matrix.
+            If a position is outside the matrix, or features are not finite.
         """
         at_row, at_column = _positions(rows, columns, self.shape)
         by_row, by_column = self._first_layer(features, features)
         outputs = np.empty(at_row.size)
-        with _Later(self) as later:
+        later = _Later(self)
+        with threads(self.n_threads):
             for start in range(0, at_row.size, later.entries_at_once):
                 some = slice(start, start + later.entries_at_once)
                 outputs[some] = later.apply(later.tensor(by_row[at_row[some]] + by_column[at_column[some]]))
@@ -192,22 +199,24 @@ class DenseNet:
 
         The sums are in double precision, so that what a row gets does not depend on which others are given with it.
         """
-        if features.shape != self.shape:
-            raise ShapeError(f"features of shape {features.shape}", f"{self.shape}, those of the training")
-        if rows.ndim != 2 or rows.shape[1] != self.shape[1]:
-            raise ShapeError(f"rows of shape {rows.shape}", f"(any, {self.shape[1]})")
-        by_row = _product(rows, self.row_weights)
-        by_column = _product(features.T, self.column_weights) + self.biases[0]
-        return by_row.astype(np.float32), by_column.astype(np.float32)
+        columns, given = _matrix(features), _matrix(rows)
+        if columns.shape != self.shape:
+            raise ShapeError(f"features of shape {columns.shape}", f"{self.shape}, those of the training")
+        if given.ndim != 2 or given.shape[1] != self.shape[1]:
+            raise ShapeError(f"rows of shape {given.shape}", f"(any, {self.shape[1]})")
+        by_row = _product(given, self.row_weights, 0.0)
+        by_column = _product(columns.T, self.column_weights, self.biases[0])
+        if not (np.isfinite(by_row).all() and np.isfinite(by_column).all()):
+            raise ModelError("features that are NaN, infinite or too large", "finite numbers")
+        return by_row, by_column
 
 
 class _Later:
-    """The layers after the first, on the net's device; a context, in which torch keeps to the net's number of threads."""
+    """The layers after the first, on the net's device."""
 
     def __init__(self, net: DenseNet) -> None:
         self._torch = import_torch()
         self._device = device_of(net.device)
-        self._limit = threads(net.n_threads)
         self._layers = [
             (self.tensor(weights).T, self.tensor(bias))
             for weights, bias in zip(net.weights[1:], net.biases[1:], strict=True)
@@ -215,13 +224,6 @@ class _Later:
         self._low, self._width = net.bounds[0], net.bounds[1] - net.bounds[0]
         self.on_cpu = self._device.type == "cpu"
         self.entries_at_once = _COLUMNS_AT_ONCE if self.on_cpu else _ENTRIES_AT_ONCE
-
-    def __enter__(self) -> _Later:
-        self._limit.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._limit.__exit__(*error)
 
     def rows_at_once(self, n_columns: int) -> int:
         """Return how many rows a block has; one on a CPU, so that no row's rounding depends on which others are there."""
@@ -272,5 +274,10 @@ def _positions(
     return at_row.astype(np.intp), at_column.astype(np.intp)
 
 
-def _product(matrix: Any, weights: Singles) -> Floats:
-    return np.asarray(matrix @ weights.T.astype(np.float64))
+def _matrix(values: Any) -> Any:
+    return values if sparse.issparse(values) else np.asarray(values)
+
+
+def _product(matrix: Any, weights: Singles, bias: Singles | float) -> Singles:
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+        return np.asarray(matrix @ weights.T.astype(np.float64) + bias).astype(np.float32)
