@@ -45,7 +45,7 @@ def test_every_named_threshold_is_covered_by_hand():
     assert BY_HAND.keys() | FROM_MATRIX == THRESHOLDS.keys()
 
 
-@pytest.mark.parametrize("name", FROM_MATRIX)
+@pytest.mark.parametrize("name", sorted(FROM_MATRIX))
 def test_numbers_alone_do_not_do_for_rules_that_need_the_matrix(name):
     with pytest.raises(ThresholdError, match="the observations too"):
         resolve_threshold(name, STATISTICS)
