@@ -76,7 +76,7 @@ def lambdas_down_to(smallest: float, largest: float, n_path: int) -> Floats:
     array([9., 3., 1.])
     """
     first = max(_LARGEST * largest, smallest)
-    return np.asarray(np.geomspace(first, smallest, n_path if first > smallest else 1))
+    return np.asarray(np.geomspace(smallest, first, n_path if first > smallest else 1)[::-1])
 
 
 def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **options: Any) -> list[PathPoint]:

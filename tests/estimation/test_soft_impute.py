@@ -1,0 +1,183 @@
+"""SoftImpute: by hand, against the dense iteration of its inventors, and the conditions of a minimum."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from likewise.errors import ConvergenceWarning, InputError
+from likewise.estimation import SoftImpute, soft_impute
+from likewise.estimation.regularization_path import lambdas_down_to, largest_singular_value, solution_path
+from likewise.estimation.sampled_entries import sampled_entries
+from likewise.observations import clustered
+
+
+def observations(seed, m=30, n=20, share=0.5, rank=3):
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(m, rank)) @ rng.normal(size=(rank, n)) + 0.3 * rng.normal(size=(m, n))
+    seen = rng.random((m, n)) < share
+    seen[0, 0] = True
+    i, j = np.nonzero(seen)
+    return sparse.csr_array((matrix[i, j], (i, j)), shape=(m, n)), np.where(seen, matrix, np.nan)
+
+
+def dense(fit):
+    return (fit.left * fit.values) @ fit.right.T
+
+
+def objective(z, a, lam):
+    return 0.5 * np.nansum((z - a) ** 2) + lam * np.linalg.svd(a, compute_uv=False).sum()
+
+
+def naive(z, lam, steps):
+    """Fill what is missing from the estimate, lower the singular values, repeat (Mazumder et al. 2010, Algorithm 1)."""
+    a = np.zeros(z.shape)
+    for _ in range(steps):
+        u, s, vt = np.linalg.svd(np.where(np.isnan(z), a, z), full_matrices=False)
+        a = (u * np.maximum(s - lam, 0)) @ vt
+    return a
+
+
+def test_one_row_two_columns_by_hand():
+    """sigma = 5, lambda = 1: four fifths of (3, 4)."""
+    fit = soft_impute(sparse.csr_array([[3.0, 4.0]]), 1.0, random_state=0)
+    np.testing.assert_allclose(dense(fit), [[2.4, 3.2]])
+    assert fit.converged
+    assert fit.objective == pytest.approx(0.5 * (0.36 + 0.64) + 4)
+
+
+def test_an_entry_that_is_not_observed_by_hand():
+    """Two rows (z, z) and (z, missing) of rank one: with lambda -> 0 the missing entry becomes z."""
+    values = sparse.csr_array(([2.0, 2.0, 2.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2))
+    fit = soft_impute(values, 1e-3, tol=1e-9, max_iter=20_000, random_state=0)
+    np.testing.assert_allclose(dense(fit), np.full((2, 2), 2.0), atol=0.05)
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (20, 30)])
+def test_it_is_the_limit_of_the_dense_iteration(shape):
+    stored, z = observations(0, *shape)
+    fit = soft_impute(stored, 2.0, tol=1e-9, max_iter=5000, random_state=0)
+    reference = naive(z, 2.0, 3000)
+    np.testing.assert_allclose(dense(fit), reference, atol=2e-3)
+    assert fit.objective == pytest.approx(objective(z, reference, 2.0), rel=1e-8)
+
+
+def test_the_residual_at_a_minimum_is_a_subgradient():
+    """``||P(Z - A)||_2 <= lambda``, and ``P(Z - A) v = lambda u`` on what is kept (Mazumder et al. 2010, Section 4)."""
+    stored, z = observations(1)
+    fit = soft_impute(stored, 1.5, tol=1e-10, max_iter=20_000, random_state=0)
+    residual = np.nan_to_num(z - dense(fit))
+    assert np.linalg.norm(residual, 2) <= 1.5 * (1 + 1e-4)
+    np.testing.assert_allclose(residual @ fit.right, 1.5 * fit.left, atol=1e-3)
+    np.testing.assert_allclose(residual.T @ fit.left, 1.5 * fit.right, atol=1e-3)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 14),
+    n=st.integers(1, 14),
+    lam=st.sampled_from([0.05, 0.5, 5.0]),
+    max_iter=st.sampled_from([1, 5, 300]),
+)
+def test_the_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, max_iter):
+    """No matrix has an objective below ``(1 - gap)`` times the one returned: not the naive solution either."""
+    stored, z = observations(seed, m, n)
+    fit = soft_impute(stored, lam, max_iter=max_iter, random_state=seed)
+    assert fit.objective == pytest.approx(objective(z, dense(fit), lam), rel=1e-9, abs=1e-12)
+    assert objective(z, naive(z, lam, 400), lam) >= fit.objective * (1 - fit.gap) - 1e-9
+    assert fit.converged == (fit.gap <= 1e-4)
+
+
+def test_from_large_lambdas_to_small_ones_the_solutions_are_those_from_nothing():
+    stored, _ = observations(2)
+    lambdas = lambdas_down_to(0.5, largest_singular_value(stored), 5)
+    *_, last = solution_path(stored, lambdas, tol=1e-8, max_iter=5000, random_state=0)
+    cold = soft_impute(stored, 0.5, tol=1e-8, max_iter=5000, random_state=1)
+    np.testing.assert_allclose(dense(last), dense(cold), atol=5e-3)
+
+
+def test_a_lambda_above_the_largest_singular_value_leaves_nothing():
+    stored, _ = observations(3)
+    fit = soft_impute(stored, 1.01 * largest_singular_value(stored), random_state=0)
+    assert (fit.rank, fit.gap, fit.converged) == (0, 0.0, True)
+
+
+def test_a_rank_limit_holds_and_its_gap_is_told():
+    stored, z = observations(4)
+    fit = soft_impute(stored, 0.5, max_rank=2, max_iter=2000, random_state=0)
+    assert fit.rank == 2
+    assert fit.converged
+    assert fit.gap > 1e-3
+    assert objective(z, naive(z, 0.5, 2000), 0.5) >= fit.objective * (1 - fit.gap)
+
+
+def test_stored_zeros_are_observed_and_empty_rows_stay_empty():
+    stored = sparse.csr_array(([1.0, 0.0, 1.0], ([0, 0, 1], [0, 1, 0])), shape=(3, 2))
+    assert stored.nnz == 3
+    fit = soft_impute(stored, 0.1, tol=1e-8, random_state=0)
+    assert abs(dense(fit)[:, 1]).max() < 1e-3
+    np.testing.assert_allclose(dense(fit)[2], 0, atol=1e-12)
+
+
+def test_sampled_entries_are_those_of_the_product():
+    rng = np.random.default_rng(5)
+    stored, _ = observations(5)
+    left, right = rng.normal(size=(30, 4)), rng.normal(size=(20, 4))
+    i, j = stored.tocoo().coords
+    np.testing.assert_allclose(sampled_entries(stored, left, right), (left @ right.T)[i, j])
+
+
+def test_held_out_observations_choose_a_lambda_that_predicts():
+    """Experiment 1, p = 0.2: better on what is not observed than half the largest singular value."""
+    data = clustered(100, 200, 5, observed_fraction=0.2, random_state=0)
+    hidden = np.ones(data.truth.shape, bool)
+    hidden[data.observed.positions()] = False
+    chosen, half = (
+        SoftImpute(choice, tol=1e-3, random_state=0).fit(data.observed) for choice in ("held-out", "half")
+    )
+    by_held_out, by_half = (
+        np.mean((fitted.estimate_.to_dense() - data.truth)[hidden] ** 2) for fitted in (chosen, half)
+    )
+    assert by_held_out < by_half < np.mean(data.truth[hidden] ** 2)
+    lambdas, _, error = np.array(chosen.path_).T
+    assert (np.diff(lambdas) < 0).all()
+    assert chosen.regularization_ == pytest.approx(lambdas[np.argmin(error)] / np.sqrt(0.9))
+
+
+def test_rows_of_the_fit_fold_in_to_their_estimate():
+    _, z = observations(6)
+    estimator = SoftImpute(
+        0.3, centering="none", value_range=(-12, 12), tol=1e-9, max_iter=20_000, random_state=0
+    )
+    estimator.fit(z)
+    np.testing.assert_allclose(estimator.transform(z), estimator.estimate_.to_dense(), atol=0.02)
+
+
+def test_a_fit_that_is_stopped_is_kept_and_flagged():
+    _, z = observations(7)
+    estimator = SoftImpute(0.01, n_path=1, max_iter=2, value_range=(-12, 12), random_state=0)
+    with pytest.warns(ConvergenceWarning, match="not converged after 2 steps: the objective may be"):
+        estimator.fit(z)
+    assert estimator.converged_ is False
+    assert estimator.gap_ > estimator.tol
+    assert "not converged" in estimator.notes_[-1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"regularization": 0.0},
+        {"regularization": "most"},
+        {"regularization": float("inf")},
+        {"n_path": 0},
+        {"max_rank": 0},
+        {"tol": -1.0},
+        {"max_iter": 1.5},
+    ],
+)
+def test_bad_parameters_are_named(options):
+    (name,) = options
+    with pytest.raises(InputError, match=f"^{name} is .*; expected"):
+        SoftImpute(**options).fit(np.eye(3))
