@@ -20,7 +20,6 @@ LONGEST_SHORT_SIDE = 4_500
 """Short side up to which all singular values are computed: some 4/3 s^3 operations, ten seconds here, and two s x s arrays."""
 
 _ROUNDS = 8
-_LARGEST_SHARE = 4
 _SETTLED = 0.01
 """Relative change of the variance at which its estimate has settled."""
 
@@ -34,8 +33,8 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     """Return what is left beside the components above the edge of just that noise, found by going down from the mean square.
 
     Each round keeps the singular values above the edge at the present variance and takes the mean square of the rest; it
-    can only fall, and settles from above: signal below the edge counts as noise. At most a quarter of the short side is taken for signal,
-    since heavy tails, as of ratings, lie above every edge of plain noise.
+    can only fall, and settles from above: signal below the edge counts as noise. At most a tenth of the short side (or 20 components) is
+    taken for signal: heavy tails, as of ratings, lie above every edge of plain noise.
 
     Parameters
     ----------
@@ -47,7 +46,7 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     float
     """
     matrix = statistics.require_matrix("noise from the residual")
-    variance, kept, most = statistics.mean_square, -1, max(1, statistics.shorter_side // _LARGEST_SHARE)
+    variance, kept, most = statistics.mean_square, -1, max(20, statistics.shorter_side // 10)
     for _ in range(_ROUNDS):
         edge = statistics.noise_edge(variance)
         found = singular_triplets(matrix, above=edge, at_most=most, random_state=0)
