@@ -22,8 +22,6 @@ _HEADROOM = 0.9
 """Of the tolerance, at which the steps end: the proof decomposes the last Y more exactly than they did."""
 _SAFE = 1.9
 """A step for which convergence is proved (below 2): longer ones are halved down to it where the residual rises."""
-_DIVERGED = 2.0
-"""Relative residual at which the iteration is given up: it starts at 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +128,9 @@ class _Ascent:
         self.subspace = first_subspace(min(values.shape), rng)
 
     def run(self, tol: float, max_iter: int) -> CaiCandesShenFit:
-        """Step until X agrees with the observations, or moves away from them."""
+        """Step until X agrees with the observations."""
         done, residual = 0, 1.0
-        while done < max_iter and residual < _DIVERGED:
+        while done < max_iter:
             done, before = done + 1, residual
             error = self.values.data - self._continued()
             residual = float(np.linalg.norm(error)) / self.energy
