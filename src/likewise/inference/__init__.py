@@ -13,6 +13,7 @@ from likewise.inference.model import MODELS, Model, as_model
 from likewise.inference.nearest_neighbors import nearest_neighbor_outputs
 from likewise.inference.read_groups import read_groups
 from likewise.inference.read_outputs import read_outputs
+from likewise.inference.trained_model import TrainedModel
 
 __all__ = [
     "MODELS",
@@ -21,6 +22,7 @@ __all__ = [
     "KNNRecommender",
     "Model",
     "NetSettings",
+    "TrainedModel",
     "TrainingRecord",
     "as_model",
     "dense_net_outputs",

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from likewise.errors import ModelError
 from likewise.inference.checked_outputs import dense
-from likewise.inference.dense_net import NetSettings, dense_net_outputs
+from likewise.inference.dense_net import NetSettings, train_dense_net
 from likewise.inference.nearest_neighbors import Progress
 from likewise.inference.torch_runtime import device_of
+from likewise.inference.trained_model import Keep, TrainedModel
 from likewise.observations import ObservedMatrix
 from likewise.randomness import RandomState
 
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class DenseNetModel:
-    """Each entry is predicted by a dense net from its row and its column; see `dense_net_outputs`.
+    """Each entry is predicted by a dense net from its row and its column; see `train_dense_net`.
 
     With a seed, both arms of a comparison learn the same observed entries, split and shuffled alike, from the same first weights, so
     that they differ in their features alone.
@@ -51,17 +52,16 @@ class DenseNetModel:
         device_of(self.settings.device)
 
     def __call__(
-        self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
+        self,
+        matrix: Any,
+        observed: ObservedMatrix | None = None,
+        *,
+        progress: Progress | None = None,
+        keep: Keep | None = None,
     ) -> Floats:
         """Return the outputs; without `observed`, every entry of the matrix is learnt, and lies in [-1, 1]."""
-        if observed is None:
-            return self._outputs(matrix, dense(matrix), (-1.0, 1.0), progress)
-        return self._outputs(matrix, observed, _bounds(observed), progress)
-
-    def _outputs(
-        self, matrix: Any, targets: Any, bounds: tuple[float, float], progress: Progress | None
-    ) -> Floats:
-        return dense_net_outputs(
+        targets, bounds = (dense(matrix), (-1.0, 1.0)) if observed is None else (observed, _bounds(observed))
+        net = train_dense_net(
             matrix,
             targets,
             settings=self.settings,
@@ -69,6 +69,9 @@ class DenseNetModel:
             random_state=self.random_state,
             progress=progress,
         )
+        if keep is not None:
+            keep(TrainedModel(net))
+        return net.predict_all(matrix)
 
 
 def _bounds(observed: ObservedMatrix) -> tuple[float, float]:

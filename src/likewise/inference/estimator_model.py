@@ -11,14 +11,13 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from likewise.errors import ModelError
+from likewise.inference.trained_model import Keep, Output, TrainedModel
 
 Fit = Callable[[Any, NDArray[Any]], Any]
 """Fits a fresh estimator to a matrix and returns the outputs."""
 
 
-def run_estimator(
-    estimator: Any, target: ArrayLike | None, random_state: int | None
-) -> Callable[[NDArray[Any]], Any]:
+def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | None) -> Callable[..., Any]:
     """Return a function that fits a clone of `estimator` to a matrix and returns the outputs for its rows.
 
     Parameters
@@ -35,46 +34,52 @@ def run_estimator(
     Returns
     -------
     callable
+        Takes the matrix and, as ``keep=``, what to call with the `TrainedModel`.
 
     Raises
     ------
     ModelError
         If the estimator needs a target, or has none of these methods.
     """
-    outputs_of = _with_target(estimator, target) if target is not None else _without_target(estimator)
+    outputs_of, kind = _with_target(estimator, target) if target is not None else _without_target(estimator)
 
-    def run(matrix: NDArray[Any]) -> Any:
-        return outputs_of(_seeded(clone(estimator), random_state), matrix)
+    def run(matrix: NDArray[Any], keep: Keep | None = None) -> Any:
+        fresh = _seeded(clone(estimator), random_state)
+        outputs = outputs_of(fresh, matrix)
+        if keep is not None:
+            keep(TrainedModel(fresh, kind))
+        return outputs
 
     return run
 
 
-def _with_target(estimator: Any, target: ArrayLike) -> Fit:
+def _with_target(estimator: Any, target: ArrayLike) -> tuple[Fit, Output]:
     y = np.asarray(target)
     if hasattr(estimator, "predict_proba"):
-        return lambda fresh, B: _side_by_side(fresh.fit(B, y).predict_proba(B))
+        return (lambda fresh, B: _side_by_side(fresh.fit(B, y).predict_proba(B))), "probability"
     if hasattr(estimator, "predict"):
-        labels = _estimator_type(estimator) == "classifier"
-        return lambda fresh, B: (_one_hot if labels else np.asarray)(fresh.fit(B, y).predict(B))
+        if _estimator_type(estimator) == "classifier":
+            return (lambda fresh, B: _one_hot(fresh.fit(B, y).predict(B))), "class"
+        return (lambda fresh, B: np.asarray(fresh.fit(B, y).predict(B))), "auto"
     if hasattr(estimator, "transform"):
-        return lambda fresh, B: fresh.fit(B, y).transform(B)
+        return (lambda fresh, B: fresh.fit(B, y).transform(B)), "auto"
     raise _no_outputs(estimator, "predict_proba, predict or transform")
 
 
-def _without_target(estimator: Any) -> Fit:
+def _without_target(estimator: Any) -> tuple[Fit, Output]:
     kind = _estimator_type(estimator)
     if kind in ("classifier", "regressor"):
         raise ModelError(
             f"the {kind} {estimator} without a target", "a target, one value for each individual"
         )
     if kind == "clusterer":
-        return lambda fresh, B: _one_hot(fresh.fit_predict(B))
+        return (lambda fresh, B: _one_hot(fresh.fit_predict(B))), "class"
     if hasattr(estimator, "predict_proba"):
-        return lambda fresh, B: fresh.fit(B).predict_proba(B)
+        return (lambda fresh, B: fresh.fit(B).predict_proba(B)), "probability"
     if hasattr(estimator, "fit_transform"):
-        return lambda fresh, B: fresh.fit_transform(B)
+        return (lambda fresh, B: fresh.fit_transform(B)), "auto"
     if hasattr(estimator, "fit_predict"):
-        return lambda fresh, B: fresh.fit_predict(B)
+        return (lambda fresh, B: fresh.fit_predict(B)), "class"
     raise _no_outputs(estimator, "fit_transform, fit_predict or predict_proba, or a target")
 
 

@@ -19,6 +19,7 @@ from likewise.inference.import_path import import_object
 from likewise.inference.knn_recommender import KNNRecommender
 from likewise.inference.nearest_neighbors import Progress
 from likewise.inference.neighbor_model import NearestNeighborModel
+from likewise.inference.trained_model import Keep, TrainedModel
 from likewise.observations import ObservedMatrix
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,12 @@ class Model(Protocol):
         """Whether outputs of the matrix's own shape are predictions of its entries, so that they have an error."""
 
     def __call__(
-        self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
+        self,
+        matrix: Any,
+        observed: ObservedMatrix | None = None,
+        *,
+        progress: Progress | None = None,
+        keep: Keep | None = None,
     ) -> Floats:
         """Return the outputs h(i, B) of every individual.
 
@@ -48,6 +54,8 @@ class Model(Protocol):
             What was observed, on the same interval, for algorithms that learn it or can tell observed entries from filled ones.
         progress : callable, optional
             Called with (done, total) by algorithms that work in steps.
+        keep : callable, optional
+            Called with the `TrainedModel` by algorithms that have one.
 
         Returns
         -------
@@ -63,7 +71,7 @@ class FunctionModel:
     ----------
     name : str
     function : callable
-        Called with the matrix, and with ``observed=`` if it has a parameter of that name.
+        Called with the matrix, and with ``observed=`` and ``keep=`` if it has parameters of these names.
     predicts_entries : bool, default True
         Whether outputs of the matrix's own shape are predictions of its entries: not where a transformer puts out new features.
     """
@@ -78,9 +86,11 @@ class FunctionModel:
         observed: ObservedMatrix | None = None,
         *,
         progress: Progress | None = None,  # noqa: ARG002  a function of ours or of others reports nothing
+        keep: Keep | None = None,
     ) -> Floats:
         """Return the function's outputs."""
-        extra = {"observed": observed} if _takes_observed(self.function) else {}
+        offered = {"observed": observed, "keep": keep}
+        extra = {name: value for name, value in offered.items() if _takes(self.function, name)}
         try:
             outputs = self.function(dense(matrix), **extra)
         except LikewiseError:
@@ -94,11 +104,17 @@ class FunctionModel:
         return checked_outputs(outputs, matrix.shape[0], self.name)
 
 
+def _itself(matrix: Any, keep: Keep | None = None) -> Any:
+    if keep is not None:
+        keep(TrainedModel("identity"))
+    return matrix
+
+
 MODELS: dict[str, Model] = {
     "knn": NearestNeighborModel(10, "all"),
     # Of ten neighbours hardly one has observed a given item, so this one asks everybody who is similar.
     "knn-co-raters": NearestNeighborModel(None, "co-raters"),
-    "identity": FunctionModel("the matrix itself", np.asarray),
+    "identity": FunctionModel("the matrix itself", _itself),
     "dnn": DenseNetModel(),
 }
 """Models that have a name: Experiment 2, its variant over those who observed the item, no algorithm at all, and the dense net of
@@ -116,7 +132,8 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
         - ``"package.module:name"``: what is imported from there, made with its defaults if it is a class.
         - An estimator: a transformer, clusterer or mixture runs on the matrix alone, a classifier or regressor
           learns `target`. A clone is fitted for each matrix. Clusters and predicted classes become 0/1 columns.
-        - A function of the dense (m, n) matrix; one with a parameter ``observed`` is given the `ObservedMatrix` too.
+        - A function of the dense (m, n) matrix; one with a parameter ``observed`` is given the `ObservedMatrix` too, and one with a
+          parameter ``keep`` a function, or None, to call with its `TrainedModel`, whose Lipschitz constant is then proved.
     target : array-like, shape (m,) or (m, t), optional
         What an estimator learns, or what neighbours are averaged over; one row for each individual.
     random_state : int, optional
@@ -181,8 +198,8 @@ def _name_of(function: Callable[..., Any]) -> str:
     return name if isinstance(name, str) else type(function).__name__
 
 
-def _takes_observed(function: Callable[..., Any]) -> bool:
+def _takes(function: Callable[..., Any], parameter: str) -> bool:
     try:
-        return "observed" in inspect.signature(function).parameters
+        return parameter in inspect.signature(function).parameters
     except (TypeError, ValueError):  # written in C
         return False

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from likewise.errors import ShapeError
 from likewise.inference.nearest_neighbors import Average, Progress, nearest_neighbor_outputs
+from likewise.inference.trained_model import Keep, TrainedModel
 from likewise.observations import ObservedMatrix
 
 Floats = NDArray[np.float64]
@@ -54,9 +55,16 @@ class NearestNeighborModel:
         return self.targets is None
 
     def __call__(
-        self, matrix: Any, observed: ObservedMatrix | None = None, *, progress: Progress | None = None
+        self,
+        matrix: Any,
+        observed: ObservedMatrix | None = None,
+        *,
+        progress: Progress | None = None,
+        keep: Keep | None = None,
     ) -> Floats:
         """Return the outputs; without `observed`, every entry of the matrix counts as observed."""
+        if keep is not None:
+            keep(TrainedModel(self))
         rows = matrix
         if self.average == "co-raters":
             rows = _entries(matrix, np.ones(matrix.shape) if observed is None else observed.values)

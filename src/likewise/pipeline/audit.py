@@ -15,6 +15,7 @@ from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.measurement import Measurement, PairChoice
+from likewise.pipeline.proved import prove_outputs
 from likewise.pipeline.references import (
     ReferenceChoice,
     check_reference,
@@ -161,15 +162,23 @@ def _report(
 ) -> AuditReport:
     """Measure, certify, and put everything together."""
     figures = measurement.measure(run.outputs, distances, steps)
-    arms = {
-        name: Arm(name, run.titles[name], measured, run.error(name), measurement.verdict(measured))
-        for name, measured in figures.items()
-    }
     with steps.step("certify"):
         certificates = _certify(run)
+        proved = prove_outputs(run, certificates, settings["norm"])
         estimate = None if run.fitted is None else summarise_estimate(run.fitted)
         caveats = reference_caveats(run.training, next(iter(distances.values())), measurement.random_state)
     summary = summarise_reference(reference, distances, caveats)
+    arms = {
+        name: Arm(
+            name,
+            run.titles[name],
+            measured,
+            run.error(name),
+            measurement.verdict(measured),
+            proved.get(name),
+        )
+        for name, measured in figures.items()
+    }
     return AuditReport(
         data=data,
         estimate=estimate,

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
 
-    from likewise.fairness import ErrorFigures, FairnessFigures, LipschitzCertificates, Verdict
+    from likewise.fairness import (
+        AffineCertificate,
+        Certificate,
+        ErrorFigures,
+        FairnessFigures,
+        LipschitzCertificates,
+        Unavailable,
+        Verdict,
+    )
     from likewise.writing import PathLike
 
 
@@ -138,6 +146,8 @@ class Arm:
         On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
     verdict : Verdict or None
         Whether D <= L d, where L was given.
+    certificate : Certificate, AffineCertificate, Unavailable or None
+        What is proved of D, or why nothing is; None for outputs that were computed elsewhere.
     """
 
     name: str
@@ -145,6 +155,7 @@ class Arm:
     fairness: FairnessFigures
     error: ErrorFigures | None
     verdict: Verdict | None = None
+    certificate: Certificate | AffineCertificate | Unavailable | None = None
 
     @property
     def label(self) -> str:

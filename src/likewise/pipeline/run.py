@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from likewise.errors import InputError
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorFigures, PairwiseDistance, held_out_error
-from likewise.inference import Model
+from likewise.inference import Model, TrainedModel
 from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
 from likewise.pipeline.steps import Steps
 
@@ -44,6 +45,8 @@ class Run:
         What each arm is, in words.
     predicts_entries : bool
         Whether outputs of the shape of the observations predict them.
+    trained : mapping of str to TrainedModel
+        What the algorithm learnt in each arm, where it tells.
     """
 
     training: ObservedMatrix | None
@@ -52,6 +55,7 @@ class Run:
     outputs: Mapping[str, Any]
     titles: Mapping[str, str]
     predicts_entries: bool = False
+    trained: Mapping[str, TrainedModel] = field(default_factory=dict)
 
     @property
     def interval(self) -> Interval:
@@ -109,16 +113,21 @@ def run_model(
     with steps.step("estimate the matrix"):
         fitted = clone(estimator).fit(training)
     scaled = training.scaled(fitted.interval)
+    trained: dict[str, TrainedModel] = {}
     with steps.step("run the model without pre-processing") as report:
-        without = model(scaled.zero_filled(), scaled, progress=report)
+        keep = partial(trained.__setitem__, "without")
+        without = model(scaled.zero_filled(), scaled, progress=report, keep=keep)
     with steps.step("run the model with pre-processing") as report:
-        with_ = model(fitted.estimate_.on_interval().to_dense(), scaled, progress=report)
+        keep = partial(trained.__setitem__, "with")
+        with_ = model(fitted.estimate_.on_interval().to_dense(), scaled, progress=report, keep=keep)
+    for arm in ARMS:
+        trained.setdefault(arm, TrainedModel(model))
     titles = {
         "without": f"{model.name}, on zero-filled observations",
         "with": f"{model.name}, on the estimate",
     }
     outputs = {"without": without, "with": with_}
-    return Run(training, hidden, fitted, outputs, titles, model.predicts_entries)
+    return Run(training, hidden, fitted, outputs, titles, model.predicts_entries, trained)
 
 
 def take_outputs(

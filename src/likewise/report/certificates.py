@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from likewise.pipeline.result import AuditReport
 
 PROVED_SCOPE = (
-    "These bounds say how far apart the estimates of two individuals can be, given their observations: the pre-processing step alone. For "
-    "outputs multiply by the Lipschitz constant K1 of the algorithm, if it has one (nearest neighbours have none)."
+    "These bounds say how far apart the estimates of two individuals can be, given their observations: the pre-processing step alone. Those "
+    "named after an arm speak of its outputs: the Lipschitz constant K1 of the algorithm, if it has one, times that of the pre-processing."
 )
 
 
@@ -46,7 +46,8 @@ def proved_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
     """Return a row for each constant of a report; none where nothing was estimated."""
     if report.certificates is None:
         return ()
-    return tuple(map(_proved_row, (*report.certificates, report.certificates.seen)))
+    of_outputs = [arm.certificate for arm in report.arms.values() if arm.certificate is not None]
+    return tuple(map(_proved_row, (*report.certificates, report.certificates.seen, *of_outputs)))
 
 
 def proved_domains(report: AuditReport) -> tuple[str, ...]:

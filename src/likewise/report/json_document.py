@@ -64,7 +64,14 @@ def to_json(tree: Mapping[str, Any]) -> str:
 def _arm(arm: Arm) -> dict[str, Any]:
     error = None if arm.error is None else arm.error.to_dict()
     verdict = None if arm.verdict is None else arm.verdict.to_dict()
-    return {"title": arm.title, "error": error, "verdict": verdict, "fairness": arm.fairness.to_dict()}
+    certificate = None if arm.certificate is None else arm.certificate.to_dict()
+    return {
+        "title": arm.title,
+        "error": error,
+        "verdict": verdict,
+        "certificate": certificate,
+        "fairness": arm.fairness.to_dict(),
+    }
 
 
 def plain(value: Any) -> Any:
