@@ -43,7 +43,8 @@ def test_reading_has_every_option_of_read_ratings_with_its_default():
 
 
 def test_what_is_not_said_is_left_to_the_estimator():
-    assert Completing().make_estimator().get_params() == SVT(random_state=0).get_params()
+    assert repr(Completing().make_estimator()) == "Auto(random_state=0)"
+    assert repr(Completing().make_estimator("svt")) == "SVT(random_state=0)"
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -52,6 +53,27 @@ def test_every_estimator_is_the_same_by_name_in_python_and_on_the_command_line(n
     by_name = package.make_estimator(name, interval="unit", random_state=3)
     assert type(by_command) is type(by_name) is ESTIMATORS[name]
     assert by_command.get_params() == by_name.get_params()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"threshold": 3.0},
+        {"shrinker": "soft"},
+        {"centering": "row"},
+        {"propensities": "degrees"},
+        {"max_lipschitz": 0.5},
+        {"settings": ("solver=auto",)},
+    ],
+)
+def test_options_of_thresholding_call_for_it(options):
+    assert type(Completing(**options).make_estimator()) is SVT
+    with pytest.raises(EstimatorError, match="unknown option of auto"):
+        Completing(**options, estimator="auto").make_estimator()
+
+
+def test_options_of_the_default_leave_it():
+    assert Completing(settings=("time_budget=5",)).make_estimator().time_budget == 5
 
 
 def test_settings_reach_the_estimator_as_numbers_or_text():

@@ -18,6 +18,7 @@ QUICK: dict[str, dict] = {
     "svt": {"threshold": 1.0},
     "soft-impute": {"regularization": 0.5},
     "cai-candes-shen": {"tol": 0.01, "max_iter": 5000},
+    "auto": {"time_budget": 0.25},
 }
 """Options with which an estimator has something to say on small data, soon, and converges."""
 

@@ -73,7 +73,7 @@ def frontier(
         progress("read the file", 0, 1)
         found = likewise.frontier(
             reading.read(ratings),
-            estimator=completing.make_estimator(),
+            estimator=completing.make_estimator("svt"),
             model=model,
             budgets=budgets,
             hold_out=hold_out,

@@ -159,7 +159,8 @@ class Completing:
     Parameters
     ----------
     estimator
-        svt: singular value thresholding, the default except for outputs computed elsewhere; biases: row and column biases alone.
+        auto, the default except for outputs computed elsewhere: chooses by held-out observations; svt: singular value thresholding, the
+        default where an option below is given that is its own; biases: row and column biases alone; als; soft-impute; cai-candes-shen.
     threshold
         tau: a number on the method's interval, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
         universal, universal-variance, paper-synthetic, paper-ratings, released-code.
@@ -193,16 +194,18 @@ class Completing:
         """Return the names of the options that differ from their defaults."""
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
-    def make_estimator(self) -> MatrixEstimator:
-        """Return the estimator, not fitted."""
+    def make_estimator(self, by_default: str = "auto") -> MatrixEstimator:
+        """Return the estimator, not fitted: the one that is named, or else the default, or the one that takes the options."""
         from likewise.estimation import make_estimator
+        from likewise.estimation.registry import options_of
 
         names = ("threshold", "shrinker", "centering", "propensities", "max_lipschitz")
         named = {name: getattr(self, name) for name in names}
         options = {name: value for name, value in named.items() if value is not None}
-        common = {"interval": self.interval, "random_state": self.random_state}
+        options |= dict(map(_setting, self.settings))
+        name = self.estimator or (by_default if options.keys() <= set(options_of(by_default)) else "svt")
         return make_estimator(
-            self.estimator or "svt", **{**common, **options, **dict(map(_setting, self.settings))}
+            name, **{"interval": self.interval, "random_state": self.random_state, **options}
         )
 
 

@@ -3,11 +3,13 @@
 from likewise.estimation.als_transformer import AlternatingLeastSquares
 from likewise.estimation.alternating_least_squares import FactorFit, alternating_least_squares
 from likewise.estimation.assumptions import assumption_notes
+from likewise.estimation.auto import Auto
 from likewise.estimation.biases import Biases
 from likewise.estimation.budget import BudgetSolution, shrink_to_budget, within_budget
 from likewise.estimation.cai_candes_shen import CaiCandesShenFit, cai_candes_shen
 from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
 from likewise.estimation.centering import Centering, Centre, centre
+from likewise.estimation.choice import CandidateTrial, Choice
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.folding import Folding, LinearFolding, RidgeFolding
 from likewise.estimation.foldings import FOLDINGS
@@ -50,12 +52,15 @@ __all__ = [
     "SVT",
     "THRESHOLDS",
     "AlternatingLeastSquares",
+    "Auto",
     "Biases",
     "BudgetSolution",
     "CaiCandesShen",
     "CaiCandesShenFit",
+    "CandidateTrial",
     "Centering",
     "Centre",
+    "Choice",
     "CrossValidated",
     "FactorFit",
     "Folding",

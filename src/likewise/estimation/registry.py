@@ -7,6 +7,7 @@ from typing import Any
 
 from likewise.errors import EstimatorError, unknown_name
 from likewise.estimation.als_transformer import AlternatingLeastSquares
+from likewise.estimation.auto import Auto
 from likewise.estimation.biases import Biases
 from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
 from likewise.estimation.estimator import MatrixEstimator
@@ -19,8 +20,9 @@ ESTIMATORS: dict[str, type[MatrixEstimator]] = {
     "als": AlternatingLeastSquares,
     "soft-impute": SoftImpute,
     "cai-candes-shen": CaiCandesShen,
+    "auto": Auto,
 }
-"""Estimators that have a name: singular value thresholding (Section 4.1), row and column biases alone, and those that iterate."""
+"""Estimators that have a name: singular value thresholding (Section 4.1), row and column biases alone, those that iterate, and one that chooses."""
 
 
 def make_estimator(name: str, **options: Any) -> MatrixEstimator:
@@ -50,7 +52,7 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     >>> make_estimator("svd")
     Traceback (most recent call last):
     ...
-    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases', 'als', 'soft-impute', 'cai-candes-shen'. Hint: did you mean 'svt'?
+    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases', 'als', 'soft-impute', 'cai-candes-shen', 'auto'. Hint: did you mean 'svt'?
     """
     if name not in ESTIMATORS:
         raise EstimatorError(*unknown_name("estimator", name, ESTIMATORS))

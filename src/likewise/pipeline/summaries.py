@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.estimation import MatrixEstimator, threshold_name
+from likewise.estimation import Auto, MatrixEstimator, threshold_name
 from likewise.fairness import PairwiseDistance
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.result import DataSummary, EstimateSummary
@@ -48,12 +48,13 @@ def summarise_estimate(estimator: MatrixEstimator) -> EstimateSummary:
     """
     observed, rank = estimator.observed_, estimator.rank_
     parameters = estimator.get_params(deep=False)
+    made = estimator.best_estimator_ if isinstance(estimator, Auto) else estimator
     cut = estimator.threshold_ is not None
-    completeness = getattr(estimator, "completeness_", None)
+    completeness = getattr(made, "completeness_", None)
     return EstimateSummary(
-        estimator=" ".join(repr(estimator).split()),
+        estimator=", which chose ".join(_in_a_line(each) for each in dict.fromkeys((estimator, made))),
         threshold=estimator.threshold_,
-        threshold_name=threshold_name(parameters.get("threshold", "given")) if cut else None,
+        threshold_name=threshold_name(getattr(made, "threshold", "given")) if cut else None,
         rank=rank,
         singular_values=_drawn_spectrum(estimator),
         clipped_fraction=estimator.estimate_.clipped_fraction(),
@@ -64,6 +65,10 @@ def summarise_estimate(estimator: MatrixEstimator) -> EstimateSummary:
         n_iter=estimator.n_iter_,
         notes=estimator.notes_,
     )
+
+
+def _in_a_line(estimator: MatrixEstimator) -> str:
+    return " ".join(repr(estimator).split())
 
 
 def _plain(value: Any) -> Any:

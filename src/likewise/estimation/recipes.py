@@ -1,0 +1,154 @@
+"""The estimators that `Auto` chooses among: short ladders of recipes, each with what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from likewise.estimation.als_transformer import AlternatingLeastSquares
+from likewise.estimation.biases import Biases
+from likewise.estimation.centering import Centering
+from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.preparation import prepare
+from likewise.estimation.regularization_path import largest_singular_value
+from likewise.estimation.svt_transformer import SVT
+from likewise.observations import ObservedMatrix
+from likewise.observations.value_range import Interval
+
+_SPEED = 2e9
+"""Floating-point operations a second on a usual computer."""
+_OVERHEAD = 0.01
+"""Seconds that a fit takes however small the data are."""
+_SWEEPS = 25
+"""Of alternating least squares until it has settled."""
+_TRIED_TO, _KEPT_AT = 1e-3, 1e-4
+"""Tolerance of alternating least squares where it is tried, and where it is kept."""
+_RANKS = (10, 20, 40, 80)
+_NUCLEAR_RANK = 20
+_NUCLEAR_SHARES = (0.5, 0.35, 0.25, 0.18, 0.12)
+"""Lambdas, of the largest singular value of what the biases leave: above it the estimate is the biases."""
+
+_ROUNDING = 1e-8
+"""Singular values up to here, on the method's interval, are rounding: biases alone explain what was observed."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all recipes are made with.
+
+    Parameters
+    ----------
+    interval : {"symmetric", "unit"}
+    seed : int
+    trial : bool
+        Whether the fit is to be compared or to be kept.
+    """
+
+    interval: Interval
+    seed: int
+    trial: bool = True
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An estimator that may be chosen.
+
+    Parameters
+    ----------
+    name : str
+    make : callable
+        Takes the observations that it is going to be fitted on, and `Settings`.
+    operations : callable
+        Takes m, n and the number of observations.
+    rank : int
+        Number of components that it is given; 0 where it finds it.
+    """
+
+    name: str
+    make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
+    operations: Callable[[int, int, int], float] = field(repr=False)
+    rank: int = 0
+
+    def seconds(self, observed: ObservedMatrix) -> float:
+        """Predict from the sizes alone, the same on every computer, how long a fit takes."""
+        return _OVERHEAD + self.operations(*observed.shape, observed.n_observed) / _SPEED
+
+    def exhausts(self, fitted: MatrixEstimator) -> bool:
+        """Whether a fit uses all components that it was given, so that more may help."""
+        return not self.rank or fitted.rank_ >= self.rank
+
+
+Ladder = tuple[Recipe, ...]
+"""Recipes of one kind from simple to complex, climbed as long as that helps."""
+
+
+def _svt(name: str, centering: Centering = "none", propensities: str | None = None) -> Recipe:
+    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+        return SVT(
+            shrinker="optimal-frobenius",
+            centering=centering,
+            propensities=propensities,
+            interval=settings.interval,
+            random_state=settings.seed,
+        )
+
+    # A block of some 50 vectors meets the observations some 10 times, and is made orthonormal as often.
+    return Recipe(name, make, lambda m, n, observed: 2e3 * observed + 5e4 * (m + n))
+
+
+def _least_squares(rank: int) -> Recipe:
+    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+        return AlternatingLeastSquares(
+            rank,
+            tol=_TRIED_TO if settings.trial else _KEPT_AT,
+            interval=settings.interval,
+            random_state=settings.seed,
+        )
+
+    return Recipe(f"least squares, rank {rank}", make, _sweeps(rank), rank)
+
+
+def _nuclear(share: float) -> Recipe:
+    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+        largest = largest_singular_value(prepare(observed, settings.interval, "biases").matrix)
+        unit = largest if largest > _ROUNDING else 1.0
+        return AlternatingLeastSquares(
+            _NUCLEAR_RANK,
+            regularization=share * unit,
+            tol=_TRIED_TO,
+            interval=settings.interval,
+            random_state=settings.seed,
+        )
+
+    return Recipe(f"nuclear norm, {share:g} of sigma_1", make, _sweeps(_NUCLEAR_RANK))
+
+
+def _sweeps(rank: int) -> Callable[[int, int, int], float]:
+    d = rank + 1
+    # Gram matrices from both sides, and an inverse for each row and column.
+    return lambda m, n, observed: _SWEEPS * (2.0 * observed * d * (d + 1) + 4.0 * (m + n) * d**3)
+
+
+BIASES = Recipe(
+    "biases",
+    lambda _, settings: Biases(interval=settings.interval, random_state=settings.seed),
+    lambda m, n, observed: 500.0 * observed + 100.0 * (m + n),
+)
+"""The baseline: tried always, taken where nothing is better."""
+
+LADDERS: tuple[Ladder, ...] = (
+    (_svt("svt"),),
+    (_svt("svt, biases", "biases"),),
+    (_svt("svt, biases, propensities", "biases", "degrees"),),
+    tuple(_least_squares(rank) for rank in _RANKS),
+    tuple(_nuclear(share) for share in _NUCLEAR_SHARES),
+)
+"""From those with a provable constant to those without, from the smoother to the rougher: among equals the first is taken."""
+
+
+def ladders_for(shape: tuple[int, int]) -> tuple[Ladder, ...]:
+    """Leave out recipes that differ from the one before only by components that a matrix of this shape cannot have."""
+    return tuple(
+        tuple(recipe for recipe in ladder if recipe.rank <= max(_RANKS[0], 2 * min(shape) - 1))
+        for ladder in LADDERS
+    )
