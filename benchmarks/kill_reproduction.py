@@ -1,6 +1,6 @@
 """Kill a run of Experiment 1 with SIGKILL at random moments, resume it each time, and compare its tables with an undisturbed run's.
 
-    python benchmarks/kill_reproduction.py [--kills 20] [--simulations 5] [--model identity] [--jobs 2] [--seed 0]
+    python benchmarks/kill_reproduction.py [--kills 20] [--simulations 25] [--model identity] [--jobs 2] [--seed 0]
 
 The moments are drawn from the first moments of each start to a few simulations after its first; once all simulations are kept, from the time that
 the tables and figures take. Every file that both runs leave is compared byte for byte. Exits with 1 if any differs. With ``--model dnn`` (minutes; needs PyTorch) the algorithm is the paper's net.
@@ -75,7 +75,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--simulations", type=int, default=5)
+    parser.add_argument("--simulations", type=int, default=25)
     parser.add_argument("--model", default="identity")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
