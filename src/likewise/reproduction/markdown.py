@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from likewise.reproduction.document import all_tables, provenance
+from likewise.reproduction.figures import all_figures
 from likewise.reproduction.results import Reproduction
 from likewise.reproduction.tables import Row, Table
 
 
 def as_markdown(found: Reproduction) -> str:
-    """Return all tables as one Markdown text."""
+    """Return all tables as one Markdown text, which shows the figures that are saved beside it."""
     lines = ["# Reproduction of the experiments", ""]
     for table in all_tables(found):
         lines += [*_table_lines(table), ""]
+    lines += ["## Figures", ""]
+    for drawing in all_figures(found):
+        lines += [f"![{drawing.name}]({drawing.name}.svg)", "", drawing.caption, ""]
     lines += ["## How these tables came about", ""]
     lines += [f"- {name}: {text}" for name, text in provenance(found).items()]
     return "\n".join(lines) + "\n"
