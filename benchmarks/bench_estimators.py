@@ -119,7 +119,8 @@ def run(name: str, data: str, fold: int, python: str) -> dict[str, float] | None
     command = [python, __file__, "--worker", name, data, str(fold)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        said = done.stderr.strip().splitlines() or [f"ended with {done.returncode}"]
+        print(f"{name}: {said[-1]}", file=sys.stderr)
         return None
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result

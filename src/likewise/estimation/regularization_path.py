@@ -18,12 +18,12 @@ Floats = NDArray[np.float64]
 
 _LARGEST = 0.9
 """Of the largest singular value: where a path begins; above it the solution is 0."""
-_SMALLEST = 0.01
+_SMALLEST = 0.02
 """Of the same: where it ends at the latest."""
 _HIDDEN = 0.1
 """Share of the observations that is held out to choose."""
-_PATIENCE = 2
-"""How many solutions in a row may be worse than the best before the path ends."""
+_PATIENCE = 1
+"""How many solutions may be worse than the best before the path ends: those of smaller lambdas cost the most."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ class SoftImpute(MatrixEstimator):
         Solutions on the path from large lambdas to small ones, each the start of the next.
     max_rank : int or None, default None
         Keep at most so many singular values; the problem is then not convex.
-    tol : float, default 1e-4
+    tol : float, default 1e-3
         Largest duality gap, relative to the objective.
     max_iter : int, default 500
         Steps for each lambda, after which the result is kept as it is, with a warning.
@@ -83,7 +83,7 @@ class SoftImpute(MatrixEstimator):
         regularization: float | Literal["held-out", "half"] = "held-out",
         n_path: int = 10,
         max_rank: int | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         max_iter: int = 500,
         centering: Centering = "biases",
         value_range: RangeChoice = None,
