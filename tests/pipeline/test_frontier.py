@@ -193,3 +193,15 @@ def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
     monkeypatch.setattr(module, "_fitted", lambda *_: pytest.fail("too late"))
     with pytest.raises(InputError):
         frontier(data, budgets=[-1.0])
+
+
+@pytest.mark.data
+def test_halving_the_constant_on_movielens_100k_costs_little(data_folder):
+    """Residuals of biases: half of K* for less than one per cent of error, and certificates within their budgets."""
+    ratings = likewise.read_ratings(data_folder / "ml-100k" / "u.data", value_range=(1, 5))
+    estimator = SVT("cross-validated", "identity", centering="biases", random_state=0)
+    found = frontier(ratings, estimator=estimator, pairs=2000)
+    free, half = found.unconstrained, found.within(found.unconstrained.k_star / 2)
+    assert all(point.k_star <= point.budget for point in found.points[1:])
+    assert half.error.rmse < 1.01 * free.error.rmse
+    assert half.error.rmse < 0.93
