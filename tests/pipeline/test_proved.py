@@ -105,4 +105,6 @@ def test_the_report_prints_it_and_the_json_holds_it():
     assert "K1 K* with pre-processing" in str(report)
     found = report.to_dict()["arms"]["with"]["certificate"]
     assert found["kind"] == "proved"
-    assert found["value"] == pytest.approx(report.certificates.k_star.value, rel=1e-12)  # rounded up once more
+    assert found["value"] == pytest.approx(
+        report.certificates.k_star.value, rel=1e-12
+    )  # rounded up once more
