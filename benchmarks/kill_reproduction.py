@@ -1,9 +1,10 @@
 """Kill a run of Experiment 1 with SIGKILL at random moments, resume it each time, and compare its tables with an undisturbed run's.
 
-    python benchmarks/kill_reproduction.py [--kills 20] [--simulations 25] [--model identity] [--jobs 2] [--seed 0]
+    python benchmarks/kill_reproduction.py [--kills 20] [--simulations 10] [--model identity] [--jobs 2] [--seed 0]
 
-The moments are drawn from the first moments of each start to a few simulations after its first; once all simulations are kept, from the time that
-the tables and figures take. Every file that both runs leave is compared byte for byte. Exits with 1 if any differs. With ``--model dnn`` (minutes; needs PyTorch) the algorithm is the paper's net.
+Each start is left to finish a random number of further simulations, sometimes none, and is killed a random moment later; once all are kept, while it
+writes tables and figures. Every file that both runs leave is compared byte for byte. Exits with 1 if any differs. With ``--model dnn`` (needs PyTorch)
+the algorithm is the paper's net.
 """
 
 from __future__ import annotations
@@ -43,11 +44,14 @@ def kept(folder: Path) -> list[Path]:
     return list(folder.glob("simulations/*.json"))
 
 
-def kill(options: argparse.Namespace, folder: Path, after: float) -> str:
-    """Run, kill after some seconds, and say what happened."""
+def kill(options: argparse.Namespace, folder: Path, further: int, pause: float) -> str:
+    """Run, kill a moment after so many further simulations are kept, and say what happened."""
+    wanted = len(kept(folder)) + further
     process = subprocess.Popen(command(options, folder), start_new_session=True)
+    while process.poll() is None and len(kept(folder)) < wanted:
+        time.sleep(0.002)
     try:
-        process.wait(timeout=after)
+        process.wait(timeout=pause)
         return "had finished"
     except subprocess.TimeoutExpired:
         process.kill()
@@ -75,7 +79,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--simulations", type=int, default=25)
+    parser.add_argument("--simulations", type=int, default=10)
     parser.add_argument("--model", default="identity")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
@@ -89,12 +93,12 @@ def main() -> int:
             f"undisturbed: first of {total} simulations after {first:.1f} s, then every {between:.1f} s, files in {last:.1f} s"
         )
         for k in range(options.kills):
-            after = chance.uniform(first / 2, first + (last if len(kept(killed)) == total else 3 * between))
-            outcome = kill(options, killed, after)
-            print(
-                f"kill {k + 1:2d} after {after:5.1f} s: {outcome}; {len(kept(killed))} of {total} kept",
-                flush=True,
-            )
+            left = total - len(kept(killed))
+            further = min(left, chance.randint(0, 2 * total // options.kills))
+            pause = chance.uniform(0, between if further else first if left else first + last)
+            outcome = kill(options, killed, further, pause)
+            when = f"{pause:.2f} s after {further} further simulations"
+            print(f"kill {k + 1:2d}, {when}: {outcome}; {len(kept(killed))} of {total} kept", flush=True)
         run_to_the_end(options, killed)
         expected, found = contents(whole), contents(killed)
     differing = [name for name in expected if expected[name] != found.get(name)]

@@ -17,6 +17,7 @@ from likewise.reproduction.latex import as_latex, escaped
 from likewise.reproduction.markdown import as_markdown
 from likewise.reproduction.metrics import ON_INPUT, ON_OBSERVED
 from likewise.reproduction.results import Reproduction
+from likewise.reproduction.tables import cell_table
 from likewise.reproduction.units import units_of
 
 ODD = r"<b>a_&b|c$\foo$"
@@ -129,7 +130,7 @@ def planted(figures):
     arms = {arm: {"figures": figures, "checks": [], "corollary": None} for arm in settings.arms}
     return Reproduction(
         settings,
-        {unit: {"arms": arms} for unit in units_of(settings)},
+        {unit: {"arms": arms, "truth": figures} for unit in units_of(settings)},
         {"libraries": {}, "likewise": "", "python": ""},
     )
 
@@ -158,9 +159,20 @@ def test_a_summary_of_one_has_no_bar():
     assert Summary.of(["inf", 1.0]).mean == float("inf")
 
 
-def test_the_figures_of_the_truth_itself_are_kept(saved):
+def test_the_figures_of_the_truth_itself_stand_in_the_table(saved):
     """A itself has error 0, and a mean ratio that the reader should know."""
     found, _ = saved
     for record in found.simulations("tiny", 0.3):
         assert record["truth"]["mse"] == 0
-        assert float(record["truth"]["if1_observed"]) > 0
+        assert float(record["truth"]["if2_truth"]) == pytest.approx(1 - 1 / 24)
+    table = cell_table(found, found.experiments[0])
+    assert [row.label for section in table.sections for row in section.rows].count("A itself") == 6
+
+
+def test_a_miss_says_what_the_run_tells():
+    found = planted({"mse": 0.35, "if1_observed": 0.0, "if1_input": 0.036, "if2_truth": 0.0, "rank": 0})
+    known = {row.label: row.cells[2] for row in agreement_table(found).sections[3].rows}
+    assert known["1, p = 0.1: MSE of f"] == "rank 0: nothing is kept"
+    found = planted({"mse": 0.35, "if1_observed": 0.036, "if1_input": 0.036, "if2_truth": 0.0, "rank": 3})
+    known = {row.label: row.cells[2] for row in agreement_table(found).sections[1].rows}
+    assert known["1, p = 0.4: IF_1 of f on Z"] == "+20%, one unit of the last digit"

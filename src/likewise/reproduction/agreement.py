@@ -11,7 +11,10 @@ from likewise.reproduction.published import ROWS, PublishedCell, published_cell
 from likewise.reproduction.results import Reproduction
 from likewise.reproduction.tables import Row, Section, Table, published_text, summary_text
 
-RELATIVE, ABSOLUTE = 0.1, 0.005
+LAST_DIGIT = 0.01
+"""What the last digit of a published number stands for."""
+
+RELATIVE, ABSOLUTE = 0.1, LAST_DIGIT / 2
 """A cell is met within the largest of the printed bar, a tenth of the number, and half a unit of its last digit."""
 
 
@@ -151,14 +154,15 @@ def _missed_row(found: Reproduction, convention: Convention, missed: Comparison)
 
 def known_of(found: Reproduction, convention: Convention, missed: Comparison) -> str:
     """Say what our own numbers tell of a cell that is not met; nothing is guessed."""
+    rank = found.summary(missed.experiment.key, missed.level, convention.arm, "rank")
+    if missed.row.startswith(("mse_f", "if1_f", "if2_f")) and rank is not None and rank.mean < 1:
+        return "rank 0: nothing is kept"
     others = [other.name for other in CONVENTIONS if other is not convention and _meets(found, other, missed)]
     if others:
         return f"met under: {', '.join(others)}"
-    rank = found.summary(missed.experiment.key, missed.level, convention.arm, "rank")
-    if missed.row.startswith(("mse_f", "if1_f", "if2_f")) and rank is not None and rank.mean < 1:
-        return "the threshold keeps no singular value"
-    difference = missed.ours / missed.published.value - 1
-    return f"{difference:+.0%}"
+    difference = missed.ours - missed.published.value
+    words = f"{difference / missed.published.value:+.0%}"
+    return f"{words}, one unit of the last digit" if abs(difference) <= LAST_DIGIT else words
 
 
 def _meets(found: Reproduction, convention: Convention, missed: Comparison) -> bool:

@@ -74,6 +74,10 @@ class Reproduction:
         found = self.of_arm(experiment, level, arm) if self.has_arm(arm) else []
         return Summary.of(record["figures"].get(metric) for record in found)
 
+    def summary_of_truth(self, experiment: str, level: float, metric: str) -> Summary | None:
+        """Summarise a figure of the truth A itself, taken as outputs."""
+        return Summary.of(record["truth"][metric] for record in self.simulations(experiment, level))
+
     def has_arm(self, name: str) -> bool:
         """Whether an arm was run."""
         return any(arm.name == name for arm in self.arms)

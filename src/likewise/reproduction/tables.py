@@ -15,6 +15,9 @@ from likewise.reproduction.summary import Summary
 
 NOTHING = "-"
 
+TRUTH = "A itself"
+"""The perfect answer as outputs: a mean ratio below its own comes from outputs that shrink."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -92,6 +95,9 @@ def _section(
         summaries = [found.summary(experiment.key, level, arm.name, key) for level in levels]
         if any(summaries):
             rows.append(Row(arm.name, tuple(map(summary_text, summaries))))
+    if rows and metric.of_truth:
+        summaries = [found.summary_of_truth(experiment.key, level, key) for level in levels]
+        rows.append(Row(TRUTH, tuple(map(summary_text, summaries))))
     return Section(metric.title, metric.reference, tuple(rows))
 
 
