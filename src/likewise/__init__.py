@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from likewise.estimation import SVT, LowRankEstimate, make_estimator, svt
+    from likewise.estimation import SVT, LowRankEstimate, entry_intervals, make_estimator, svt
     from likewise.fairness import certify, compare, measure_fairness
     from likewise.inference import DenseNetRecommender, KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
@@ -30,6 +30,7 @@ _ROOM_OF_NAME = {
     "audit": "pipeline",
     "certify": "fairness",
     "compare": "fairness",
+    "entry_intervals": "estimation",
     "frontier": "pipeline",
     "hold_out": "observations",
     "make_estimator": "estimation",
@@ -49,6 +50,7 @@ __all__ = [
     "audit",
     "certify",
     "compare",
+    "entry_intervals",
     "frontier",
     "hold_out",
     "make_estimator",

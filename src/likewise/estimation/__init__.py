@@ -10,6 +10,7 @@ from likewise.estimation.cai_candes_shen import CaiCandesShenFit, cai_candes_she
 from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
 from likewise.estimation.centering import Centering, Centre, centre
 from likewise.estimation.choice import CandidateTrial, Choice
+from likewise.estimation.conformal import EntryIntervals, entry_intervals
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.folding import Folding, LinearFolding, RidgeFolding
 from likewise.estimation.foldings import FOLDINGS
@@ -62,6 +63,7 @@ __all__ = [
     "Centre",
     "Choice",
     "CrossValidated",
+    "EntryIntervals",
     "FactorFit",
     "Folding",
     "KeptSpectrum",
@@ -91,6 +93,7 @@ __all__ = [
     "assumption_notes",
     "cai_candes_shen",
     "centre",
+    "entry_intervals",
     "make_estimator",
     "noise_variance",
     "one_bit_completion",

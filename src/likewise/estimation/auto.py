@@ -30,7 +30,7 @@ class Auto(MatrixEstimator):
 
     Candidates are row and column biases alone; singular value thresholding at the noise edge with the optimal shrinker, without a
     centre, with biases, with biases and propensities by degrees; alternating least squares of rank 10, 20, 40 and 80 with estimated
-    regularisation; and least squares of small nuclear norm (the problem of `SoftImpute`), from strong to weak. A tenth of the
+    regularisation; and least squares of small nuclear norm (the problem of `SoftImpute`, of rank 10 or 20), from strong to weak. A tenth of the
     observations is held out (several times where they are fewer than 5000); each candidate is fitted on the others, as long as more
     complex ones of its kind help. The one with the smallest error on what was held out is fitted on all observations; or the simplest
     of its kind, or biases alone, unless their error is larger by more than one standard error and than 0.15%. So the error on held-out

@@ -24,8 +24,8 @@ _SWEEPS = 25
 _TRIED_TO, _KEPT_AT = 1e-3, 1e-4
 """Tolerance of alternating least squares where it is tried, and where it is kept."""
 _RANKS = (10, 20, 40, 80)
-_NUCLEAR_RANK = 20
-_NUCLEAR_SHARES = (0.5, 0.35, 0.25, 0.18, 0.12)
+_NUCLEAR_RANKS = (10, 20)
+_NUCLEAR_SHARES = (0.35, 0.25, 0.18, 0.12)
 """Lambdas, of the largest singular value of what the biases leave: above it the estimate is the biases."""
 
 _ROUNDING = 1e-8
@@ -62,12 +62,15 @@ class Recipe:
         Takes m, n and the number of observations.
     rank : int
         Number of components that it is given; 0 where it finds it.
+    switches_off : bool
+        Whether a fit leaves out those of them that it does not need.
     """
 
     name: str
     make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
     operations: Callable[[int, int, int], float] = field(repr=False)
     rank: int = 0
+    switches_off: bool = False
 
     def seconds(self, observed: ObservedMatrix) -> float:
         """Predict from the sizes alone, the same on every computer, how long a fit takes."""
@@ -75,7 +78,7 @@ class Recipe:
 
     def exhausts(self, fitted: MatrixEstimator) -> bool:
         """Whether a fit uses all components that it was given, so that more may help."""
-        return not self.rank or fitted.rank_ >= self.rank
+        return not self.switches_off or fitted.rank_ >= self.rank
 
 
 Ladder = tuple[Recipe, ...]
@@ -105,22 +108,22 @@ def _least_squares(rank: int) -> Recipe:
             random_state=settings.seed,
         )
 
-    return Recipe(f"least squares, rank {rank}", make, _sweeps(rank), rank)
+    return Recipe(f"least squares, rank {rank}", make, _sweeps(rank), rank, switches_off=True)
 
 
-def _nuclear(share: float) -> Recipe:
+def _nuclear(rank: int, share: float) -> Recipe:
     def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         largest = largest_singular_value(prepare(observed, settings.interval, "biases").matrix)
         unit = largest if largest > _ROUNDING else 1.0
         return AlternatingLeastSquares(
-            _NUCLEAR_RANK,
+            rank,
             regularization=share * unit,
             tol=_TRIED_TO,
             interval=settings.interval,
             random_state=settings.seed,
         )
 
-    return Recipe(f"nuclear norm, {share:g} of sigma_1", make, _sweeps(_NUCLEAR_RANK))
+    return Recipe(f"nuclear norm, rank {rank}, {share:g} sigma_1", make, _sweeps(rank), rank)
 
 
 def _sweeps(rank: int) -> Callable[[int, int, int], float]:
@@ -141,7 +144,7 @@ LADDERS: tuple[Ladder, ...] = (
     (_svt("svt, biases", "biases"),),
     (_svt("svt, biases, propensities", "biases", "degrees"),),
     tuple(_least_squares(rank) for rank in _RANKS),
-    tuple(_nuclear(share) for share in _NUCLEAR_SHARES),
+    *(tuple(_nuclear(rank, share) for share in _NUCLEAR_SHARES) for rank in _NUCLEAR_RANKS),
 )
 """From those with a provable constant to those without, from the smoother to the rougher: among equals the first is taken."""
 

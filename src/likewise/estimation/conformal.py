@@ -1,0 +1,193 @@
+"""Intervals for single entries: split-conformal, so that their coverage rests on no model of the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from likewise.errors import InputError, option
+from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.lookup import positions_of
+from likewise.estimation.low_rank_estimate import LowRankEstimate
+from likewise.estimation.registry import as_estimator
+from likewise.estimation.spread import Scaling, Spread
+from likewise.observations import ObservedMatrix, hold_out
+from likewise.observations.positions import checked_positions
+from likewise.randomness import generator_of
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class EntryIntervals:
+    """An interval for what would be observed at any entry.
+
+    Parameters
+    ----------
+    estimate : LowRankEstimate
+        Of the observations that were not used to calibrate: the intervals are about it.
+    confidence : float
+        Share of the entries that intervals cover, at least, on average over the population.
+    radius : float
+        Half the width of an interval where the spread is 1, on the method's interval; infinite where there were too few observations
+        to calibrate on, and each interval is then the whole range.
+    spread : Spread
+        What the radius of each entry is multiplied by.
+    n_calibration : int
+        How many observations the radius rests on.
+    """
+
+    estimate: LowRankEstimate
+    confidence: float
+    radius: float
+    spread: Spread
+    n_calibration: int
+
+    @property
+    def population(self) -> str:
+        """Of which entries coverage is promised."""
+        return (
+            "entries that are observed in the same way as those of the data: a further observation of these rows and columns, drawn as the "
+            "others were. It is an average over such entries, not a promise for each row, column or entry, nor for entries that nobody "
+            "would observe"
+        )
+
+    def entries(self, rows: ArrayLike, columns: ArrayLike) -> Floats:
+        """Return the intervals of entries by their positions, in the user's units.
+
+        Parameters
+        ----------
+        rows, columns : array-like of int, shape (k,)
+            Positions (not ids).
+
+        Returns
+        -------
+        ndarray, shape (k, 2)
+            Lower and upper ends, within the value range.
+
+        Raises
+        ------
+        ShapeError
+            A position that is not there.
+        """
+        m, n = self.estimate.shape
+        i, j = checked_positions(rows, m, "row"), checked_positions(columns, n, "column")
+        middle = self.estimate.on_interval().entries(i, j)
+        half, (low, high), scale = (
+            self.radius * self.spread.at(i, j),
+            self.estimate.scale.bounds,
+            self.estimate.scale,
+        )
+        ends = (scale.backward(np.clip(end, low, high), j) for end in (middle - half, middle + half))
+        return np.column_stack(tuple(ends))
+
+    def by_id(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
+        """Return the intervals of entries by the ids of their rows and columns; see `entries`.
+
+        Raises
+        ------
+        InputError
+            An id that is not there.
+        """
+        rows = positions_of(row_ids, self.estimate.row_ids, "row")
+        return self.entries(rows, positions_of(column_ids, self.estimate.column_ids, "column"))
+
+    def __str__(self) -> str:
+        low, high = self.estimate.scale.bounds
+        width = (
+            f"radius {self.radius:.3g} on [{low:g}, {high:g}]"
+            if np.isfinite(self.radius)
+            else "the whole range"
+        )
+        return f"{self.confidence:.0%} intervals, {width}, calibrated on {self.n_calibration:,} observations, for {self.population}"
+
+
+def entry_intervals(
+    observed: ObservedMatrix | Any,
+    estimator: str | MatrixEstimator = "auto",
+    *,
+    confidence: float = 0.95,
+    calibration_share: float = 0.1,
+    scaling: Scaling = "both",
+    random_state: int | np.random.Generator | None = 0,
+) -> EntryIntervals:
+    """Give intervals that cover observations yet to be made with a known share, whatever the estimator and the noise.
+
+    A share of the observations is hidden and the estimator fitted on the others. The radius is the smallest one with which intervals
+    about the estimate cover ``ceil((k + 1) confidence)`` of the k hidden ones; a further observation is as likely as any of them to
+    have the largest residual, hence the coverage is at least `confidence`, and at most ``1 / (k + 1)`` above it where residuals do not
+    tie. See `EntryIntervals.population` for which entries that speaks of.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix, or what its constructor takes; shape (m, n)
+        Rows are individuals.
+    estimator : str or MatrixEstimator, default "auto"
+        It is cloned, not fitted in place.
+    confidence : float, default 0.95
+        In (0, 1).
+    calibration_share : float, default 0.1
+        Of the observations, in (0, 1).
+    scaling : {"none", "row", "column", "both"}, default "both"
+        By what intervals may be wider or narrower: by how far the estimate is from what was observed in the row, in the column, or in
+        both; always judged by the observations of the fit alone.
+    random_state : int, Generator or None, default 0
+        For what is hidden, and an estimator given by name.
+
+    Returns
+    -------
+    EntryIntervals
+
+    Raises
+    ------
+    InputError
+        Or one of its kinds: see `likewise.errors`.
+
+    References
+    ----------
+    Vovk, Gammerman, Shafer, "Algorithmic Learning in a Random World" (2005); Lei, G'Sell, Rinaldo, Tibshirani, Wasserman,
+    "Distribution-free predictive inference for regression", JASA 113 (2018), for the split and the scaled residuals; Gui, Barber, Ma,
+    "Conformalized matrix completion", NeurIPS (2023), for completion, also where chances to be observed differ.
+
+    Examples
+    --------
+    >>> from likewise.observations import clustered
+    >>> data = clustered(60, 80, 3, observed_fraction=0.5, random_state=1)
+    >>> intervals = entry_intervals(data.observed, "biases", confidence=0.9)
+    >>> intervals.n_calibration, intervals.entries([0], [0]).shape
+    (242, (1, 2))
+    """
+    if isinstance(confidence, bool) or not 0 < confidence < 1:
+        raise InputError(option("confidence", repr(confidence)), "a number between 0 and 1, both excluded")
+    if not isinstance(observed, ObservedMatrix):
+        observed = ObservedMatrix(observed)
+    rng = generator_of(random_state)
+    unfitted = clone(as_estimator(estimator))
+    if isinstance(estimator, str):
+        unfitted.set_params(random_state=int(rng.integers(2**31)))
+    hidden = hold_out(observed, calibration_share, rng)
+    fitted = unfitted.fit(hidden.training)
+    estimate = fitted.estimate_
+    spread = Spread.of(hidden.training.scaled(fitted.interval).values, estimate, scaling)
+    predicted = estimate.on_interval().entries(hidden.rows, hidden.columns)
+    actual = estimate.scale.forward(hidden.values, hidden.columns)
+    scores = np.abs(actual - predicted) / spread.at(hidden.rows, hidden.columns)
+    return EntryIntervals(estimate, confidence, conformal_radius(scores, confidence), spread, scores.size)
+
+
+def conformal_radius(scores: Floats, confidence: float) -> float:
+    """Return the ``ceil((k + 1) confidence)``-th smallest of k scores; infinity where that is more than k.
+
+    Examples
+    --------
+    >>> conformal_radius(np.array([3.0, 1.0, 2.0, 4.0]), 0.6), conformal_radius(np.array([1.0]), 0.9)
+    (3.0, inf)
+    """
+    # Rounding would lift (k + 1) confidence above a whole number that it is.
+    rank = ceil((scores.size + 1) * confidence - 1e-9)
+    return inf if rank > scores.size else float(np.partition(scores, rank - 1)[rank - 1])
