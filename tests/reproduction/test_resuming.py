@@ -135,7 +135,7 @@ def test_other_versions_are_another_run(run_tiny, tmp_path, monkeypatch):
     run_tiny(out=tmp_path / "out")
     found = store.versions()
     monkeypatch.setattr(store, "versions", lambda: found | {"likewise": "0.0.0"})
-    with pytest.raises(InputError, match="versions"):
+    with pytest.raises(InputError, match=rf"likewise {found['likewise']}, not 0\.0\.0; expected"):
         run_tiny(out=tmp_path / "out")
 
 

@@ -91,11 +91,12 @@ class RunFolder:
         return self.path / SIMULATIONS / f"{unit.name}.json"
 
     def _refuse_another_run(self, found: Record) -> None:
-        differing = sorted(
-            f"{name} {_shown(found.get(name))}, not {_shown(value)}"
-            for name, value in self._identity.items()
-            if found.get(name) != value
-        )
+        wanted, recorded = _flat(self._identity), _flat(found)
+        differing = [
+            f"{name} {_shown(recorded.get(name))}, not {_shown(value)}"
+            for name, value in wanted.items()
+            if recorded.get(name) != value
+        ]
         if differing:
             raise InputError(
                 f"{self.path} holds a run with {'; '.join(differing)}",
@@ -129,6 +130,12 @@ def _read_settings(file: Path) -> Record:
             f"{file} holds {type(found).__name__}", "the settings of a run", "use a new folder"
         )
     return found
+
+
+def _flat(identity: Record) -> Record:
+    """Return settings and versions side by side."""
+    numbers = identity.get("versions")
+    return {**identity, **(numbers if isinstance(numbers, dict) else {}), "versions": None}
 
 
 def _shown(value: Any) -> str:
