@@ -90,6 +90,21 @@ def test_bad_input_is_one_line(likewise, small, tmp_path, options, code, message
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["tables.md", "reproduction.html", "simulations"])
+def test_a_folder_that_cannot_hold_results_is_told_before_the_work(
+    likewise, small, tmp_path, name, monkeypatch
+):
+    monkeypatch.setattr("likewise.reproduction.schedule.run_unit", None)
+    if name == "simulations":
+        (tmp_path / "likewise-reproduction").mkdir()
+        (tmp_path / "likewise-reproduction" / name).write_text("")
+    else:
+        (tmp_path / "likewise-reproduction" / name).mkdir(parents=True)
+    ran = likewise(*small)
+    assert (ran.code, ran.out) == (1, "")
+    assert name in ran.err
+
+
 def test_torch_that_is_missing_comes_with_the_command_that_installs_it(likewise, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "torch", None)

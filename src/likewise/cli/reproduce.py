@@ -61,7 +61,9 @@ def reproduce(
     """
     from likewise._kernels.threads import usable_processors
     from likewise.reproduction import reproduce as run
+    from likewise.reproduction.folder import check_results_folder
 
+    check_results_folder(out)
     with StepBars(quiet=quiet, remaining=True) as progress:
         found = run(
             experiment,

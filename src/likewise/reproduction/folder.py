@@ -17,9 +17,10 @@ from likewise.reproduction.plain import plain
 from likewise.reproduction.results import Reproduction
 from likewise.reproduction.terminal import as_text
 from likewise.reproduction.units import units_of
-from likewise.writing import Content, PathLike, write_folder
+from likewise.writing import Content, PathLike, check_folder, write_folder
 
 PAGE = "reproduction.html"
+TEXTS = ("tables.txt", "tables.md", "tables.tex", "cells.csv", "results.json", PAGE)
 _FORMATS: tuple[FileFormat, ...] = ("svg", "png")
 
 
@@ -53,16 +54,21 @@ def save(found: Reproduction, folder: PathLike) -> Path:
         for file_format, figures in drawn.items()
         for name, content in figures.items()
     }
-    contents |= {
-        "tables.txt": as_text(found) + "\n",
-        "tables.md": as_markdown(found),
-        "tables.tex": as_latex(found),
-        "cells.csv": as_csv(found),
-        "results.json": to_json(as_document(found)),
-        PAGE: as_page(found, drawn["svg"]),
-    }
-    write_folder(folder, contents)
+    texts = (
+        as_text(found) + "\n",
+        as_markdown(found),
+        as_latex(found),
+        as_csv(found),
+        to_json(as_document(found)),
+        as_page(found, drawn["svg"]),
+    )
+    write_folder(folder, contents | dict(zip(TEXTS, texts, strict=True)))
     return Path(folder) / PAGE
+
+
+def check_results_folder(folder: PathLike) -> None:
+    """Raise OutputError now if `save` could not write there: before a long run, not after it."""
+    check_folder(folder, TEXTS)
 
 
 def as_document(found: Reproduction) -> dict[str, Any]:

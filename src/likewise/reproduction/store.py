@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from likewise._kernels import kernel_info
-from likewise.errors import DamagedStateWarning, FileFormatError, InputError, option
+from likewise.errors import DamagedStateWarning, FileFormatError, InputError, OutputError, option
 from likewise.report.json_document import to_json
 from likewise.report.versions import versions
 from likewise.reproduction.plain import plain
@@ -55,7 +55,7 @@ class RunFolder:
         else:
             self._refuse_stray_simulations()
             write_folder(self.path, {SETTINGS: to_json(self._identity)})
-        (self.path / SIMULATIONS).mkdir(exist_ok=True)
+        _make_folder(self.path / SIMULATIONS)
 
     def load(self, unit: Unit) -> Record | None:
         """Return what was kept of a unit; None, with a warning that names the file, if the file is damaged.
@@ -108,6 +108,13 @@ class RunFolder:
         folder = self.path / SIMULATIONS
         if folder.is_dir() and any(folder.iterdir()):
             raise InputError(f"{folder} with simulations of unknown settings", "a new folder")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def run_identity(settings: Settings) -> Record:
