@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from likewise.errors import OutputError
 
+_TEMPORARY = ".likewise-"
+"""How temporary names begin."""
+
 PathLike = str | os.PathLike[str]
 Content = bytes | str | Callable[[BinaryIO], object]
 """What a file holds: bytes, text (written as UTF-8), or a function that writes to an open binary file."""
@@ -120,6 +123,19 @@ def check_folder(folder: PathLike, names: Iterable[str] = ()) -> None:
         _try_writing(_anchor(Path(folder).resolve(), names))
 
 
+def remove_leftovers(folder: PathLike) -> None:
+    """Remove what a killed process left half written, from a folder that one process at a time writes to.
+
+    Raises
+    ------
+    OutputError
+        It cannot be removed.
+    """
+    with _errors_about(folder):
+        for leftover in Path(folder).glob(f"{_TEMPORARY}*"):
+            _remove(leftover)
+
+
 @contextmanager
 def _errors_about(path: PathLike) -> Iterator[None]:
     """Turn the operating system's error into one that names what the user asked for."""
@@ -134,14 +150,18 @@ def _errors_about(path: PathLike) -> Iterator[None]:
 @contextmanager
 def _temporary_name(folder: Path) -> Iterator[Path]:
     """Yield an unused name in `folder`; whatever bears it at the end is removed."""
-    temporary = folder / f".likewise-{os.urandom(8).hex()}"
+    temporary = folder / f"{_TEMPORARY}{os.urandom(8).hex()}"
     try:
         yield temporary
     finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary)
-        else:
-            temporary.unlink(missing_ok=True)
+        _remove(temporary)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _write_through(path: Path, content: Content) -> None:

@@ -101,6 +101,16 @@ def test_a_damaged_file_is_named_and_computed_again(run_tiny, tmp_path, damage):
     assert file.read_text() == before
 
 
+def test_what_a_killed_process_left_half_written_is_removed(run_tiny, tmp_path):
+    run_tiny(out=tmp_path / "out")
+    (tmp_path / "out" / ".likewise-0").mkdir()
+    for name in ("simulations/.likewise-1", ".likewise-0/tables.md", "mine"):
+        (tmp_path / "out" / name).write_text("x")
+    run_tiny(out=tmp_path / "out")
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {"settings.json", "simulations", "mine"}
+    assert not list(tmp_path.rglob(".likewise-*"))
+
+
 def test_a_changed_number_is_noticed(run_tiny, tmp_path):
     run_tiny(out=tmp_path / "out")
     file = kept(tmp_path / "out")[0]

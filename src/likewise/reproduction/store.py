@@ -15,7 +15,7 @@ from likewise.report.versions import versions
 from likewise.reproduction.plain import plain
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.units import Unit
-from likewise.writing import PathLike, check_folder, write_file, write_folder
+from likewise.writing import PathLike, check_folder, remove_leftovers, write_file, write_folder
 
 Record = dict[str, Any]
 
@@ -56,6 +56,8 @@ class RunFolder:
             self._refuse_stray_simulations()
             write_folder(self.path, {SETTINGS: to_json(self._identity)})
         _make_folder(self.path / SIMULATIONS)
+        for written in (self.path, self.path / SIMULATIONS):
+            remove_leftovers(written)
 
     def load(self, unit: Unit) -> Record | None:
         """Return what was kept of a unit; None, with a warning that names the file, if the file is damaged.
