@@ -53,14 +53,21 @@ def test_both_arms_equal_the_naive_steps(observed):
 
 
 def test_reference_of_the_estimate_changes_only_the_arm_with_preprocessing_and_is_not_valid(observed):
-    fixed = audit(observed, model=identity, random_state=7)
-    moved = audit(observed, model=identity, random_state=7, reference="estimate")
+    fixed = audit(observed, estimator="svt", model=identity, random_state=7)
+    moved = audit(observed, estimator="svt", model=identity, random_state=7, reference="estimate")
     estimate = SVT().fit(hold_out(observed, 0.1, 7).training).estimate_.on_interval().to_dense()
     assert moved.arms["without"].fairness.mean_ratio == fixed.arms["without"].fairness.mean_ratio
     assert moved.arms["with"].fairness.mean_ratio.value == pytest.approx(naive_mean_ratio(estimate, estimate))
     assert not moved.reference.valid_comparison
     assert "not a valid before/after comparison" in moved.findings[0]
     assert "released code" in moved.reference.caveats[0]
+
+
+def test_by_default_the_estimator_is_chosen_and_the_report_says_why(observed):
+    report = audit(observed, model=identity, random_state=7)
+    assert report.estimate.estimator.startswith("Auto(random_state=7), which chose ")
+    assert any(note.startswith("chosen automatically: ") for note in report.estimate.notes)
+    assert "held-out" in str(report)
 
 
 def test_unit_interval_reads_missing_as_the_low_end(observed):
@@ -200,11 +207,13 @@ def test_where_the_reference_measures_activity_the_report_says_what_to_do():
     values = rng.integers(1, 6, (40, 60)).astype(float)
     values[rng.random(values.shape) > np.linspace(0.05, 0.9, 40)[:, None]] = np.nan
     busy = ObservedMatrix(values, value_range=(1, 5))
-    caveats = " ".join(audit(busy, model=identity, hold_out=0).reference.caveats)
+    caveats = " ".join(audit(busy, estimator="svt", model=identity, hold_out=0).reference.caveats)
     assert "mostly measures activity" in caveats
     assert 'reference="co-observed"' in caveats
     assert "--reference co-observed" in caveats
-    instead = " ".join(audit(busy, model=identity, hold_out=0, reference="co-observed").reference.caveats)
+    instead = " ".join(
+        audit(busy, estimator="svt", model=identity, hold_out=0, reference="co-observed").reference.caveats
+    )
     assert "give the reference co-observed" not in instead
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 from time import process_time
 
 import numpy as np
@@ -31,7 +32,7 @@ class Auto(MatrixEstimator):
     Candidates are row and column biases alone; singular value thresholding at the noise edge with the optimal shrinker, without a
     centre, with biases, with biases and propensities by degrees; alternating least squares of rank 10, 20, 40 and 80 with estimated
     regularisation; and least squares of small nuclear norm (the problem of `SoftImpute`, of rank 10 or 20), from strong to weak. A tenth of the
-    observations is held out (several times where they are fewer than 5000); each candidate is fitted on the others, as long as more
+    observations is held out (several times where they are fewer than 15,000); each candidate is fitted on the others, as long as more
     complex ones of its kind help. The one with the smallest error on what was held out is fitted on all observations; or the simplest
     of its kind, or biases alone, unless their error is larger by more than one standard error and than 0.15%. So the error on held-out
     observations is never above that of biases alone.
@@ -156,7 +157,8 @@ class _Search:
                 f"the time budget of {self.plan.seconds:g} s is too small to compare estimators"
             )
         (baseline,), *others = self.ladders
-        taken = chosen_of(baseline, others)
+        kinds = groupby(others, key=lambda ladder: ladder[0].recipe.kind if ladder else "")
+        taken = chosen_of(baseline, [list(chain(*ladders)) for _, ladders in kinds])
         return taken.recipe, self._choice(baseline, taken)
 
     def _climb(self, ladder: Ladder, tried: list[Tried]) -> None:

@@ -11,8 +11,8 @@ Mask = NDArray[np.bool_]
 
 _SHARE = 0.1
 """Of the observations, held out at a time."""
-_ENOUGH = 500
-"""Held-out observations that tell estimators apart: a root mean squared error of so many is off by 3% or so."""
+_ENOUGH = 1500
+"""Held-out observations that tell estimators apart: a root mean squared error of so many is off by 2% or so."""
 _MOST_FOLDS = 5
 """How often estimators are fitted at most."""
 _FEWEST = 30
@@ -30,7 +30,7 @@ def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...
     Returns
     -------
     tuple of ndarray of bool, shape (n_observed,)
-        Each marks what is held out of one fit. From 5000 observations on it is one tenth once; of fewer it is a tenth, or a larger
+        Each marks what is held out of one fit. From 15,000 observations on it is one tenth once; of fewer it is a tenth, or a larger
         part, several times. Of fewer than 30, none.
 
     Examples

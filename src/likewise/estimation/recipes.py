@@ -72,6 +72,11 @@ class Recipe:
     rank: int = 0
     switches_off: bool = False
 
+    @property
+    def kind(self) -> str:
+        """What its name begins with: recipes of one kind differ by how much they keep."""
+        return self.name.partition(", rank")[0]
+
     def seconds(self, observed: ObservedMatrix) -> float:
         """Predict from the sizes alone, the same on every computer, how long a fit takes."""
         return _OVERHEAD + self.operations(*observed.shape, observed.n_observed) / _SPEED

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise.errors import InputError
-from likewise.estimation import SVT, MatrixEstimator, as_estimator
+from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, findings
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
@@ -64,7 +64,8 @@ def audit(
         Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with ``"without"``,
         ``"with"``, or both. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
     estimator : str or MatrixEstimator, optional
-        Pre-processing: a name, as in `make_estimator`, or an estimator; ``SVT()`` by default. It is cloned, not fitted in place.
+        Pre-processing: a name, as in `make_estimator`, or an estimator; by default `Auto`, which chooses by held-out observations. The paper's
+        is ``"svt"``, which has a proved constant. It is cloned, not fitted in place.
     model : str, callable or scikit-learn estimator, default "knn"
         The algorithm h; see `likewise.inference.as_model`.
     target : array-like, shape (m,) or (m, t), optional
@@ -208,7 +209,7 @@ def _run_model(
     if isinstance(individuals, PairwiseDistance):
         raise InputError("a distance between individuals and no outputs", "outputs to hold against it")
     algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
-    preprocessing = SVT(random_state=random_state) if estimator is None else estimator
+    preprocessing = Auto(random_state=random_state) if estimator is None else estimator
     return run_model(individuals, preprocessing, algorithm, hold_out, random_state, steps)
 
 
