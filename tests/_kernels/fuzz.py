@@ -24,6 +24,7 @@ from likewise._kernels import (
     gram_product,
     native,
     native_products,
+    sampled_entries,
     shared_differences,
     squared_differences,
 )
@@ -76,6 +77,7 @@ def products_and_distances(matrix, seed):
         absolute_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
         squared_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
         *shared_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
+        sampled_entries(matrix, Y, X, n_threads=n_threads),
     ]
 
 

@@ -9,7 +9,6 @@ from scipy import sparse
 from likewise.errors import ConvergenceWarning, InputError
 from likewise.estimation import SoftImpute, soft_impute
 from likewise.estimation.regularization_path import lambdas_down_to, largest_singular_value, solution_path
-from likewise.estimation.sampled_entries import sampled_entries
 from likewise.observations import clustered
 
 
@@ -119,14 +118,6 @@ def test_stored_zeros_are_observed_and_empty_rows_stay_empty():
     fit = soft_impute(stored, 0.1, tol=1e-8, random_state=0)
     assert abs(dense(fit)[:, 1]).max() < 1e-3
     np.testing.assert_allclose(dense(fit)[2], 0, atol=1e-12)
-
-
-def test_sampled_entries_are_those_of_the_product():
-    rng = np.random.default_rng(5)
-    stored, _ = observations(5)
-    left, right = rng.normal(size=(30, 4)), rng.normal(size=(20, 4))
-    i, j = stored.tocoo().coords
-    np.testing.assert_allclose(sampled_entries(stored, left, right), (left @ right.T)[i, j])
 
 
 def test_held_out_observations_choose_a_lambda_that_predicts():

@@ -32,12 +32,18 @@ Comparisons of every individual with every other, by walking through who shares 
 array([[0., 6.],
        [6., 0.]])
 
+Entries of a low-rank matrix where A has some:
+
+>>> _kernels.sampled_entries(A, np.array([[1.0], [2.0]]), np.array([[3.0], [5.0], [7.0]]))
+array([ 3.,  7., 10.])
+
 Which kernels run: the compiled ones where they were built, else their twins (said once, `KernelWarning`).
 ``LIKEWISE_KERNELS=native`` or ``scipy`` asks for one of the two, ``LIKEWISE_NUM_THREADS`` limits the threads,
 and `kernel_info` tells what is in use.
 """
 
 from likewise._kernels.compressed_rows import CompressedRows
+from likewise._kernels.entries import sampled_entries
 from likewise._kernels.info import KernelInfo, kernel_info
 from likewise._kernels.pair_lists import tile_width
 from likewise._kernels.pairs import (
@@ -58,6 +64,7 @@ __all__ = [
     "forward_product",
     "gram_product",
     "kernel_info",
+    "sampled_entries",
     "shared_differences",
     "single_threaded",
     "squared_differences",

@@ -1,7 +1,7 @@
 """The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
 
-The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products` and
-`native_pairs`, which alone call it.
+The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products`, `native_pairs` and
+`native_entries`, which alone call it.
 """
 
 from __future__ import annotations
@@ -86,6 +86,19 @@ class Lists(ctypes.Structure):
     )
 
 
+class Places(ctypes.Structure):
+    """``struct places`` of entries.c."""
+
+    _fields_ = (
+        ("rank", c_int64),
+        ("pointers", c_void_p),
+        ("columns", c_void_p),
+        ("left", c_void_p),
+        ("right", c_void_p),
+        ("entries", c_void_p),
+    )
+
+
 def is_built() -> bool:
     """Whether the compiled kernels are installed and load here."""
     return _load() is not None
@@ -145,7 +158,7 @@ def _load() -> ctypes.CDLL | None:
 
 def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
     """Declare the functions of a library, after checking that it was built for these structures."""
-    for structure in (Rows, Panel, Packing, Lists):
+    for structure in (Rows, Panel, Packing, Lists, Places):
         size = getattr(loaded, f"likewise_size_of_{structure.__name__.lower()}")
         size.restype = c_int64
         if size() != ctypes.sizeof(structure):
@@ -162,6 +175,7 @@ def _declare_results(loaded: ctypes.CDLL) -> None:
         loaded.likewise_walk,
         loaded.likewise_pack,
         loaded.likewise_unpack,
+        loaded.likewise_entries,
     ):
         function.restype = None
 
@@ -173,6 +187,7 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_instruction_set_name.argtypes = (c_int32,)
     loaded.likewise_sweep.argtypes = (c_int32, pointer(Rows), *share, pointer(Panel))
     loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, *(c_void_p,) * 4)
+    loaded.likewise_entries.argtypes = (pointer(Places), *share)
     for function in (loaded.likewise_pack, loaded.likewise_unpack):
         function.argtypes = (pointer(Packing), *share)
     return loaded

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.estimation.sampled_entries import sampled_entries
+from likewise._kernels import sampled_entries
 from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
 from likewise.observations.table import Values, keep_entries
 from likewise.spectrum import singular_triplets

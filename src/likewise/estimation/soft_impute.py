@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import CompressedRows
+from likewise._kernels import CompressedRows, sampled_entries
 from likewise.estimation.folding import with_data
-from likewise.estimation.sampled_entries import sampled_entries
 from likewise.observations.table import Values
 from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room

@@ -136,5 +136,5 @@ def test_a_file_that_cannot_be_written_is_said_at_once(tmp_path):
 
 def test_distances_in_memory_are_not_saved(tmp_path):
     arms, reference, settings = case()
-    with pytest.raises(InputError, match="resume=... with streaming=False"):
+    with pytest.raises(InputError, match=r"resume=\.\.\. with streaming=False"):
         measure_arms(arms, reference, resume=tmp_path / "x.npz", streaming=False, **settings)
