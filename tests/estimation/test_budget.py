@@ -13,6 +13,7 @@ from likewise.errors import InputError
 from likewise.estimation import LinearFolding, RidgeFolding, Weighting, make_estimator
 from likewise.estimation.budget import shrink_to_budget, within_budget
 from likewise.estimation.budget_rows import BudgetRows
+from likewise.fairness import Unavailable
 from likewise.observations import clustered
 
 
@@ -308,3 +309,14 @@ def test_a_budget_below_what_row_offsets_have_alone_says_what_the_smallest_is(da
         SVT(centering="row", max_lipschitz=0.1).fit(data)
     tight = SVT(centering="row", max_lipschitz=0.112).fit(data)
     assert certify(tight.estimate_, data).filled.value <= 0.112
+
+
+@pytest.mark.parametrize("centering", ["row", "biases"])
+def test_no_budget_where_rows_have_offsets_and_weights_of_their_own(data, centering):
+    """No constant can hold there, and none is certified."""
+    free = SVT(centering=centering, propensities="degrees").fit(data)
+    assert isinstance(certify(free.estimate_, data).filled, Unavailable)
+    with pytest.raises(
+        InputError, match=r"max_lipschitz=0\.5 .* its rows have offsets, and weights of their own"
+    ):
+        SVT(centering=centering, propensities="degrees", max_lipschitz=0.5).fit(data)

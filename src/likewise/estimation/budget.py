@@ -146,12 +146,19 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
             f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {estimate.folding.not_linear}",
             "an estimator with linear folding, such as 'svt'",
         )
+    weighting = estimate.folding.weighting
+    if weighting is not None and weighting.by_count and estimate.folding.row_penalty is not None:
+        raise InputError(
+            f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: its rows have offsets, and weights of their own",
+            "offsets of rows, or propensities that differ between them, not both",
+            f"{option('centering', repr('column'))} has no offsets of rows; propensities for each column are the same in all of them",
+        )
     rows = BudgetRows.of(estimate)
     if limit <= rows.smallest:
         raise InputError(
             option("max_lipschitz", repr(limit)),
             f"a limit above {rows.smallest:.4g}, which offsets of rows have alone",
-            "centering='column' has no offsets of rows, so every limit above 0 can be met",
+            f"{option('centering', repr('column'))} has no offsets of rows, so every limit above 0 can be met",
         )
     solution = _shrink(estimate.gains, estimate.singular_values, rows, limit)
     if solution.distance == 0:
