@@ -209,6 +209,7 @@ def test_biases_recover_biases():
     [
         ({"centering": "rows"}, "unknown centering 'rows'.*did you mean 'row'"),
         ({"centering": "biases", "regularization": -1.0}, "regularization -1.0; expected a number >= 0"),
+        ({"centering": "biases", "regularization": [1]}, r"regularization \[1\]; expected a number >= 0"),
         ({"centering": "biases", "regularization": np.nan}, "regularization nan"),
     ],
 )

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from likewise import LowRankEstimate, ObservedMatrix, audit, make_estimator
-from likewise.errors import ObservationError, ShapeError
+from likewise.errors import InputError, ObservationError, ShapeError
 from likewise.estimation import ESTIMATORS, MatrixEstimator
 from likewise.fairness import AffineCertificate, Certificate, LipschitzCertificates, Unavailable
 
@@ -47,6 +47,16 @@ def ratings(m=24, n=15, share=0.5, seed=0):
 
 def observed_ratings(**options):
     return ObservedMatrix(ratings(**options), value_range=(1, 5))
+
+
+@check
+def what_is_no_interval_and_no_seed_is_told(name):
+    for option, match in (
+        ({"interval": "foo"}, "unknown interval 'foo'"),
+        ({"random_state": "abc"}, "random_state='abc'"),
+    ):
+        with pytest.raises(InputError, match=match):
+            made(name, **option).fit(observed_ratings())
 
 
 @check
@@ -271,7 +281,7 @@ def test_scikit_learn_contract(estimator, check):
 
 def test_no_check_is_lost():
     """A check that nobody collects passes for ever."""
-    assert len(CHECKS) == 19
-    assert len({function.__name__ for function in CHECKS}) == 19
+    assert len(CHECKS) == 20
+    assert len({function.__name__ for function in CHECKS}) == 20
     for name in ESTIMATORS:
         assert len(list(estimator_checks_generator(made(name)))) >= 40

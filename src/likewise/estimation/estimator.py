@@ -20,6 +20,7 @@ from likewise.observations.convert import to_table
 from likewise.observations.range_check import RangeChoice, column_extremes
 from likewise.observations.table import Values
 from likewise.observations.value_range import Interval
+from likewise.randomness import generator_of
 
 if TYPE_CHECKING:
     from likewise.fairness import LipschitzCertificates
@@ -87,6 +88,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             Observations or parameters that cannot be used; see `likewise.errors`.
         """
         observed = self._observe(X)
+        observed.value_range.scale_to(self.interval)  # what is no interval or no seed is told before the work
+        generator_of(self.random_state)
         self.__dict__.pop("certificate_", None)
         self.threshold_: float | None = None
         self.converged_: bool | None = None

@@ -264,7 +264,10 @@ def with_data(values: Values, data: Floats) -> Values:
 
 def non_negative(name: str, value: Any) -> float:
     """Return a number >= 0, also infinite, or raise InputError."""
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} {value!r}", "a number >= 0") from error
     if not number >= 0:
         raise InputError(f"{name} {number!r}", "a number >= 0")
     return number
