@@ -172,3 +172,13 @@ def test_bad_parameters_are_named(options):
     (name,) = options
     with pytest.raises(InputError, match=f"^{name} is .*; expected"):
         SoftImpute(**options).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("value", [3.0, 5.0])
+def test_ratings_that_are_all_the_same_leave_nothing_to_choose_by(value):
+    """Less their centre they are 0, so no lambda is a share of the largest singular value."""
+    Z = np.full((6, 8), np.nan)
+    Z[np.random.default_rng(0).random(Z.shape) < 0.6] = value
+    fitted = SoftImpute(value_range=(1, 5), random_state=0).fit(Z)
+    assert (fitted.rank_, fitted.path_) == (0, ())
+    np.testing.assert_allclose(fitted.estimate_.to_dense(), value)

@@ -95,7 +95,7 @@ def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **opti
     Returns
     -------
     list of PathPoint
-        Up to where the path ended; empty where there are too few observations to hold any out.
+        Up to where the path ended; empty where there are too few observations to hold any out, or nothing to explain but 0.
     """
     hidden = np.zeros(values.nnz, dtype=bool)
     hidden[rng.choice(values.nnz, round(_HIDDEN * values.nnz), replace=False)] = True
@@ -103,6 +103,8 @@ def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **opti
         return []
     training, rest = keep_entries(values, ~hidden), keep_entries(values, hidden)
     largest = largest_singular_value(training)
+    if not largest:
+        return []
     points: list[PathPoint] = []
     for fit in solution_path(training, lambdas_down_to(_SMALLEST * largest, largest, n_path), **options):
         error = rest.data - sampled_entries(rest, fit.left * fit.values, fit.right)
