@@ -35,11 +35,14 @@ class EntryIntervals:
         Share of the entries that intervals cover, at least, on average over the population.
     radius : float
         Half the width of an interval where the spread is 1, on the method's interval; infinite where there were too few observations
-        to calibrate on, and each interval is then the whole range.
+        to calibrate on, and each interval is then the whole range, or all numbers.
     spread : Spread
         What the radius of each entry is multiplied by.
     n_calibration : int
         How many observations the radius rests on.
+    bounded : bool
+        Whether the value range was declared, so that ends beyond it may be cut off. An inferred range ends at the values that happened to
+        be seen, beyond which others may lie.
     """
 
     estimate: LowRankEstimate
@@ -47,6 +50,7 @@ class EntryIntervals:
     radius: float
     spread: Spread
     n_calibration: int
+    bounded: bool
 
     @property
     def population(self) -> str:
@@ -68,7 +72,7 @@ class EntryIntervals:
         Returns
         -------
         ndarray, shape (k, 2)
-            Lower and upper ends, within the value range.
+            Lower and upper ends, within the value range if it was declared.
 
         Raises
         ------
@@ -78,11 +82,8 @@ class EntryIntervals:
         m, n = self.estimate.shape
         i, j = checked_positions(rows, m, "row"), checked_positions(columns, n, "column")
         middle = self.estimate.on_interval().entries(i, j)
-        half, (low, high), scale = (
-            self.radius * self.spread.at(i, j),
-            self.estimate.scale.bounds,
-            self.estimate.scale,
-        )
+        half, scale = self.radius * self.spread.at(i, j), self.estimate.scale
+        low, high = scale.bounds if self.bounded else (-inf, inf)
         ends = (scale.backward(np.clip(end, low, high), j) for end in (middle - half, middle + half))
         return np.column_stack(tuple(ends))
 
@@ -102,7 +103,7 @@ class EntryIntervals:
         width = (
             f"radius {self.radius:.3g} on [{low:g}, {high:g}]"
             if np.isfinite(self.radius)
-            else "the whole range"
+            else ("the whole range" if self.bounded else "all numbers")
         )
         return f"{self.confidence:.0%} intervals, {width}, calibrated on {self.n_calibration:,} observations, for {self.population}"
 
@@ -146,7 +147,8 @@ def entry_intervals(
     Raises
     ------
     InputError
-        Or one of its kinds: see `likewise.errors`.
+        Or one of its kinds: see `likewise.errors`. Among them: the range of a column was inferred, and without the hidden observations
+        there are not two values left to infer it from.
 
     References
     ----------
@@ -171,13 +173,28 @@ def entry_intervals(
     if isinstance(estimator, str):
         unfitted.set_params(random_state=int(rng.integers(2**31)))
     hidden = hold_out(observed, calibration_share, rng)
-    fitted = unfitted.fit(hidden.training)
+    training = _with_its_own_range(hidden.training)
+    fitted = unfitted.fit(training)
     estimate = fitted.estimate_
-    spread = Spread.of(hidden.training.scaled(fitted.interval).values, estimate, scaling)
+    spread = Spread.of(training.scaled(fitted.interval).values, estimate, scaling)
     predicted = estimate.on_interval().entries(hidden.rows, hidden.columns)
     actual = estimate.scale.forward(hidden.values, hidden.columns)
     scores = np.abs(actual - predicted) / spread.at(hidden.rows, hidden.columns)
-    return EntryIntervals(estimate, confidence, conformal_radius(scores, confidence), spread, scores.size)
+    radius, bounded = conformal_radius(scores, confidence), not observed.value_range.inferred
+    return EntryIntervals(estimate, confidence, radius, spread, scores.size, bounded)
+
+
+def _with_its_own_range(training: ObservedMatrix) -> ObservedMatrix:
+    """Infer a range that was inferred again: from the hidden observations too it would tell where they end, and no further one."""
+    found = training.value_range
+    if not found.inferred:
+        return training
+    return ObservedMatrix(
+        training.values,
+        value_range="per-column" if found.low.ndim else None,
+        row_ids=training.row_ids,
+        column_ids=training.column_ids,
+    )
 
 
 def conformal_radius(scores: Floats, confidence: float) -> float:
