@@ -21,7 +21,7 @@ def import_torch() -> Any:
         import torch
     except ImportError as error:
         raise MissingDependencyError(
-            "a dense net needs PyTorch, which is not installed; run pip install 'likewise[dnn]'"
+            "a dense net needs PyTorch, which is not installed; run pip install '.[dnn]' in the checkout, or pip install torch"
         ) from error
     return torch
 
