@@ -2,22 +2,29 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from likewise.fairness import ExactFigure
+from likewise.fairness import ExactFigure, RowDistance, measure_fairness
 from likewise.fairness.findings import findings
 
 
-def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9):
+def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, finite=None):
     similar = SimpleNamespace(
-        share=0.1, scale_free_ratio=ExactFigure(scale_free, 3), output_gap=ExactFigure(2 * scale_free, 3)
+        share=0.1,
+        scale_free_ratio=ExactFigure(scale_free, 3),
+        output_gap=ExactFigure(2 * scale_free, 3),
+        finite_mean_ratio=None if finite is None else ExactFigure(finite, 2),
     )
     fairness = SimpleNamespace(
         similar=similar,
         mean_ratio=ExactFigure(mean_ratio, 3),
+        finite_mean_ratio=ExactFigure(0.3, 2),
         output_spread=ExactFigure(spread, 3),
         mean_output_distance=ExactFigure(spread, 3),
+        mean_reference_distance=ExactFigure(4.0, 3),
         n_pairs=3,
+        n_infinite=infinite,
         n_individuals=3,
     )
     return SimpleNamespace(fairness=fairness, error=None if rmse is None else SimpleNamespace(rmse=rmse))
@@ -56,15 +63,56 @@ def test_two_references_give_no_verdict():
     assert not any("more alike" in sentence for sentence in sentences)
 
 
-def test_infinite_figures_are_said_not_divided():
-    first, _, third, _ = findings({"without": arm(0.5, float("inf")), "with": arm(0.4, 0.1)})
-    assert "from inf to 0.1," in third
-    assert "more alike" in first
+def test_one_pair_of_infinite_ratio_leaves_finite_figures():
+    inf = float("inf")
+    first, _, third, _ = findings(
+        {"without": arm(inf, inf, 2.0, infinite=1, finite=0.5), "with": arm(0.4, 0.1)}
+    )
+    assert first.startswith(
+        "Pairs at distance 0 whose outputs differ, so that their ratio is infinite: 1 before and 0 after, of 3; ratios"
+    )
+    assert "treated more alike" in first
+    assert "from 1 to 0.4 (-60%)" in first  # 0.5 times 4 over 2
+    assert "from 0.3 to 0.1 (-67%)" in third
+    assert "inf " not in first + third
+
+
+def test_one_arm_with_a_pair_of_infinite_ratio():
+    inf = float("inf")
+    first, _ = findings({"outputs": arm(inf, inf, 2.0, infinite=1, finite=0.5)})
+    assert "ratio is infinite: 1, of 3; ratios here are those of the other pairs. Over the 10% most" in first
+    assert "outputs differ 1 times as much" in first
+
+
+@pytest.mark.parametrize("finite", [None, float("nan")])
+def test_where_no_similar_pair_has_a_finite_ratio_all_pairs_are_spoken_of(finite):
+    inf = float("inf")
+    first, _ = findings({"outputs": arm(inf, inf, infinite=1, finite=finite)})
+    assert first.endswith("over all pairs the mean ratio IF is 0.3.")
 
 
 def test_equal_people_with_different_outputs_allow_no_verdict():
-    first, *_ = findings({"without": arm(float("inf")), "with": arm(float("inf"))})
-    assert first.startswith("Whether similar individuals are treated more alike is not shown")
+    inf = float("inf")
+    first, *_ = findings({"without": arm(inf, infinite=2), "with": arm(inf, infinite=1)})
+    assert "2 before and 1 after, of 3" in first
+    assert "Whether similar individuals are treated more alike is not shown" in first
+
+
+def test_the_scale_free_ratio_of_finite_pairs_is_that_of_their_pairs():
+    """Of 4 people two are at distance 0; among the 3 nearest pairs those of finite ratio have D/d 1/1 and 2/1."""
+    people, outputs = RowDistance(np.array([0.0, 0.0, 1.0, 4.0])), np.array([0.0, 1.0, 2.0, 2.0])
+    measured = measure_fairness(outputs, people, nearest_share=0.5)
+    mean_ratio, d, output = (2 / 1 + 1 / 1) / 2, (0 + 1 + 1 + 4 + 4 + 3) / 6, (1 + 2 + 1 + 2 + 1 + 0) / 6
+    (first, _) = findings({"outputs": SimpleNamespace(fairness=measured, error=None)})
+    assert f"outputs differ {mean_ratio * d / output:.3g} times" in first
+
+
+def test_advice_stands_where_the_error_rises_only():
+    better, worse = arm(0.4, rmse=0.8), arm(0.4, rmse=0.9)
+    _, rises, *_ = findings({"a": better, "b": worse}, advice="Try another.")
+    _, falls, *_ = findings({"a": worse, "b": better}, advice="Try another.")
+    assert rises.endswith("of the data. Try another.")
+    assert falls.endswith("of the data.")
 
 
 def test_one_arm_is_described():

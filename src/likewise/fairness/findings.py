@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from math import inf, isfinite, isnan
 from typing import Protocol
 
 from likewise.fairness.accuracy import ErrorFigures
@@ -33,6 +33,7 @@ def findings(
     valid: bool = True,
     paired: PairedDifferences | None = None,
     change: str | None = None,
+    advice: str | None = None,
 ) -> tuple[str, ...]:
     """Put what was measured into words.
 
@@ -45,6 +46,8 @@ def findings(
     paired : PairedDifferences, optional
     change : str, optional
         What made the difference, to begin a sentence with, for example ``"With pre-processing"``; by default the names of the arms.
+    advice : str, optional
+        What to try, as a sentence, should the error rise.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def findings(
         return (_not_comparable(before, after), _scope(before))
     sentences = (
         _fairness_sentence(change, before, after),
-        _error_sentence(before, after),
+        _error_sentence(before, after, advice),
         _mean_ratio_sentence(before, after),
         _scope(before),
     )
@@ -68,21 +71,26 @@ def findings(
 
 
 def _one_arm(arm: Measured) -> str:
-    similar = arm.fairness.similar
+    similar, ratio = arm.fairness.similar, _similar_ratio(arm.fairness)
+    if not isfinite(ratio):
+        return (
+            f"{_set_apart(arm)}No finite ratio is known of the {similar.share:.0%} most similar pairs; over all pairs the mean ratio "
+            f"IF is {_number(_mean_ratio(arm.fairness))}."
+        )
     return (
-        f"Over the {similar.share:.0%} most similar pairs outputs differ {_number(similar.scale_free_ratio.value)} times as much, "
+        f"{_set_apart(arm)}Over the {similar.share:.0%} most similar pairs outputs differ {_number(ratio)} times as much, "
         "relative to similarity, as over all pairs on average (scale-free ratio; 1 means that similarity makes no difference)."
     )
 
 
 def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
-    pair = (before.fairness.similar.scale_free_ratio.value, after.fairness.similar.scale_free_ratio.value)
+    pair = (_similar_ratio(before.fairness), _similar_ratio(after.fairness))
+    set_apart = _set_apart(before, after)
     share = f"{before.fairness.similar.share:.0%}"
     if not all(map(isfinite, pair)):
         return (
-            f"Whether similar individuals are treated more alike is not shown: over the {share} most similar pairs the "
-            f"scale-free ratio is {_number(pair[0])} before and {_number(pair[1])} after, because some individuals whose data are "
-            "equal get different outputs."
+            f"{set_apart}Whether similar individuals are treated more alike is not shown: over the {share} most similar pairs the "
+            f"scale-free ratio is {_number(pair[0])} before and {_number(pair[1])} after."
         )
     treated = {-1: "treated more alike", 0: "treated as they were", 1: "treated less alike"}[
         _direction(*pair)
@@ -90,22 +98,23 @@ def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
     gap = (before.fairness.similar.output_gap.value, after.fairness.similar.output_gap.value)
     overall = (before.fairness.mean_output_distance.value, after.fairness.mean_output_distance.value)
     return (
-        f"{change} similar individuals are {treated}, relative to how much outputs differ overall: the scale-free ratio over the "
+        f"{set_apart}{change} similar individuals are {treated}, relative to how much outputs differ overall: the scale-free ratio over the "
         f"{share} most similar pairs {_change(*pair)}. The mean distance of their outputs {_change(*gap)}, "
         f"that of all pairs {_change(*overall)}."
     )
 
 
-def _error_sentence(before: Measured, after: Measured) -> str:
+def _error_sentence(before: Measured, after: Measured, advice: str | None) -> str:
     if before.error is None or after.error is None:
         return "Accuracy was not measured, so whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
     verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
-    return f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
+    text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
+    return f"{text} {advice}" if advice and verb == "rises" else text
 
 
 def _mean_ratio_sentence(before: Measured, after: Measured) -> str:
-    ratio = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
+    ratio = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
     spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
     text = f"The mean ratio IF {_change(*ratio)}, while the spread of the outputs {_change(*spread)}"
     if _direction(*ratio) < 0 and _direction(*spread) < 0:
@@ -114,9 +123,9 @@ def _mean_ratio_sentence(before: Measured, after: Measured) -> str:
 
 
 def _not_comparable(before: Measured, after: Measured) -> str:
-    pair = (before.fairness.mean_ratio.value, after.fairness.mean_ratio.value)
+    pair = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
     return (
-        f"The mean ratio {_change(*pair)}, but each arm has its own reference distance (as in the paper's released code), "
+        f"{_set_apart(before, after)}The mean ratio {_change(*pair)}, but each arm has its own reference distance (as in the paper's released code), "
         "so this is not a valid before/after comparison: the change may come from the distance, not from the outputs."
     )
 
@@ -128,6 +137,33 @@ def _paired_sentence(paired: PairedDifferences) -> str:
         f"before, {farther.low:.0%} to {farther.high:.0%} farther apart (each with confidence {closer.confidence:g}; a population is "
         "spoken of only if neither the outputs' rule nor d was made from these individuals)."
     )
+
+
+def _set_apart(*arms: Measured) -> str:
+    """Count the pairs of infinite ratio, which one sentence with finite figures cannot speak of; empty where there is none."""
+    counts = [f"{arm.fairness.n_infinite:,}" for arm in arms]
+    if not any(arm.fairness.n_infinite for arm in arms):
+        return ""
+    return (
+        f"Pairs at distance 0 whose outputs differ, so that their ratio is infinite: {' before and '.join(counts)}"
+        f"{' after' if len(counts) > 1 else ''}, of {arms[0].fairness.n_pairs:,}; ratios here are those of the other pairs. "
+    )
+
+
+def _similar_ratio(fairness: FairnessFigures) -> float:
+    """Return the scale-free ratio of the most similar pairs, or of those of them whose ratio is finite; infinite where that is not known."""
+    similar = fairness.similar
+    if not fairness.n_infinite or isfinite(similar.scale_free_ratio.value):
+        return similar.scale_free_ratio.value
+    finite = similar.finite_mean_ratio
+    if finite is None or not isfinite(finite.value):
+        return inf
+    return finite.value * fairness.mean_reference_distance.value / fairness.mean_output_distance.value
+
+
+def _mean_ratio(fairness: FairnessFigures) -> float:
+    """Return the mean ratio IF; that of the finite pairs where some are infinite."""
+    return (fairness.finite_mean_ratio if fairness.n_infinite else fairness.mean_ratio).value
 
 
 def _scope(arm: Measured) -> str:
@@ -159,4 +195,6 @@ def _change(before: float, after: float) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3g}"
+    if isnan(value):
+        return "undefined"
+    return f"{value:.3g}" if isfinite(value) else "infinite"

@@ -141,7 +141,7 @@ class _Arm:
         notes = []
         if infinite := self.count("infinite"):
             notes.append(
-                f"{infinite:,} pairs have reference distance 0 but different outputs: their ratio is infinite"
+                f"{infinite:,} {'pair has' if infinite == 1 else 'pairs have'} reference distance 0 but different outputs: their ratio is infinite"
             )
         if undefined := self.findings.n_undefined:
             notes.append(f"{undefined:,} pairs have no defined reference distance and count nowhere")

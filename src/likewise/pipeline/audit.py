@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise.errors import InputError
-from likewise.estimation import Auto, MatrixEstimator, as_estimator
+from likewise.estimation import SVT, Auto, MatrixEstimator, as_estimator
 from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, findings
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
@@ -186,10 +186,17 @@ def _report(
         reference=summary,
         certificates=certificates,
         arms=arms,
-        findings=findings(arms, valid=summary.valid_comparison, change="With pre-processing"),
+        findings=findings(
+            arms, valid=summary.valid_comparison, change="With pre-processing", advice=_advice(run)
+        ),
         settings={**settings, "reference": summary.kind},
         seconds=steps.seconds,
     )
+
+
+def _advice(run: Run) -> str | None:
+    """Say what to try should the error have risen; nothing where the estimator was chosen by that error."""
+    return "The estimator 'auto' chooses by held-out error." if isinstance(run.fitted, SVT) else None
 
 
 def _observations(individuals: ObservedMatrix | PairwiseDistance) -> ObservedMatrix | None:
