@@ -33,10 +33,14 @@ def test_every_two_groups_have_a_row():
     ]
     assert float(mean[2].values[0]) == pytest.approx(np.mean(ratios), rel=1e-3)
     assert "f and m" in str(report(groups))
+    assert "kinds of pairs" not in str(report(groups))
 
 
 def test_of_many_groups_the_table_has_none_and_the_record_all():
     groups = list("aabcdefg")
     assert rows_by_title(groups) == {}
+    assert "every two groups: 28 kinds of pairs; all of them are in report.json" in " ".join(
+        str(report(groups)).split()
+    )
     record = report(groups).arms["outputs"].fairness.to_dict()["groups"]["by_groups"]
     assert len(record) == 7 * 8 // 2

@@ -1,9 +1,11 @@
 """The page holds everything, loads nothing, and shows ids without running them."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from likewise.fairness import LipschitzCertificates, Unavailable
 from likewise.report import as_page
 from likewise.report.numbers import figure_text
 
@@ -141,3 +143,19 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(make_report):
     shown = make_report()._repr_html_()
     assert shown.startswith("<iframe srcdoc=")
     assert "<script" not in shown
+
+
+def test_data_that_came_from_no_file_are_called_data(make_report):
+    report = make_report()
+    assert "Individual fairness of [b]ratings.csv" in Page(as_page(report)).text
+    in_memory = replace(report, data=replace(report.data, source="in memory"))
+    assert "Individual fairness of data in memory" in Page(as_page(in_memory)).text
+
+
+def test_the_reason_why_nothing_is_proved_stands_once(make_report):
+    missing = LipschitzCertificates(
+        *(Unavailable(name, "rows are regressions") for name in "abcdefg"), incoherence=None
+    )
+    text = Page(as_page(replace(make_report(), certificates=missing))).text
+    assert "No constant is proved for: a; b; c; d; e; f; g. The reason: rows are regressions." in text
+    assert text.count("rows are regressions") == 1

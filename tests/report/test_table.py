@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from likewise.fairness import SampledFigure
+from likewise.fairness import LipschitzCertificates, SampledFigure, Unavailable
 from likewise.report import as_text
 from likewise.report.comparison import comparison
 from likewise.report.numbers import figure_text
@@ -60,8 +61,11 @@ def test_proved_is_apart_from_measured(make_report):
 
 def test_data_and_estimate_are_described(make_report):
     text = " ".join(str(make_report()).split())
-    assert "4 individuals x 3 features, 9 observed (p_hat = 0.75)" in text
-    assert "tau = 0.5 (given) keeps 3 singular values" in text
+    assert (
+        "4 individuals x 3 features, 9 observed (p_hat, the share of entries that is observed, = 0.75)"
+        in text
+    )
+    assert "tau, the threshold for singular values, = 0.5 (given); 3 kept" in text
     assert "12.5% of the estimate clipped" in text
     assert "n = 3 against r m / p_hat = 11" in text
 
@@ -87,6 +91,34 @@ def test_infinite_ratios_are_counted_and_named(make_report):
     assert row.split() == ["infinite", "ratios", "1", "1"]
     assert "ratio infinite (D 0.5, d 0)" in text
     assert "their ratio is infinite" in " ".join(section(text, "Notes").split())
+
+
+def test_similar_pairs_of_finite_ratio_have_a_mean_of_their_own_where_the_other_is_infinite(make_report):
+    label = "mean ratio D/d, finite pairs"
+    arms = make_report(duplicate=True).arms.values()
+    row = next(
+        line for line in str(make_report(duplicate=True)).splitlines() if line.strip().startswith(label)
+    )
+    assert row.split()[-3:-1] == [figure_text(arm.fairness.similar.finite_mean_ratio) for arm in arms]
+    assert label not in str(make_report())
+
+
+def test_outputs_are_described_once_where_only_rounding_differs(make_report):
+    report = make_report()
+    assert len({str(arm.fairness.output) for arm in report.arms.values()}) == 2
+    largest = 64 * np.finfo(float).eps * 1.0  # WITHOUT holds the row (0, 1)
+    assert " ".join(str(report).split()).count("l2 between rows") == 1
+    assert f"up to {largest:.2g}, as rounding leaves" in " ".join(str(report).split())
+
+
+def test_constants_that_lack_one_for_the_same_reason_are_named_in_one_sentence(make_report):
+    missing = LipschitzCertificates(
+        *(Unavailable(name, "rows are regressions") for name in "abcdefg"), incoherence=None
+    )
+    report = replace(make_report(), certificates=missing)
+    proved = " ".join(section(str(report), "Proved").split())
+    assert "No constant is proved for: a; b; c; d; e; f; g" in proved
+    assert proved.count("rows are regressions") == 1
 
 
 def test_a_note_of_one_arm_says_which(make_report):

@@ -17,6 +17,8 @@ PROVED_SCOPE = (
     "named after an arm speak of its outputs: the Lipschitz constant K1 of the algorithm, if it has one, times that of the pre-processing."
 )
 
+_MISSING = "none"
+
 
 @dataclass(frozen=True)
 class ProvedRow:
@@ -50,6 +52,32 @@ def proved_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
     return tuple(map(_proved_row, (*report.certificates, report.certificates.seen, *of_outputs)))
 
 
+def tabled_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
+    """Return the rows of `proved_rows` less those that `unproved` speaks of."""
+    shared = _shared_reasons(report)
+    return tuple(row for row in proved_rows(report) if not _is_missing(row) or row.assuming not in shared)
+
+
+def unproved(report: AuditReport) -> tuple[str, ...]:
+    """Say in a sentence which constants there are none of, where several lack one for the same reason."""
+    return tuple(
+        f"No constant is proved for: {'; '.join(names)}. The reason: {reason}."
+        for reason, names in _shared_reasons(report).items()
+    )
+
+
+def _shared_reasons(report: AuditReport) -> dict[str, list[str]]:
+    """Return the names of missing constants by reason, of reasons that more than one has."""
+    names: dict[str, list[str]] = {}
+    for row in filter(_is_missing, proved_rows(report)):
+        names.setdefault(row.assuming, []).append(row.name)
+    return {reason: found for reason, found in names.items() if len(found) > 1}
+
+
+def _is_missing(row: ProvedRow) -> bool:
+    return row.value == _MISSING
+
+
 def proved_domains(report: AuditReport) -> tuple[str, ...]:
     """Say in a sentence for which pairs the constants hold; more than one where they differ in it."""
     rows = [row for row in proved_rows(report) if row.domain]
@@ -64,7 +92,7 @@ def _proved_row(constant: Certificate | AffineCertificate | Unavailable) -> Prov
     from likewise.fairness import Unavailable
 
     if isinstance(constant, Unavailable):
-        return ProvedRow(constant.name, "none", "", "", constant.reason, ())
+        return ProvedRow(constant.name, _MISSING, "", "", constant.reason, ())
     assumed = "; ".join(constant.assumptions) or "nothing"
     norms = f"{constant.from_norm} to {constant.to_norm}"
     return ProvedRow(constant.name, _value(constant), norms, str(constant.domain), assumed, constant.proof)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from likewise.report.numbers import figure_text, number, percent_change
@@ -54,6 +55,12 @@ _SIMILAR = {
     "similar_mean_ratio": ("mean ratio D/d", "Output distance over reference distance."),
     "similar_max_ratio": ("largest ratio", "The pair of similar individuals that is treated worst."),
     "similar_output_gap": ("mean output distance", "How far apart the outputs of similar individuals are."),
+}
+_SIMILAR_FINITE = {
+    "similar_finite_mean_ratio": (
+        "mean ratio D/d, finite pairs",
+        "The same without the pairs at distance zero whose outputs differ.",
+    ),
 }
 _ALL_PAIRS = {
     "mean_ratio": (
@@ -125,7 +132,7 @@ def comparison(report: AuditReport) -> tuple[Group, ...]:
     comparable = report.reference.valid_comparison
     similar = f"The {arms[0].fairness.similar.share:.0%} most similar pairs"
     groups = [
-        Group(similar, (*_figure_rows(arms, _SIMILAR, comparable), *_similarity_rows(arms))),
+        Group(similar, (*_figure_rows(arms, _similar_figures(arms), comparable), *_similarity_rows(arms))),
         Group("All pairs", (*_figure_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
         Group("Outputs", tuple(_figure_rows(arms, _OUTPUTS, comparable))),
         *_groups_on_request(arms, comparable),
@@ -138,6 +145,14 @@ def _figure_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable:
     every = [arm.fairness.figures() for arm in arms]
     for name, (label, meaning) in names.items():
         yield _row(label, meaning, [figures[name] for figures in every], comparable)
+
+
+def _similar_figures(arms: list[Arm]) -> dict[str, tuple[str, str]]:
+    """Name the figures of similar pairs; that of the finite ones where another mean is infinite."""
+    similar = [arm.fairness.similar for arm in arms]
+    needed = not all(isfinite(pairs.mean_ratio.value) for pairs in similar)
+    known = all(pairs.finite_mean_ratio is not None for pairs in similar)
+    return _SIMILAR | _SIMILAR_FINITE if needed and known else _SIMILAR
 
 
 def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
@@ -154,10 +169,17 @@ def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
 def _rows_of_every_two_groups(arms: list[Arm], name: str, comparable: bool) -> Iterable[Row]:
     """Yield a row for every two groups where there are few; all of them are in the JSON."""
     splits = [arm.fairness.groups.by_groups for arm in arms if arm.fairness.groups]
-    if not splits or len(splits[0]) > _MOST_KINDS:
+    if splits and len(splits[0]) > _MOST_KINDS:
         return
     for kinds in zip(*splits, strict=True):
         yield _row(kinds[0].name, "", [getattr(kind, name) for kind in kinds], comparable)
+
+
+def kinds_left_out(report: AuditReport) -> int:
+    """Return how many kinds of pairs of groups there are if the table shows none of them because they are too many; else 0."""
+    splits = [arm.fairness.groups.by_groups for arm in report.arms.values() if arm.fairness.groups]
+    kinds = max(map(len, splits), default=0)
+    return kinds if kinds > _MOST_KINDS else 0
 
 
 def _spoken(name: str) -> str:

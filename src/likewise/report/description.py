@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from likewise.report.comparison import kinds_left_out
 from likewise.report.numbers import number
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 VALID = "Both arms are held against this one distance, so they can be compared."
 INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference distance."
 
+_ROUNDING = re.compile(r"(?<=up to )\S+(?=, as rounding leaves)")
+
 
 def data_lines(data: DataSummary) -> tuple[str, ...]:
     """Say what was observed, or that only a distance between the individuals is known."""
@@ -20,7 +24,8 @@ def data_lines(data: DataSummary) -> tuple[str, ...]:
         return (f"{data.source}: {data.n_individuals:,} individuals, known by the distance between them",)
     return (
         f"{data.source}: {data.n_individuals:,} individuals x {data.n_features:,} features, "
-        f"{data.n_observed:,} observed (p_hat = {number(data.observed_fraction)})",
+        f"{data.n_observed:,} observed "
+        f"(p_hat, the share of entries that is observed, = {number(data.observed_fraction)})",
         f"values {data.value_range}, worked on as {data.interval} interval",
     )
 
@@ -30,7 +35,7 @@ def estimate_lines(estimate: EstimateSummary) -> tuple[str, ...]:
     kept = (
         f"{estimate.rank:,} components beside the offsets"
         if estimate.threshold is None
-        else f"tau = {number(estimate.threshold)} ({estimate.threshold_name}) keeps {estimate.rank:,} singular values"
+        else f"tau, the threshold for singular values, = {number(estimate.threshold)} ({estimate.threshold_name}); {estimate.rank:,} kept"
     )
     return (
         estimate.estimator,
@@ -60,13 +65,26 @@ def reference_lines(report: AuditReport) -> tuple[str, ...]:
 def measured_lines(report: AuditReport) -> tuple[str, ...]:
     """Say what each arm is, how outputs were compared, and what a ratio is."""
     arms = report.arms.values()
-    outputs = dict.fromkeys(str(arm.fairness.output) for arm in arms)
     return (
         *(f"{arm.name}: {arm.title}" for arm in arms),
-        f"output distance D: {'; '.join(outputs)}",
+        f"output distance D: {'; '.join(_output_distances(report))}",
         "A ratio is D/d of two individuals: how far apart their outputs are, over how far apart they are themselves. Smaller is fairer, as long "
         "as error and spread hold up.",
     )
+
+
+def _output_distances(report: AuditReport) -> tuple[str, ...]:
+    """Describe how outputs were compared; only once where but the size of what rounding leaves differs, and then with the larger."""
+    described: dict[str, str] = {}
+    for text in (str(arm.fairness.output) for arm in report.arms.values()):
+        kind = _ROUNDING.sub("", text)
+        described[kind] = max(described.get(kind, text), text, key=_rounding)
+    return tuple(described.values())
+
+
+def _rounding(text: str) -> float:
+    found = _ROUNDING.search(text)
+    return float(found[0]) if found else 0.0
 
 
 def verdict_lines(report: AuditReport) -> tuple[str, ...]:
@@ -76,7 +94,13 @@ def verdict_lines(report: AuditReport) -> tuple[str, ...]:
 
 def all_notes(report: AuditReport) -> tuple[str, ...]:
     """Collect what the reader should know of the data and of each arm; what holds of every arm is said once."""
-    return (*report.data.notes, *_arm_notes(report))
+    return (*report.data.notes, *_arm_notes(report), *_kinds_note(report))
+
+
+def _kinds_note(report: AuditReport) -> Iterator[str]:
+    """Say where the pairs of every two groups are, if they are too many kinds for the table."""
+    if kinds := kinds_left_out(report):
+        yield f"every two groups: {kinds:,} kinds of pairs; all of them are in report.json"
 
 
 def _arm_notes(report: AuditReport) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
+from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.comparison import comparison
 from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines, verdict_lines
 from likewise.report.figures import FIGURES, inline_svg
@@ -44,6 +44,7 @@ def _context(report: AuditReport) -> dict[str, Any]:
     groups = comparison(report)
     return {
         "report": report,
+        "title": _title(report),
         "findings": (*verdict_lines(report), *report.findings),
         "style": page_style(),
         "groups": groups,
@@ -51,12 +52,18 @@ def _context(report: AuditReport) -> dict[str, Any]:
         "arrow": Markup(' <span class="arrow">&rarr;&nbsp;</span>'),
         "show_change": len(report.arms) == 2 and report.reference.valid_comparison,
         "figures": list(_figures(report)),
-        "proved": proved_rows(report),
+        "proved": tabled_rows(report),
+        "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
         "proved_domains": proved_domains(report),
         "description": _description(report),
         "notes": all_notes(report),
     }
+
+
+def _title(report: AuditReport) -> str:
+    """Name the file, or say that there was none."""
+    return "data in memory" if report.data.source == "in memory" else report.data.source
 
 
 def _figures(report: AuditReport) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from likewise.report.certificates import PROVED_SCOPE, proved_domains, proved_rows
+from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.comparison import comparison
 from likewise.report.description import (
     all_notes,
@@ -74,8 +74,8 @@ def _parts(report: AuditReport) -> Iterator[RenderableType]:
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
         yield Text("\nProved", style="bold")
-        yield from map(_indented, (PROVED_SCOPE, *proved_domains(report)))
-        yield Padding(_proved_table(report), (1, 0, 0, 1))
+        yield from map(_indented, (PROVED_SCOPE, *proved_domains(report), *unproved(report)))
+        yield from _proved_table(report)
     yield from _section("Notes", all_notes(report), bullet=True)
 
 
@@ -109,13 +109,17 @@ def _comparison_table(report: AuditReport) -> Table:
     return table
 
 
-def _proved_table(report: AuditReport) -> Table:
+def _proved_table(report: AuditReport) -> Iterator[RenderableType]:
+    """Yield the table of constants; nothing where sentences have said it all."""
+    rows = tabled_rows(report)
+    if not rows:
+        return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     for heading in ("constant", "value", "norms", "assuming"):
         table.add_column(heading)
-    for row in proved_rows(report):
+    for row in rows:
         table.add_row(*map(Text, (row.name, row.value, row.norms, row.assuming)))
-    return table
+    yield Padding(table, (1, 0, 0, 1))
 
 
 def _worst_lines(report: AuditReport) -> Iterator[str]:
