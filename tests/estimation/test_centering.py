@@ -9,7 +9,7 @@ from scipy import sparse
 from likewise import SVT, ObservedMatrix
 from likewise.errors import InputError
 from likewise.estimation import Biases, centre
-from likewise.estimation.bias_equations import solve_biases, variance_components
+from likewise.estimation.bias_equations import VarianceComponents, solve_biases, variance_components
 
 HAND = np.array([[1.0, 0.0, np.nan], [0.5, np.nan, -0.5], [np.nan, np.nan, np.nan]])
 """Means: all .25; rows .5, 0, none; columns .75, 0, -.5."""
@@ -134,6 +134,20 @@ def test_the_scale_of_weights_does_not_matter(kind):
     if one.row_offsets is not None:
         np.testing.assert_allclose(one.row_offsets, ten.row_offsets)
         assert ten.row_penalty == pytest.approx(10 * one.row_penalty)
+
+
+def test_biases_of_no_variance_are_said_to_be_none():
+    assert VarianceComponents(2.0, 1.0, 4.0).notes == (
+        "biases regularised by 2 observations a row and 4 observations a column, from variance components",
+    )
+    assert VarianceComponents(0.0, 1.0, 4.0).notes == (
+        "biases regularised by 4 observations a column, from variance components",
+        "no row biases: their variance is estimated as 0",
+    )
+    assert VarianceComponents(0.0, 0.0, 4.0).notes == (
+        "no row biases: their variance is estimated as 0",
+        "no column biases: their variance is estimated as 0",
+    )
 
 
 def test_variance_components_are_right_on_average():

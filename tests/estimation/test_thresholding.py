@@ -117,6 +117,12 @@ def test_rank_zero_is_the_middle_of_the_range_and_says_why():
     np.testing.assert_array_equal(estimate.fold_in(np.array([[np.nan, 1.0]])), [[3.0, 3.0]])
 
 
+def test_the_edge_of_noise_is_not_advised_to_those_who_used_it():
+    noise = np.random.default_rng(0).uniform(-1, 1, (12, 8))
+    with pytest.warns(RankZeroWarning, match="threshold: try a smaller number, or estimator='auto'"):
+        svt(ObservedMatrix(noise, value_range=(-1, 1)), threshold="noise-edge")
+
+
 def test_near_full_rank_warns():
     rng = np.random.default_rng(0)
     with pytest.warns(FullRankWarning, match="nearly all noise"):

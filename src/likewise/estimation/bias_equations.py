@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite, isinf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,10 +134,13 @@ class VarianceComponents:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was found, in words."""
-        row_penalty, column_penalty = self.penalties
-        return (
-            f"biases regularised by {row_penalty:.3g} observations a row and {column_penalty:.3g} a column, from variance components",
+        sides = dict(zip(("row", "column"), self.penalties, strict=True))
+        none = tuple(
+            f"no {side} biases: their variance is estimated as 0" for side in sides if isinf(sides[side])
         )
+        parts = [f"{sides[side]:.3g} observations a {side}" for side in sides if isfinite(sides[side])]
+        regularised = f"biases regularised by {' and '.join(parts)}, from variance components"
+        return (regularised, *none) if parts else none
 
 
 def variance_components(values: Values) -> VarianceComponents:

@@ -11,6 +11,7 @@ from likewise.errors import FullRankWarning, RankZeroWarning, option
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.preparation import Prepared, prepare
 from likewise.estimation.shrinkers import KeptSpectrum, Shrinker, ShrinkerRule, resolve_shrinker, shrink
+from likewise.estimation.threshold_rules import NoiseEdge
 from likewise.estimation.thresholds import ObservationStatistics, ThresholdRule, resolve_threshold
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
@@ -100,7 +101,7 @@ def threshold_spectrum(
     tau = resolve_threshold(threshold, statistics, shrinker)
     # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
     triplets = singular_triplets(zero_filled, above=tau, solver=solver, random_state=random_state)
-    _warn_of_extreme_rank(triplets, min(zero_filled.shape), tau)
+    _warn_of_extreme_rank(triplets, min(zero_filled.shape), tau, threshold)
     # 4. sum over S of psi(sigma_l) u_l v_l^T, plus the centre, clipped when it is read.
     sigma = np.asarray(triplets.values, dtype=np.float64)
     shrunk_values = shrink(resolve_shrinker(shrinker, KeptSpectrum(statistics, tau, sigma)), sigma)
@@ -110,18 +111,20 @@ def threshold_spectrum(
     return estimate, triplets, tau
 
 
-def _warn_of_extreme_rank(triplets: SingularTriplets, full_rank: int, tau: float) -> None:
+def _warn_of_extreme_rank(triplets: SingularTriplets, full_rank: int, tau: float, threshold: object) -> None:
+    at_edge = threshold == "noise-edge" or isinstance(threshold, NoiseEdge)
+    noise_edge = "" if at_edge else f"{option('threshold', repr('noise-edge'))} or "
     if triplets.rank == 0:
         warnings.warn(
             f"no singular value exceeds the threshold {tau:g}, so the estimate is constant, or its centre alone. "
-            f"Data may be too scarce for this threshold: try {option('threshold', repr('noise-edge'))} or a smaller number.",
+            f"Data may be too scarce for this threshold: try {noise_edge}a smaller number, or {option('estimator', repr('auto'))}.",
             RankZeroWarning,
             stacklevel=4,
         )
     elif full_rank >= _SMALLEST_SIDE_TO_WARN and triplets.rank >= _NEARLY_FULL * full_rank:
         warnings.warn(
             f"{triplets.rank} of at most {full_rank} singular values exceed the threshold {tau:g}, so the estimate keeps "
-            f"nearly all noise. Try {option('threshold', repr('noise-edge'))} or a larger number.",
+            f"nearly all noise. Try {noise_edge}a larger number.",
             FullRankWarning,
             stacklevel=4,
         )
