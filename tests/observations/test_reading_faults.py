@@ -221,6 +221,9 @@ def test_a_missing_file_suggests_its_neighbour(write):
     path = write(GOOD, "ratings.dat")
     with pytest.raises(FileFormatError, match=r"no file .*rating\.dat'.*did you mean .*ratings\.dat\?"):
         read_ratings(path.with_name("rating.dat"))
+    with pytest.raises(FileFormatError, match="no file") as raised:  # has but the ending in common
+        read_ratings(write(GOOD, "scores.csv").with_name("nofile.csv"))
+    assert "did you mean" not in str(raised.value)
     with pytest.raises(FileFormatError, match="no file"):
         read_ratings("/nowhere/at/all.csv")
 

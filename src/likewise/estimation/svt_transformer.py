@@ -24,6 +24,9 @@ from likewise.observations.value_range import Interval
 class SVT(MatrixEstimator):
     """Complete a sparse, noisy matrix by singular value thresholding, as pre-processing for any model.
 
+    It is fitted to an `ObservedMatrix`, a sparse matrix, or an array with NaN where nothing was observed. Of an `ObservedMatrix` give
+    itself, not its ``to_dense()``: there missing entries are 0, and every 0 is taken for an observation.
+
     Parameters
     ----------
     threshold : float, str or callable, default "noise-edge"

@@ -196,10 +196,13 @@ class ObservedMatrix:
     def to_dense(self, missing: float = 0.0) -> NDArray[np.floating]:
         """Return a dense array in which `missing` stands for what was not observed.
 
+        By default that is 0, which whoever reads the array takes for an observation: an estimator that is fitted to it sees nothing missing.
+        Fit the `ObservedMatrix` itself, or ``to_dense(missing=numpy.nan)``.
+
         Parameters
         ----------
-        missing : float
-            For example 0, or NaN.
+        missing : float, default 0
+            For example NaN.
 
         Returns
         -------

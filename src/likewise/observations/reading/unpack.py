@@ -41,6 +41,9 @@ ARRAY_DAMAGE = (
 )
 """What NumPy and SciPy raise about arrays in a file whose headers say what cannot be."""
 
+_ALIKE = 0.8
+"""How alike, from 0 to 1, a file name must be to be taken for what was meant: a shared ending alone comes to 0.6."""
+
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 
 
@@ -79,7 +82,7 @@ def _content(file: Path) -> bytes:
         return file.read_bytes()
     except FileNotFoundError as error:
         siblings = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
-        nearest = get_close_matches(file.name, siblings, n=1)
+        nearest = get_close_matches(file.name, siblings, n=1, cutoff=_ALIKE)
         hint = f"did you mean {file.parent / nearest[0]}?" if nearest else ""
         raise FileFormatError(f"no file {str(file)!r}", "a path to a file of observations", hint) from error
     except (OSError, ValueError) as error:
