@@ -10,6 +10,37 @@ import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
+__all__ = [
+    "ActivityWarning",
+    "CompletenessWarning",
+    "ConstantOutputWarning",
+    "ConvergenceWarning",
+    "DamagedStateWarning",
+    "DistanceError",
+    "EstimatorError",
+    "FairnessError",
+    "FileFormatError",
+    "FullRankWarning",
+    "InputError",
+    "KernelWarning",
+    "LikewiseError",
+    "LikewiseWarning",
+    "MemoryLimitError",
+    "MissingDependencyError",
+    "ModelError",
+    "ObservationError",
+    "OutputError",
+    "RankZeroWarning",
+    "ShapeError",
+    "ShrinkerError",
+    "SpectrumError",
+    "ThresholdError",
+    "ValueRangeWarning",
+    "option",
+    "spelled",
+    "unknown_name",
+]
+
 _MARKED = re.compile("\x01(\\w+)\x02(.*?)\x03", re.DOTALL)
 
 

@@ -29,7 +29,7 @@ _SMALL = 0.1
 
 @dataclass(frozen=True, eq=False)
 class FactorFit:
-    """``z_ij = centre + u_i . v_j + a_i + b_j``: the factors, and how they were found.
+    """``z_ij = centre + u_i^T v_j + a_i + b_j``: the factors, and how they were found.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def alternating_least_squares(
     max_iter: int = 100,
     random_state: int | np.random.Generator | None = None,
 ) -> FactorFit:
-    """Fit ``centre + u_i . v_j + a_i + b_j`` to observations, the rows and the columns in turn.
+    """Fit ``centre + u_i^T v_j + a_i + b_j`` to observations, the rows and the columns in turn.
 
     With a number lambda this minimises ``1/2 sum w (z - estimate)^2 + lambda/2 (sum |u|^2 + a^2 + sum |v|^2 + b^2)``. With
     ``"estimated"`` each vector is normal about 0 with a covariance that is common to its side, and so is the noise; covariances and

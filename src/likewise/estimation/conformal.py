@@ -162,7 +162,7 @@ def entry_intervals(
     >>> data = clustered(60, 80, 3, observed_fraction=0.5, random_state=1)
     >>> intervals = entry_intervals(data.observed, "biases", confidence=0.9)
     >>> intervals.n_calibration, intervals.entries([0], [0]).shape
-    (242, (1, 2))
+    (248, (1, 2))
     """
     if isinstance(confidence, bool) or not 0 < confidence < 1:
         raise InputError(option("confidence", repr(confidence)), "a number between 0 and 1, both excluded")
