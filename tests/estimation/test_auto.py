@@ -15,6 +15,7 @@ from likewise.estimation.auto import _Plan
 from likewise.estimation.held_out_folds import held_out_folds
 from likewise.estimation.recipes import BIASES, LADDERS, Recipe, Settings, ladders_for
 from likewise.estimation.trials import HeldOut, Tried, chosen_of
+from likewise.fairness.certificates import Unavailable
 from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
@@ -269,6 +270,25 @@ def test_a_linear_winner_has_its_constant(data, monkeypatch):
     assert found.certificate_.filled is not None
     assert found.decomposed_matrix().nnz == data.observed.n_observed
     assert not any("no constant" in note for note in found.notes_)
+
+
+def test_a_winner_with_offsets_and_weights_of_rows_says_that_it_has_no_constant(data, monkeypatch):
+    monkeypatch.setattr(
+        auto_module,
+        "ladders_for",
+        lambda _: (
+            (recipe("svt", lambda *_: SVT(centering="biases", propensities="degrees", random_state=0)),),
+        ),
+    )
+    found = Auto(random_state=0).fit(data.observed)
+    assert found.choice_.name == "svt"
+    assert isinstance(found.certificate_.filled, Unavailable)
+    assert (
+        sum(
+            "no constant K* can be proved" in note and "weights of their own" in note for note in found.notes_
+        )
+        == 1
+    )
 
 
 def test_its_error_is_not_above_that_of_biases_in_the_table(fitted):

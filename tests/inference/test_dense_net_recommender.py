@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 from likewise import SVT, DenseNetRecommender, ObservedMatrix, audit
-from likewise.errors import ModelError, ShapeError
+from likewise.errors import ModelError, ObservationError, ShapeError
 from likewise.inference import NetSettings, as_model, dense_net_outputs
 from likewise.inference.dense_net_model import DenseNetModel
 from likewise.observations import clustered
@@ -25,6 +25,13 @@ def stars():
     values = rng.integers(1, 6, (15, 11)).astype(float)
     values[rng.random(values.shape) < 0.5] = np.nan
     return ObservedMatrix(values, value_range=(1, 5))
+
+
+def test_infinite_values_are_told_by_place(stars):
+    with pytest.raises(ObservationError, match=r"value inf at \(0, 0\)"):
+        DenseNetRecommender(**SMALL).fit([[np.inf, 1], [2, 3]])
+    with pytest.raises(ObservationError, match="infinite values"):
+        DenseNetRecommender(**SMALL).fit(stars).predict(np.full((1, 11), np.inf))
 
 
 ONE_VALUE_EACH = dict.fromkeys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -77,6 +79,8 @@ class AlternatingLeastSquares(MatrixEstimator):
            [4.9, 4.8, 1.1],
            [1.1, 1.1, 4.9]])
     """
+
+    not_linear: ClassVar[str] = PosteriorFolding.not_linear
 
     def __init__(
         self,

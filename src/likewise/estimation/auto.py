@@ -9,6 +9,7 @@ from time import process_time
 
 import numpy as np
 
+from likewise.estimation.budget import without_constant
 from likewise.estimation.choice import CandidateTrial, Choice
 from likewise.estimation.convergence import checked_positive
 from likewise.estimation.estimator import MatrixEstimator
@@ -102,11 +103,11 @@ class Auto(MatrixEstimator):
 
 def _without_constant(fitted: MatrixEstimator) -> tuple[str, ...]:
     """Say where no constant can be proved, and which estimator has one."""
-    reason = fitted.estimate_.folding.not_linear
+    reason = without_constant(fitted.estimate_)
     if not reason:
         return ()
     return (
-        f"no constant K* can be proved of this estimate: {reason}. The estimator svt has one, and its max_lipschitz sets a limit for it",
+        f"no constant K* can be proved of this estimate: {reason}. The estimator svt by default has one, and its max_lipschitz sets a limit for it",
     )
 
 

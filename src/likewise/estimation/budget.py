@@ -141,17 +141,10 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     alone, ``sqrt(n) / (n + lambda)`` without weights, and a gain may also rise.
     """
     check_limit(limit)
-    if estimate.folding.not_linear:
+    if reason := without_constant(estimate):
         raise InputError(
-            f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {estimate.folding.not_linear}",
-            "an estimator with linear folding, such as 'svt'",
-        )
-    weighting = estimate.folding.weighting
-    if weighting is not None and weighting.by_count and estimate.folding.row_penalty is not None:
-        raise InputError(
-            f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: its rows have offsets, and weights of their own",
-            "offsets of rows, or propensities that differ between them, not both",
-            f"{option('centering', repr('column'))} has no offsets of rows; propensities for each column are the same in all of them",
+            f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {reason}",
+            *_instead(estimate),
         )
     rows = BudgetRows.of(estimate)
     if limit <= rows.smallest:
@@ -166,15 +159,34 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     return replace(estimate, shrunk_values=solution.gains * estimate.singular_values), solution
 
 
-def check_limit(limit: float) -> None:
-    """Raise InputError unless a limit is a finite number above 0."""
+def without_constant(estimate: LowRankEstimate) -> str:
+    """Return why an estimate has no constant K*, of zero-filled rows or of rows filled with their centre; empty where it has one."""
+    folding = estimate.folding
+    weights_by_row = folding.weighting is not None and folding.weighting.by_count
+    if weights_by_row and folding.row_penalty is not None:
+        return folding.not_linear or "its rows have offsets, and weights of their own"
+    return folding.not_linear
+
+
+def _instead(estimate: LowRankEstimate) -> tuple[str, ...]:
+    """Return what has a constant where an estimate has none, and a hint where it is only a matter of options."""
+    if estimate.folding.not_linear:
+        return ("an estimator with linear folding, such as 'svt'",)
+    return (
+        "offsets of rows, or propensities that differ between them, not both",
+        f"{option('centering', repr('column'))} has no offsets of rows; propensities for each column are the same in all of them",
+    )
+
+
+def check_limit(limit: float, name: str = "max_lipschitz") -> None:
+    """Raise InputError, with the name of the argument, unless a limit is a finite number above 0."""
     if (
         isinstance(limit, bool)
         or not isinstance(limit, int | float | np.number)
         or not (isfinite(limit) and limit > 0)
     ):
         raise InputError(
-            option("max_lipschitz", repr(limit)),
+            option(name, repr(limit)),
             "a finite number above 0",
             "every limit above 0 can be met; at 0 only an estimate that treats all alike would",
         )

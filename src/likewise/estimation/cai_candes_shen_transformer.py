@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from likewise.estimation.cai_candes_shen import cai_candes_shen
@@ -65,6 +67,8 @@ class CaiCandesShen(MatrixEstimator):
            [5., 5., 1.],
            [1., 1., 5.]])
     """
+
+    not_linear: ClassVar[str] = RidgeFolding.not_linear
 
     def __init__(
         self,

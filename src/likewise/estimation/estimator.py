@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,9 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     value_range: RangeChoice
     interval: Interval
     random_state: int | np.random.Generator | None
+
+    not_linear: ClassVar[str] = ""
+    """Why no estimate of this kind has linear folding, known before a fit; empty where one may have it."""
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         """Estimate the complete matrix.
@@ -155,7 +158,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
+            ensure_all_finite=False,  # what is infinite is told by place, as of any observations
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -77,6 +77,8 @@ class SoftImpute(MatrixEstimator):
            [4.5, 4.4, 1.5],
            [1.3, 1.5, 4.7]])
     """
+
+    not_linear: ClassVar[str] = RidgeFolding.not_linear
 
     def __init__(
         self,

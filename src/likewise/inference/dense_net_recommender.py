@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.errors import ShapeError
+from likewise.errors import ObservationError, ShapeError
 from likewise.inference.checked_outputs import dense
 from likewise.inference.dense_net import NetSettings, train_dense_net
 from likewise.inference.nearest_neighbors import Progress
@@ -185,6 +185,8 @@ class DenseNetRecommender(BaseEstimator):
 
     def _new_rows(self, X: Any) -> sparse.csr_array:
         values = to_table(self._validated(X, reset=False)).values
+        if not np.isfinite(values.data).all():
+            raise ObservationError("new rows with infinite values", "finite values, NaN where missing")
         data = self.scale_.forward(values.data, values.indices)
         return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
 
@@ -200,7 +202,12 @@ class DenseNetRecommender(BaseEstimator):
         elif sparse.issparse(X):
             X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
         return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_all_finite=False,  # what is infinite is told by place, as of any observations
         )
 
     def __sklearn_tags__(self) -> Any:
