@@ -101,3 +101,9 @@ def test_bad_parameters_are_named(options):
     (name,) = options
     with pytest.raises(InputError, match=f"^{name} is .*; expected"):
         CaiCandesShen(**options).fit(np.eye(3))
+
+
+@pytest.mark.parametrize("step", [1e10, 1e80, 1e300, 1e-310])
+def test_a_step_that_diverges_is_named(step):
+    with pytest.raises(InputError, match=r"^step is 1e.*, with which Y outgrows .* expected a step about 1"):
+        CaiCandesShen(step=step, random_state=0).fit([[5.0, 3.0], [4.0, 1.0], [2.0, 2.0]])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import sampled_entries
+from likewise.errors import InputError
 from likewise.estimation.folding import with_data
 from likewise.estimation.regularization_path import largest_singular_value
 from likewise.observations.table import Values
@@ -20,6 +21,8 @@ from likewise.spectrum.slabs import one_blas_thread
 
 _HEADROOM = 0.9
 """Of the tolerance, at which the steps end: the proof decomposes the last Y more exactly than they did."""
+_LARGEST = float(np.finfo(np.float64).max) ** 0.25
+"""Of Y, of whose size the decomposition takes the fourth power."""
 _SAFE = 1.9
 """A step for which convergence is proved (below 2): longer ones are halved down to it where the residual rises."""
 
@@ -95,6 +98,11 @@ def cai_candes_shen(
     -------
     CaiCandesShenFit
 
+    Raises
+    ------
+    InputError
+        If the step is so extreme that Y outgrows what can be computed.
+
     References
     ----------
     Cai, Candès, Shen, "A singular value thresholding algorithm for matrix completion", SIAM Journal on Optimization 20 (2010).
@@ -123,7 +131,11 @@ class _Ascent:
         self.values, self.threshold, self.step = values, threshold, step
         self.energy = float(np.linalg.norm(values.data)) or 1.0
         largest = largest_singular_value(values) or 1.0
-        self.dual: NDArray[np.float64] = ceil(threshold / (step * largest)) * step * values.data
+        self.first_step = step
+        with np.errstate(all="ignore"):  # told by `_bounded`
+            self.dual: NDArray[np.float64] = self._bounded(
+                float(np.ceil(threshold / np.float64(step * largest))) * step * values.data
+            )
         self.rng = rng
         self.subspace = first_subspace(min(values.shape), rng)
 
@@ -138,8 +150,16 @@ class _Ascent:
                 self.step = max(self.step / 2, _SAFE)
             if residual <= _HEADROOM * tol:
                 break
-            self.dual = self.dual + self.step * error
+            self.dual = self._bounded(self.dual + self.step * error)
         return self._proved(tol, done)
+
+    def _bounded(self, dual: NDArray[np.float64]) -> NDArray[np.float64]:
+        if np.abs(dual).max() < _LARGEST:
+            return dual
+        raise InputError(
+            f"step is {self.first_step:g}, with which Y outgrows what can be computed",
+            "a step about 1: below 2 convergence is proved",
+        )
 
     def _continued(self) -> Floats:
         """X on Omega, from the subspace that the last step left."""
