@@ -178,6 +178,11 @@ def test_screenot_refuses_impossible_rank_bounds(bound):
         ScreeNOT(bound)(statistics_of(SPIKE))
 
 
+def test_screenot_names_values_that_end():
+    with pytest.raises(ThresholdError, match="no singular value above 0 but the largest 1; expected noise"):
+        ScreeNOT(1)(statistics_of(np.outer([1.0, 2.0, 3.0], [1.0, -1.0, 2.0, 1.0])))
+
+
 # --- sign flips
 
 

@@ -57,7 +57,7 @@ def test_each_observation_is_hidden_equally_often():
     assert statistic < 51
 
 
-@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan")])
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan"), "x", None])
 def test_shares_outside_the_open_interval_are_refused(share):
     with pytest.raises(ObservationError, match="between 0 and 1, both excluded"):
         hold_out(ObservedMatrix([[1, 2]]), share)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,8 +66,7 @@ def hold_out(
     >>> bool((Z.values[split.rows, split.columns] == split.values).all())
     True
     """
-    if not 0 < share < 1:
-        raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
+    share = _checked_share(share)
     n_hidden = round(share * observed.n_observed)
     if not 0 < n_hidden < observed.n_observed:
         raise ObservationError(
@@ -77,3 +77,9 @@ def hold_out(
     hidden[generator_of(random_state).choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
     rows, columns = observed.positions()
     return HoldOut(observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden])
+
+
+def _checked_share(share: object) -> float:
+    if not isinstance(share, Real) or not 0 < float(share) < 1:
+        raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
+    return float(share)

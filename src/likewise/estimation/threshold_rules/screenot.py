@@ -49,7 +49,7 @@ class ScreeNOT:
             )
         if values[bound] == 0:
             raise ThresholdError(
-                f"singular values that end at the {bound}th", "noise to estimate", "use threshold=0"
+                f"no singular value above 0 but the largest {bound}", "noise to estimate", "use threshold=0"
             )
         return optimal_threshold(pseudo_noise(values, bound), values.size / longer)
 
