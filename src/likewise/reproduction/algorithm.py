@@ -66,7 +66,7 @@ def resolve_algorithm(name: str) -> Algorithm:
         return lambda features, _, __: Inferred(MODELS[name](features), _constant_of(name))
     if ":" in name:
         return _imported(name)
-    raise ModelError(*unknown_name("model", name, [DENSE_NET, *MODELS, "package.module:name"]))
+    raise ModelError(*unknown_name("model", name, [*MODELS, "package.module:name"]))
 
 
 def _dense_net() -> Algorithm:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from likewise.errors import InputError, ModelError, unknown_name
@@ -155,6 +156,9 @@ def _imported(path: str) -> Any:
 
 def _as_number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    if not 0 <= number < inf:
+        raise InputError(f"threshold {text} of an arm", "a finite number >= 0")
+    return number

@@ -90,9 +90,9 @@ def reproduce(
     >>> print(found)  # doctest: +SKIP
     """
     settings = Settings(
-        _listed(experiments),
+        _listed("experiments", experiments),
         (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations,
-        (QUICK_ARMS if quick else tuple(ARMS)) if arms is None else _listed(arms),
+        (QUICK_ARMS if quick else tuple(ARMS)) if arms is None else _listed("arms", arms),
         targets,
         model,
         quick,
@@ -109,8 +109,12 @@ def reproduce(
     return Reproduction(settings, records, versions())
 
 
-def _listed(names: str | Iterable[str]) -> tuple[str, ...]:
-    return tuple(names.split(",")) if isinstance(names, str) else tuple(names)
+def _listed(name: str, chosen: str | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(chosen, str):
+        return tuple(chosen.split(","))
+    if not isinstance(chosen, Iterable):
+        raise InputError(option(name, repr(chosen)), "names: a text, or several of them")
+    return tuple(map(str, chosen))
 
 
 def _check_needs(settings: Settings, ratings: PathLike | None) -> Path | None:
