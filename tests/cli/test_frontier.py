@@ -16,6 +16,11 @@ def test_files_and_table(likewise, ratings, tmp_path):
     assert [point["budget"] for point in tree["points"]] == [None, 0.4, 0.2]
 
 
+def test_the_help_says_what_is_the_default(likewise):
+    text = " ".join(likewise("frontier", "--help").out.replace("│", "").split())
+    assert "By default svt where an option below is given that is its own, and for frontier" in text
+
+
 def test_quiet(likewise, ratings, tmp_path):
     ran = likewise("frontier", ratings, "--out", tmp_path / "out", "--budgets", "0.4", "--quiet", *OPTIONS)
     assert (ran.code, ran.out, ran.err) == (0, "", "")
@@ -28,6 +33,10 @@ def test_quiet(likewise, ratings, tmp_path):
         (("--budgets", "a"), 2, "--budgets"),
         (("--estimator", "biases"), 1, "without a component"),
         (("--reference", "estimate"), 2, "--reference"),
+        (("--budgets", "0.5,0"), 1, "error: --budgets 0.0; expected a finite number above 0"),
+        (("--max-lipschitz", "0.4"), 1, "error: --max-lipschitz 0.4; expected no budget"),
+        (("--set", "max_lipschitz=0.4"), 1, "give --budgets"),
+        (("--estimator", "als"), 1, "AlternatingLeastSquares, whose estimates have no constant"),
     ],
 )
 def test_bad_input_writes_nothing(likewise, ratings, tmp_path, options, code, message):

@@ -77,7 +77,7 @@ def test_options_of_the_default_leave_it():
 
 
 def test_settings_reach_the_estimator_as_numbers_or_text():
-    settings = ("threshold=2.5", "shrinker=soft", "value_range=null", "centering=global")
+    settings = ("threshold=2.5", "shrinker=soft", "max_lipschitz=null", "centering=global")
     made = Completing(settings=settings).make_estimator()
     assert made.get_params() == SVT(2.5, "soft", random_state=0, centering="global").get_params()
 
@@ -90,6 +90,18 @@ def test_settings_reach_the_estimator_as_numbers_or_text():
         ({"settings": ("treshold=3",)}, "unknown option of svt 'treshold'.*did you mean 'threshold'"),
         ({"settings": ("threshold",)}, "--set threshold; expected NAME=VALUE"),
         ({"settings": ("=3",)}, "--set =3; expected NAME=VALUE"),
+        ({"estimator": ""}, "unknown estimator ''"),
+        ({"settings": ("value_range=[1,5]",)}, "--set value_range=.*--value-range LOW,HIGH"),
+        ({"settings": ("value_range=per-column",), "estimator": "als"}, "--set value_range=per-column; "),
+        (
+            {"settings": ("threshold=4",), "threshold": 3.0},
+            "--set threshold=4 beside threshold = 3.0; .*once",
+        ),
+        ({"settings": ("rank=4", "rank=4"), "estimator": "als"}, "--set rank=4 beside rank = 4; .*once"),
+        (
+            {"settings": ("random_state=4",), "random_state": 3},
+            "--set random_state=4 beside random_state = 3",
+        ),
     ],
 )
 def test_an_unknown_estimator_or_option_is_named(options, message):

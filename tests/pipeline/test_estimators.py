@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from likewise import SVT, LowRankEstimate, ObservedMatrix, audit, make_estimator
-from likewise.errors import EstimatorError
+from likewise import SVT, KNNRecommender, LowRankEstimate, ObservedMatrix, audit, make_estimator
+from likewise.errors import EstimatorError, ModelError
 from likewise.estimation import ESTIMATORS, LinearFolding, MatrixEstimator, as_estimator
 from likewise.pipeline.summaries import summarise_estimate
 
@@ -100,6 +100,21 @@ def test_the_spectrum_of_a_centred_estimate_is_of_what_was_decomposed(observed):
 def test_what_is_no_estimator_is_named(observed, estimator, message):
     with pytest.raises(EstimatorError, match=message):
         audit(observed, estimator=estimator)
+
+
+@pytest.mark.parametrize("n_neighbors", [0, 1000])
+def test_neighbours_that_there_are_not_are_told_before_the_estimate_is_fitted(
+    observed, monkeypatch, n_neighbors
+):
+    monkeypatch.setattr(MatrixEstimator, "fit", lambda *_: pytest.fail("too late"))
+    with pytest.raises(ModelError, match=f"n_neighbors is {n_neighbors} with"):
+        audit(observed, model=KNNRecommender(n_neighbors))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_what_is_said_of_linear_folding_before_a_fit_is_so_after_it(observed, name):
+    made = make_estimator(name, random_state=0).fit(observed)
+    assert not made.not_linear or made.estimate_.folding.not_linear == made.not_linear
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

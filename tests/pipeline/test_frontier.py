@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import likewise
-from likewise import SVT, certify, frontier, hold_out, measure_fairness
+from likewise import SVT, KNNRecommender, certify, frontier, hold_out, measure_fairness
 from likewise.errors import InputError, LikewiseError, OutputError
+from likewise.estimation import MatrixEstimator
 from likewise.fairness import ObservedDistance, SampledFairness
 from likewise.observations import clustered
 from likewise.pipeline.frontier import SHARES
@@ -170,7 +171,7 @@ def test_save_writes_all_or_nothing(found, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"budgets": [0.5, 0.0]}, "max_lipschitz=0.0"),
+        ({"budgets": [0.5, 0.0]}, "budgets=0.0"),
         ({"budgets": [float("nan")]}, "a finite number above 0"),
         ({"budgets": []}, "at least one value of L"),
         ({"reference": "estimate"}, "one distance for all budgets"),
@@ -193,6 +194,26 @@ def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
     monkeypatch.setattr(module, "_fitted", lambda *_: pytest.fail("too late"))
     with pytest.raises(InputError):
         frontier(data, budgets=[-1.0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"estimator": "als"},
+            "AlternatingLeastSquares, whose estimates have no constant: each row is a regression",
+        ),
+        ({"estimator": "soft-impute"}, "SoftImpute, whose"),
+        ({"estimator": "cai-candes-shen"}, "CaiCandesShen, whose"),
+        ({"model": KNNRecommender(60)}, "n_neighbors is 60 with n_samples = 60"),
+    ],
+)
+def test_what_cannot_come_to_a_frontier_is_told_before_the_estimate_is_fitted(
+    data, monkeypatch, arguments, message
+):
+    monkeypatch.setattr(MatrixEstimator, "fit", lambda *_: pytest.fail("too late"))
+    with pytest.raises(LikewiseError, match=message):
+        frontier(data, **arguments)
 
 
 @pytest.mark.data

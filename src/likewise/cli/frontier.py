@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
 from likewise.cli.options import COMPLETING, READING, Completing, Reading, Whole
 from likewise.progress_bars import StepBars
+
+if TYPE_CHECKING:
+    from likewise.estimation import MatrixEstimator
 
 
 def _numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, ...]:
@@ -67,13 +70,15 @@ def frontier(
     from likewise.report.frontier import check_frontier_folder
 
     check_frontier_folder(out)
+    estimator = completing.make_estimator("svt")
+    _refuse_own_budget(estimator)
     import likewise
 
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         found = likewise.frontier(
             reading.read(ratings),
-            estimator=completing.make_estimator("svt"),
+            estimator=estimator,
             model=model,
             budgets=budgets,
             hold_out=hold_out,
@@ -88,3 +93,16 @@ def frontier(
     figure = found.save(out)
     if not quiet:
         print(f"{found}\n\nFigure: {figure}")
+
+
+def _refuse_own_budget(estimator: MatrixEstimator) -> None:
+    """Raise where the estimator was given a budget, which those of the frontier would replace without a word."""
+    from likewise.errors import InputError, option
+
+    limit = estimator.get_params(deep=False).get("max_lipschitz")
+    if limit is not None:
+        raise InputError(
+            option("max_lipschitz", repr(limit)),
+            "no budget but those of the frontier",
+            "give --budgets L,L,...",
+        )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from json import loads
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
+
+from likewise.errors import EstimatorError, InputError
 
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
@@ -68,13 +71,19 @@ def _setting(text: str) -> tuple[str, Any]:
     """Read ``rank=20``; a value is a number, true, false or null where it reads as one, else text."""
     name, separator, value = text.partition("=")
     if not separator or not name:
-        from likewise.errors import EstimatorError
-
         raise EstimatorError(f"--set {text}", "NAME=VALUE")
     try:
         return name, loads(value)
     except ValueError:
         return name, value
+
+
+def _refuse_range(name: str, text: str) -> None:
+    """Raise for a range that an estimator would ignore: observations that were read from a file have theirs."""
+    if name == "value_range":
+        raise EstimatorError(
+            f"--set {text}", "an option of the estimator", "the range of values is --value-range LOW,HIGH"
+        )
 
 
 Settings = Annotated[
@@ -159,8 +168,9 @@ class Completing:
     Parameters
     ----------
     estimator
-        auto, the default except for outputs computed elsewhere: chooses by held-out observations; svt: singular value thresholding, the
-        default where an option below is given that is its own; biases: row and column biases alone; als; soft-impute; cai-candes-shen.
+        auto: chooses by held-out observations; svt: singular value thresholding; biases: row and column biases alone; als; soft-impute;
+        cai-candes-shen. By default svt where an option below is given that is its own, and for frontier; none for outputs computed
+        elsewhere; else auto.
     threshold
         tau: a number on the method's interval, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
         universal, universal-variance, paper-synthetic, paper-ratings, released-code.
@@ -199,14 +209,26 @@ class Completing:
         from likewise.estimation import make_estimator
         from likewise.estimation.registry import options_of
 
-        names = ("threshold", "shrinker", "centering", "propensities", "max_lipschitz")
-        named = {name: getattr(self, name) for name in names}
-        options = {name: value for name, value in named.items() if value is not None}
-        options |= dict(map(_setting, self.settings))
-        name = self.estimator or (by_default if options.keys() <= set(options_of(by_default)) else "svt")
+        options = self._options()
+        name = self.estimator
+        if name is None:
+            name = by_default if options.keys() <= set(options_of(by_default)) else "svt"
         return make_estimator(
             name, **{"interval": self.interval, "random_state": self.random_state, **options}
         )
+
+    def _options(self) -> dict[str, Any]:
+        """Return what was given by an option of its own and by --set; each once, or one of two wishes would be ignored."""
+        options = {
+            name: getattr(self, name) for name in self.chosen() if name not in ("estimator", "settings")
+        }
+        for text in self.settings:
+            name, value = _setting(text)
+            _refuse_range(name, text)
+            if name in options:
+                raise EstimatorError(f"--set {text} beside {name} = {options[name]}", "each option once")
+            options[name] = value
+        return options
 
 
 COMPLETING = Completing()
@@ -264,8 +286,8 @@ class Measuring:
         }
 
     def _limit(self) -> float | None:
-        from likewise.errors import InputError
-
+        if self.fail_above is not None and not 0 < self.fail_above < inf:
+            raise InputError(f"--fail-above {self.fail_above:g}", "a finite number above 0")
         limits = {limit for limit in (self.lipschitz, self.fail_above) if limit is not None}
         if len(limits) > 1:
             raise InputError(f"--lipschitz {self.lipschitz} and --fail-above {self.fail_above}", "one limit")

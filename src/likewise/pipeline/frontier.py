@@ -25,7 +25,7 @@ from likewise.pipeline.references import (
     reference_distances,
     summarise_reference,
 )
-from likewise.pipeline.run import Run
+from likewise.pipeline.run import Run, check_model
 from likewise.pipeline.steps import Progress, Steps
 from likewise.pipeline.summaries import summarise_data
 
@@ -110,10 +110,12 @@ def frontier(
     """
     observed = individuals if isinstance(individuals, ObservedMatrix) else ObservedMatrix(individuals)
     _check(budgets, reference)
+    chosen = _linear(as_estimator(estimator))
     seed = random_state if isinstance(random_state, int) else None
     algorithm, steps = as_model(model, None, seed), Steps(progress)
     measurement = Measurement(nearest_share, pairs=_chosen_pairs(pairs, observed), random_state=seed)
-    base = _fitted(observed, as_estimator(estimator), hold_out, random_state, steps)
+    check_model(algorithm, observed)
+    base = _fitted(observed, chosen, hold_out, random_state, steps)
     distances = reference_distances(reference, base, norm)
     points = tuple(_points(_Job(base, algorithm, measurement, distances["with"], steps), budgets))
     assert base.fitted is not None
@@ -173,6 +175,16 @@ def _default_limits(free: LowRankEstimate, k_star: float) -> list[float]:
     """Return shares of K*, as far as the offsets of rows leave them."""
     smallest = BudgetRows.of(free).smallest
     return [share * k_star for share in SHARES if share * k_star > smallest]
+
+
+def _linear(estimator: MatrixEstimator) -> MatrixEstimator:
+    """Return the estimator, unless it is known before the work that what it makes has no constant."""
+    if estimator.not_linear:
+        raise InputError(
+            f"{type(estimator).__name__}, whose estimates have no constant: {estimator.not_linear}",
+            "an estimator with linear folding, such as 'svt'",
+        )
+    return estimator
 
 
 def _constant(estimate: LowRankEstimate, observed: ObservedMatrix) -> Certificate:
@@ -245,4 +257,4 @@ def _check(budgets: Sequence[float] | None, reference: ReferenceChoice) -> None:
     if not len(budgets):
         raise InputError(option("budgets", "[]"), "at least one value of L")
     for limit in budgets:
-        check_limit(limit)
+        check_limit(limit, "budgets")

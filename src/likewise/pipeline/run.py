@@ -15,6 +15,8 @@ from likewise.errors import InputError
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorFigures, PairwiseDistance, held_out_error
 from likewise.inference import Model, TrainedModel
+from likewise.inference.nearest_neighbors import check_neighbors
+from likewise.inference.neighbor_model import NearestNeighborModel
 from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
 from likewise.pipeline.steps import Steps
 
@@ -109,6 +111,7 @@ def run_model(
     Run
     """
     hidden = hold_out(observed, share, random_state) if share else None
+    check_model(model, observed)
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
         fitted = clone(estimator).fit(training)
@@ -128,6 +131,17 @@ def run_model(
     }
     outputs = {"without": without, "with": with_}
     return Run(training, hidden, fitted, outputs, titles, model.predicts_entries, trained)
+
+
+def check_model(model: Model, observed: ObservedMatrix) -> None:
+    """Fail before the matrix is estimated, not after it: as many neighbours as are asked for.
+
+    Raises
+    ------
+    ModelError
+    """
+    if isinstance(model, NearestNeighborModel):
+        check_neighbors(model.n_neighbors, observed.shape[0])
 
 
 def take_outputs(
