@@ -70,6 +70,19 @@ def test_by_default_the_estimator_is_chosen_and_the_report_says_why(observed):
     assert "held-out" in str(report)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::likewise.errors.ConstantOutputWarning"
+)  # biases alone tell nobody apart here
+@pytest.mark.parametrize(
+    ("estimator", "rises", "advised"),
+    [(SVT(threshold=3.0, shrinker=np.square), True, True), (SVT(), False, False), ("biases", True, False)],
+)
+def test_where_svt_raised_the_error_another_estimator_is_named(observed, estimator, rises, advised):
+    sentence = next(text for text in audit(observed, estimator=estimator).findings if "The error" in text)
+    assert ("rises" in sentence) == rises
+    assert ("The estimator 'auto' chooses by held-out error." in sentence) == advised
+
+
 def test_unit_interval_reads_missing_as_the_low_end(observed):
     report = audit(observed, estimator=SVT(interval="unit"), model=identity, hold_out=0.2, random_state=7)
     hidden = hold_out(observed, 0.2, 7)
