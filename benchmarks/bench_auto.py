@@ -18,10 +18,18 @@ from time import perf_counter, process_time
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 from likewise import ObservedMatrix, hold_out, make_estimator, read_ratings
 from likewise.errors import LikewiseWarning
-from likewise.fairness import CoObservedDistance, ObservedDistance, measure_sampled
+from likewise.fairness import (
+    CoObservedDistance,
+    ObservedDistance,
+    PairwiseDistance,
+    RowDistance,
+    measure_sampled,
+)
+from likewise.fairness.sampling import draw_pairs
 from likewise.inference import as_model
 
 FOLDS, SEED, PAIRS = 5, 0, 40_000
@@ -90,7 +98,8 @@ def with_and_without(ratings: ObservedMatrix) -> None:
         "co-observed": CoObservedDistance(hidden.training, "l1"),
     }
     print(
-        f"\n{'K-NN, MovieLens 1M':20} rmse    d            mean ratio  scale-free  most similar, scale-free  (each over {PAIRS:,} drawn pairs)"
+        f"\n{'K-NN, MovieLens 1M':20} rmse    d            mean ratio  scale-free  most similar, scale-free  rank correlation of D and d  (each over "
+        f"{PAIRS:,} drawn pairs)"
     )
     for name, features in arms.items():
         outputs = knn(features(), scaled)
@@ -99,9 +108,17 @@ def with_and_without(ratings: ObservedMatrix) -> None:
             found = measure_sampled(outputs, d, n_pairs=PAIRS, worst=0, random_state=SEED)
             print(
                 f"{name:20} {error:.4f}  {reference:11}  {found.pair_mean_ratio.value:10.4f}  {found.scale_free_ratio.value:10.4f}  "
-                f"{found.similar.scale_free_ratio.value:10.4f}",
+                f"{found.similar.scale_free_ratio.value:10.4f}  {rank_correlation(outputs, d):10.4f}",
                 flush=True,
             )
+
+
+def rank_correlation(outputs: NDArray[np.float64], d: PairwiseDistance) -> float:
+    """Whether people who are farther apart get outputs farther apart; defined too where some are at d = 0."""
+    left, right = draw_pairs(d.n_individuals, PAIRS, np.random.default_rng(SEED))
+    apart, outputs_apart = d.between(left, right), RowDistance(outputs, "l2").between(left, right)
+    defined = ~np.isnan(apart)
+    return float(spearmanr(apart[defined], outputs_apart[defined]).statistic)
 
 
 def peak() -> float:
