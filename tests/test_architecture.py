@@ -18,7 +18,17 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "likewise"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-ROOMS = ["observations", "spectrum", "estimation", "inference", "fairness", "pipeline", "report", "reproduction", "cli"]
+ROOMS = [
+    "observations",
+    "spectrum",
+    "estimation",
+    "inference",
+    "fairness",
+    "pipeline",
+    "report",
+    "reproduction",
+    "cli",
+]
 EVERYBODYS = {"_kernels", "errors", "memory", "progress_bars", "randomness", "writing"}
 """What every room may import; these import one another, but no room."""
 NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
