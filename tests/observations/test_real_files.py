@@ -93,5 +93,5 @@ def test_law_school_applicants(data_folder):
 
 
 def test_movie_titles_are_not_utf_8(data_folder):
-    with pytest.raises(FileFormatError, match=r'line 73 of movies\.dat is not utf-8.*encoding=.latin-1'):
+    with pytest.raises(FileFormatError, match=r"line 73 of movies\.dat is not utf-8.*encoding=.latin-1"):
         read_ratings(data_folder / "ml-1m/movies.dat")

@@ -26,7 +26,10 @@ def naive(data, outputs, features):
     def mean(d):
         return sum(2 * D[pair] / d[pair] for pair in D) / m**2
 
-    near = sorted(dA, key=dA.get)[: int(np.ceil(0.1 * len(dA)))]
+    radius = sorted(dA.values())[int(np.ceil(0.1 * len(dA))) - 1]
+    near = [
+        pair for pair in dA if dA[pair] <= radius * (1 + 1e-12)
+    ]  # clipped rows can be equal, and pairs tied
     similar = np.mean([D[pair] / dZ[pair] for pair in near])
     scale = np.mean(list(dZ.values())) / np.mean(list(D.values()))
     return {

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.pairs import all_pairs
 from likewise.fairness.ratios import order_statistics, ordered_mean, pair_ratios, share_rank
+from likewise.fairness.similar import reach
 from likewise.observations.synthetic import ClusteredData
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ class Yardsticks:
         hidden = np.ones(data.truth.shape, dtype=np.bool_)
         hidden[data.observed.positions()] = False
         observed = all_pairs(ObservedDistance(data.observed, "l1"))
-        return cls(observed, truth, truth <= radius, data.truth, hidden)
+        return cls(observed, truth, truth <= reach(radius), data.truth, hidden)
 
     @property
     def n_individuals(self) -> int:
