@@ -29,6 +29,8 @@ from likewise._kernels import (
     forward_product,
     gram_product,
     kernel_info,
+    native_entries,
+    numpy_entries,
     shared_differences,
     squared_differences,
 )
@@ -103,7 +105,7 @@ def products(matrix: sparse.csr_array, dtype: type, b: int, bandwidth: float) ->
 
 
 def parts(matrix: sparse.csr_array) -> None:
-    """The other products at width 32, and what the layout and a low-rank part cost."""
+    """The other products at width 32, entries of rank 32, and what the layout and a low-rank part cost."""
     rows, b = CompressedRows.from_csr(matrix), 32
     X, Y = (np.ones((size, b), np.float32) for size in matrix.shape[::-1])
     m, n = matrix.shape
@@ -115,6 +117,10 @@ def parts(matrix: sparse.csr_array) -> None:
     say("  adjoint_product", *milliseconds(best(lambda: adjoint_product(rows, Y))))
     say("gram_product with a part of rank 2", *milliseconds(best(lambda: gram_product(biased, X))))
     say("gram_product, columns not by popularity", *milliseconds(best(lambda: gram_product(plain, X))))
+    L, R = (np.ones((size, b)) for size in matrix.shape)
+    for compute in (numpy_entries.sampled_entries, native_entries.sampled_entries):
+        said = "sampled entries, NumPy" if compute is numpy_entries.sampled_entries else "  compiled"
+        say(said, *milliseconds(best(lambda f=compute: f(matrix, L, R, THREADS))))
     say("preparing the matrix", *milliseconds(best(lambda: CompressedRows.from_csr(matrix))))
     own = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     say(
