@@ -7,7 +7,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from likewise.errors import FileFormatError, InputError, MissingDependencyError, ModelError
+from likewise.errors import FileFormatError, InputError, MemoryLimitError, MissingDependencyError, ModelError
 from likewise.estimation import SVT
 from likewise.observations.synthetic import _probabilities
 from likewise.reproduction import ARMS, EXPERIMENTS, Settings, published_cell, reproduce
@@ -101,6 +101,12 @@ def test_an_error_in_another_process_is_the_same_error(tiny):
     (tiny / "broken.py").write_text("def fails(features, targets):\n    raise KeyError('x')\n")
     with pytest.raises(ModelError, match="broken:fails failed with KeyError"):
         reproduce("4", quick=True, simulations=1, model="broken:fails", jobs=2)
+
+
+def test_the_end_of_another_process_is_told(tiny):
+    (tiny / "ending.py").write_text("import os\n\ndef ends(features, targets):\n    os._exit(9)\n")
+    with pytest.raises(MemoryLimitError, match="killed from outside"):
+        reproduce("4", quick=True, simulations=1, model="ending:ends", jobs=2)
 
 
 @pytest.mark.parametrize(

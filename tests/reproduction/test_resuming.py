@@ -70,11 +70,14 @@ def test_killed_runs_end_with_the_same_tables_whatever_the_jobs(driver, tmp_path
     assert tables(folder) == tables(tmp_path / "undisturbed")
 
 
-def test_an_interrupted_run_leaves_no_process(driver, tmp_path):
+@pytest.mark.parametrize("later", [0, 0.005, 0.02])
+def test_an_interrupted_run_leaves_no_process(driver, tmp_path, later):
     process = start(driver, tmp_path / "out", jobs=2, simulations=200)
     wait_for(lambda: kept(tmp_path / "out"))
+    time.sleep(later)
     os.killpg(process.pid, signal.SIGINT)
-    process.wait(timeout=30)
+    _, err = process.communicate(timeout=60)
+    assert err.count(b"Traceback") == 1  # that of the script: its processes leave interruptions to it
     wait_for(lambda: is_gone(process.pid), 20)
     assert all(json.loads(file.read_text())["record"] for file in kept(tmp_path / "out"))
 
