@@ -31,12 +31,14 @@ def test_quiet(likewise, ratings, tmp_path):
     [
         (("--budgets", "0.4,-1"), 1, "a finite number above 0"),
         (("--budgets", "a"), 2, "--budgets"),
-        (("--estimator", "biases"), 1, "without a component"),
+        (("--estimator", "biases"), 1, "Biases, which cannot be held to a budget"),
+        (("--set", "threshold=1e6"), 1, "lower the threshold, or try --threshold noise-edge"),
+        (("--estimator", "auto"), 1, "Auto, which cannot be held to a budget"),
         (("--reference", "estimate"), 2, "--reference"),
         (("--budgets", "0.5,0"), 1, "error: --budgets 0.0; expected a finite number above 0"),
         (("--max-lipschitz", "0.4"), 1, "error: --max-lipschitz 0.4; expected no budget"),
         (("--set", "max_lipschitz=0.4"), 1, "give --budgets"),
-        (("--estimator", "als"), 1, "AlternatingLeastSquares, whose estimates have no constant"),
+        (("--estimator", "als"), 1, "AlternatingLeastSquares, which cannot be held to a budget"),
     ],
 )
 def test_bad_input_writes_nothing(likewise, ratings, tmp_path, options, code, message):

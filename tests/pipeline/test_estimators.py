@@ -112,9 +112,11 @@ def test_neighbours_that_there_are_not_are_told_before_the_estimate_is_fitted(
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_what_is_said_of_linear_folding_before_a_fit_is_so_after_it(observed, name):
+def test_what_is_said_of_budgets_before_a_fit_is_so_after_it(observed, name):
     made = make_estimator(name, random_state=0).fit(observed)
-    assert not made.not_linear or made.estimate_.folding.not_linear == made.not_linear
+    kept_to = made.rank_ > 0 and not made.estimate_.folding.not_linear
+    assert name == "auto" or kept_to == (not made.no_budget)
+    assert made.no_budget or name == "svt"
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

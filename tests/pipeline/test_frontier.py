@@ -176,7 +176,7 @@ def test_save_writes_all_or_nothing(found, tmp_path):
         ({"budgets": []}, "at least one value of L"),
         ({"reference": "estimate"}, "one distance for all budgets"),
         ({"reference": "nearest"}, "unknown reference"),
-        ({"estimator": "biases"}, "an estimate without a component"),
+        ({"estimator": SVT(threshold=1e6)}, "an estimate without a component"),
         ({"estimator": "svd"}, "unknown estimator"),
         ({"estimator": SVT(centering="row"), "budgets": [0.01]}, "which offsets of rows have alone"),
         ({"model": "kmn"}, "unknown model"),
@@ -201,10 +201,12 @@ def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
     [
         (
             {"estimator": "als"},
-            "AlternatingLeastSquares, whose estimates have no constant: each row is a regression",
+            "AlternatingLeastSquares, which cannot be held to a budget: each row is a regression",
         ),
-        ({"estimator": "soft-impute"}, "SoftImpute, whose"),
-        ({"estimator": "cai-candes-shen"}, "CaiCandesShen, whose"),
+        ({"estimator": "soft-impute"}, "SoftImpute, which"),
+        ({"estimator": "cai-candes-shen"}, "CaiCandesShen, which"),
+        ({"estimator": "auto"}, "Auto, which cannot be held to a budget: which estimator it takes the data decide"),
+        ({"estimator": "biases"}, "Biases, which cannot be held to a budget: biases alone have no component"),
         ({"model": KNNRecommender(60)}, "n_neighbors is 60 with n_samples = 60"),
     ],
 )

@@ -80,7 +80,7 @@ class AlternatingLeastSquares(MatrixEstimator):
            [1.1, 1.1, 4.9]])
     """
 
-    not_linear: ClassVar[str] = PosteriorFolding.not_linear
+    no_budget: ClassVar[str] = PosteriorFolding.not_linear
 
     def __init__(
         self,

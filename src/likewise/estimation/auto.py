@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from time import process_time
+from typing import ClassVar
 
 import numpy as np
 
@@ -70,6 +71,8 @@ class Auto(MatrixEstimator):
     >>> auto.choice_.name
     'least squares, rank 10'
     """
+
+    no_budget: ClassVar[str] = "which estimator it takes the data decide, and most of them have no constant K*"
 
     def __init__(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from likewise.estimation.estimator import MatrixEstimator
@@ -47,6 +49,8 @@ class Biases(MatrixEstimator):
     array([[5., 4., 3.],
            [4., 3., 2.]])
     """
+
+    no_budget: ClassVar[str] = "biases alone have no component that a budget could shrink"
 
     def __init__(
         self,

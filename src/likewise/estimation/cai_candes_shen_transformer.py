@@ -68,7 +68,7 @@ class CaiCandesShen(MatrixEstimator):
            [1., 1., 5.]])
     """
 
-    not_linear: ClassVar[str] = RidgeFolding.not_linear
+    no_budget: ClassVar[str] = RidgeFolding.not_linear
 
     def __init__(
         self,

@@ -67,8 +67,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     interval: Interval
     random_state: int | np.random.Generator | None
 
-    not_linear: ClassVar[str] = ""
-    """Why no estimate of this kind has linear folding, known before a fit; empty where one may have it."""
+    no_budget: ClassVar[str] = ""
+    """Why no budget for a constant K* can be kept to by this kind, known before a fit; empty where one may be."""
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         """Estimate the complete matrix.

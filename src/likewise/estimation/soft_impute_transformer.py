@@ -78,7 +78,7 @@ class SoftImpute(MatrixEstimator):
            [1.3, 1.5, 4.7]])
     """
 
-    not_linear: ClassVar[str] = RidgeFolding.not_linear
+    no_budget: ClassVar[str] = RidgeFolding.not_linear
 
     def __init__(
         self,

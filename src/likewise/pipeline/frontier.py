@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from likewise.errors import InputError, option
+from likewise.errors import InputError, RankZeroWarning, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
 from likewise.estimation.budget import BudgetSolution, check_limit, within_budget
 from likewise.estimation.budget_rows import BudgetRows
@@ -178,10 +179,10 @@ def _default_limits(free: LowRankEstimate, k_star: float) -> list[float]:
 
 
 def _linear(estimator: MatrixEstimator) -> MatrixEstimator:
-    """Return the estimator, unless it is known before the work that what it makes has no constant."""
-    if estimator.not_linear:
+    """Return the estimator, unless it is known before the work that its estimates cannot be held to a budget."""
+    if estimator.no_budget:
         raise InputError(
-            f"{type(estimator).__name__}, whose estimates have no constant: {estimator.not_linear}",
+            f"{type(estimator).__name__}, which cannot be held to a budget: {estimator.no_budget}",
             "an estimator with linear folding, such as 'svt'",
         )
     return estimator
@@ -221,13 +222,14 @@ def _fitted(
     free = clone(estimator)
     if "max_lipschitz" in free.get_params(deep=False):
         free.set_params(max_lipschitz=None)
-    with steps.step("estimate the matrix"):
+    with steps.step("estimate the matrix"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankZeroWarning)  # it advises to estimators that have no frontier
         fitted = free.fit(training)
     if not fitted.rank_:
         raise InputError(
             "an estimate without a component, which no budget can change",
             "one that keeps a component",
-            "lower the threshold; biases alone have none",
+            f"lower the threshold, or try {option('threshold', repr('noise-edge'))}",
         )
     return Run(training, hidden, fitted, {"with": None}, {})
 
