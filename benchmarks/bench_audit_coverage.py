@@ -60,6 +60,7 @@ def true_figures(reference: Values, output: Values, radius: float, n_individuals
         "similar_max_ratio": ratios[near].max(),
         "similar_output_gap": output[near].mean(),
         "similar_scale_free_ratio": ratios[near].mean() * scale,
+        "similar_finite_mean_ratio": ratios[near].mean(),
         "violation_rate": np.mean(excess > SLACK),
         "violation_mean_excess": np.maximum(excess - SLACK, 0).mean(),
         "violation_max_excess": max(excess.max() - SLACK, 0),

@@ -9,12 +9,12 @@ from likewise.fairness import ExactFigure, RowDistance, measure_fairness
 from likewise.fairness.findings import findings
 
 
-def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, finite=None):
+def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, finite=np.nan):
     similar = SimpleNamespace(
         share=0.1,
         scale_free_ratio=ExactFigure(scale_free, 3),
         output_gap=ExactFigure(2 * scale_free, 3),
-        finite_mean_ratio=None if finite is None else ExactFigure(finite, 2),
+        finite_mean_ratio=ExactFigure(finite, 2),
     )
     fairness = SimpleNamespace(
         similar=similar,
@@ -84,10 +84,9 @@ def test_one_arm_with_a_pair_of_infinite_ratio():
     assert "outputs differ 1 times as much" in first
 
 
-@pytest.mark.parametrize("finite", [None, float("nan")])
-def test_where_no_similar_pair_has_a_finite_ratio_all_pairs_are_spoken_of(finite):
+def test_where_no_similar_pair_has_a_finite_ratio_all_pairs_are_spoken_of():
     inf = float("inf")
-    first, _ = findings({"outputs": arm(inf, inf, infinite=1, finite=finite)})
+    first, _ = findings({"outputs": arm(inf, inf, infinite=1)})
     assert first.endswith("over all pairs the mean ratio IF is 0.3.")
 
 

@@ -95,6 +95,25 @@ class TestByHand:
         assert figures["finite_mean_ratio"].value == pytest.approx(2.25 / 4 * share / (share + 1))
         assert figures["finite_mean_ratio"].n_pairs == 4
 
+    def test_an_infinite_pair_among_the_most_similar(self):
+        # At most 2 apart: ratios 1, 1/2 and an infinite one.
+        figures = sample(DRAWN).similar(0.1, 2.0)
+        assert figures.mean_ratio.value == INF
+        assert (figures.finite_mean_ratio.value, figures.finite_mean_ratio.n_pairs) == (0.75, 2)
+        assert ends(figures.finite_mean_ratio) == ends(betting([1, 0.5], None, 0.9))
+
+    def test_infinite_pairs_of_groups(self):
+        # Groups of the five defined pairs: aa, ab, ba, bb, aa; the fourth is infinite.
+        split = sample(DRAWN).groups(
+            np.array(["a", "b"]), np.array([0, 0, 1, 1, 0]), np.array([0, 1, 0, 1, 0])
+        )
+        assert (split.within.n_infinite, split.across.n_infinite) == (1, 0)
+        assert (split.within.mean_ratio.value, split.within.finite_mean_ratio.value) == (INF, 0.5)
+        assert ends(split.within.finite_mean_ratio) == ends(betting([1, 0], None, 0.9))
+        assert split.across.finite_mean_ratio == split.across.mean_ratio
+        assert [kind.n_infinite for kind in split.by_groups] == [0, 0, 1]
+        assert math.isnan(split.by_groups[2].finite_mean_ratio.value)
+
     def test_most_similar_pairs(self):
         # At most 2 apart: ratios 1, 1/2, 0, gaps 1, 1, 0.
         figures = sample(bounds=Bounds(2.0, 10.0, 6.0)).similar(0.1, 2.0)
@@ -181,6 +200,7 @@ def test_every_pair_drawn_once_gives_the_exact_figures(case, share):
         for name, figure in vars(part).items():
             if isinstance(figure, SampledFigure):
                 assert figure.value == pytest.approx(getattr(known, name).value, nan_ok=True), name
+                assert figure.n_pairs == getattr(known, name).n_pairs, name
                 assert not figure.low > figure.value
                 assert not figure.high < figure.value
 

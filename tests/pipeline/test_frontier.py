@@ -205,7 +205,10 @@ def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
         ),
         ({"estimator": "soft-impute"}, "SoftImpute, which"),
         ({"estimator": "cai-candes-shen"}, "CaiCandesShen, which"),
-        ({"estimator": "auto"}, "Auto, which cannot be held to a budget: which estimator it takes the data decide"),
+        (
+            {"estimator": "auto"},
+            "Auto, which cannot be held to a budget: which estimator it takes the data decide",
+        ),
         ({"estimator": "biases"}, "Biases, which cannot be held to a budget: biases alone have no component"),
         ({"model": KNNRecommender(60)}, "n_neighbors is 60 with n_samples = 60"),
     ],

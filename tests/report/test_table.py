@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from likewise.fairness import LipschitzCertificates, SampledFigure, Unavailable
+from likewise import audit
+from likewise.fairness import LipschitzCertificates, RowDistance, SampledFigure, Unavailable
 from likewise.report import as_text
 from likewise.report.comparison import comparison
 from likewise.report.numbers import figure_text
@@ -101,6 +102,17 @@ def test_similar_pairs_of_finite_ratio_have_a_mean_of_their_own_where_the_other_
     )
     assert row.split()[-3:-1] == [figure_text(arm.fairness.similar.finite_mean_ratio) for arm in arms]
     assert label not in str(make_report())
+
+
+def test_drawn_pairs_of_finite_ratio_too_have_a_mean_of_their_own():
+    people, outputs = np.repeat(np.arange(20.0), 2), np.arange(40.0)
+    report = audit(RowDistance(people), outputs=outputs, pairs=700, nearest_share=0.5)
+    finite = report.arms["outputs"].fairness.similar.finite_mean_ratio
+    assert 0 < finite.n_pairs < report.arms["outputs"].fairness.similar.n_pairs
+    label = "mean ratio D/d, finite pairs"
+    row = next(line for line in str(report).splitlines() if line.strip().startswith(label))
+    assert row.removeprefix(f"   {label}").strip() == figure_text(finite)
+    assert "outputs differ" in report.findings[0]
 
 
 def test_outputs_are_described_once_where_only_rounding_differs(make_report):

@@ -72,7 +72,9 @@ class Auto(MatrixEstimator):
     'least squares, rank 10'
     """
 
-    no_budget: ClassVar[str] = "which estimator it takes the data decide, and most of them have no constant K*"
+    no_budget: ClassVar[str] = (
+        "which estimator it takes the data decide, and most of them have no constant K*"
+    )
 
     def __init__(
         self,

@@ -151,12 +151,12 @@ def _set_apart(*arms: Measured) -> str:
 
 
 def _similar_ratio(fairness: FairnessFigures) -> float:
-    """Return the scale-free ratio of the most similar pairs, or of those of them whose ratio is finite; infinite where that is not known."""
+    """Return the scale-free ratio of the most similar pairs, or of those of them whose ratio is finite; infinite without one."""
     similar = fairness.similar
     if not fairness.n_infinite or isfinite(similar.scale_free_ratio.value):
         return similar.scale_free_ratio.value
     finite = similar.finite_mean_ratio
-    if finite is None or not isfinite(finite.value):
+    if not isfinite(finite.value):
         return inf
     return finite.value * fairness.mean_reference_distance.value / fairness.mean_output_distance.value
 

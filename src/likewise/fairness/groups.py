@@ -36,8 +36,8 @@ class GroupFigures:
         Means of D / d and of D over the `n_similar` pairs.
     n_infinite : int
         Pairs of infinite ratio.
-    finite_mean_ratio : Figure or None
-        Mean over the pairs of finite ratio; None where it was not estimated.
+    finite_mean_ratio : Figure
+        Mean over the pairs of finite ratio; NaN without one.
     """
 
     name: str
@@ -49,8 +49,8 @@ class GroupFigures:
     mean_reference_distance: Figure
     similar_mean_ratio: Figure
     similar_output_gap: Figure
-    n_infinite: int = 0
-    finite_mean_ratio: Figure | None = None
+    n_infinite: int
+    finite_mean_ratio: Figure
 
 
 @dataclass(frozen=True)

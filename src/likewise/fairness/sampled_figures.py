@@ -91,8 +91,8 @@ class PairSample:
         near, n_near = self.near, int(np.count_nonzero(self.near))
         mean = self.claims.mean(self.ratios, self.bounds.ratio, near)
         gap = self.claims.mean(self.output, self.bounds.output, near)
-        largest = self.claims.maximum(self.ratios[near], self.bounds.ratio)
-        return SimilarPairs(share, radius, n_near, mean, largest, gap, self._scale_free(near))
+        largest, finite = self.claims.maximum(self.ratios[near], self.bounds.ratio), self._finite_mean(near)
+        return SimilarPairs(share, radius, n_near, mean, largest, gap, self._scale_free(near), finite)
 
     def violations(self, lipschitz: float, slack: float) -> Violations:
         """Hold the pairs against ``D <= L d + gamma``."""
@@ -136,7 +136,13 @@ class PairSample:
             claims.mean(self.reference, bounds.reference, chosen),
             claims.mean(self.ratios, bounds.ratio, similar),
             claims.mean(self.output, bounds.output, similar),
+            int(np.count_nonzero(np.isinf(self.ratios[chosen]))),
+            self._finite_mean(chosen),
         )
+
+    def _finite_mean(self, within: Mask) -> SampledFigure:
+        """Claim the mean ratio of those pairs within that have a finite one."""
+        return self.claims.mean(self.ratios, self.bounds.ratio, within & np.isfinite(self.ratios))
 
     def _ordered_mean(self, within: Mask | None, counted: Mask) -> SampledFigure:
         """Claim the mean over ordered pairs, where i = j contributes 0 and counts, and `counted` marks the pairs that count.

@@ -49,8 +49,8 @@ class SimilarPairs:
         Mean of D.
     scale_free_ratio : Figure
         Mean of (D over its mean) / (d over its mean), both means over *all* pairs.
-    finite_mean_ratio : Figure or None
-        Mean over the pairs of finite ratio; None where it was not estimated.
+    finite_mean_ratio : Figure
+        Mean over the pairs of finite ratio; NaN without one.
     """
 
     share: float
@@ -60,4 +60,4 @@ class SimilarPairs:
     max_ratio: Figure
     output_gap: Figure
     scale_free_ratio: Figure
-    finite_mean_ratio: Figure | None = None
+    finite_mean_ratio: Figure

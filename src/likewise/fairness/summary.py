@@ -125,10 +125,10 @@ class _Arm:
             float(self.found.tally.largest["near_ratio"]),
             self.total("near_output") / n_near,
             mean * self.rescale,
-            total / n_finite if n_finite else np.nan,
         )
         figures = (ExactFigure(value, n_near) for value in values)
-        return SimilarPairs(share, self.findings.thresholds.radius, n_near, *figures)
+        finite = ExactFigure(total / n_finite if n_finite else np.nan, n_finite)
+        return SimilarPairs(share, self.findings.thresholds.radius, n_near, *figures, finite)
 
     def violations(self, condition: tuple[float, float]) -> Violations:
         """Return how often and by how much ``D <= L d + gamma`` is broken."""

@@ -14,6 +14,7 @@ from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, 
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
 from likewise.observations import ObservedMatrix
+from likewise.pipeline.equal_people import why_equal_people_differ
 from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.proved import prove_outputs
 from likewise.pipeline.references import (
@@ -186,12 +187,18 @@ def _report(
         reference=summary,
         certificates=certificates,
         arms=arms,
-        findings=findings(
-            arms, valid=summary.valid_comparison, change="With pre-processing", advice=_advice(run)
-        ),
+        findings=_findings(arms, summary.valid_comparison, reference, run),
         settings={**settings, "reference": summary.kind},
         seconds=steps.seconds,
     )
+
+
+def _findings(arms: Mapping[str, Arm], valid: bool, reference: ReferenceChoice, run: Run) -> tuple[str, ...]:
+    """Put what was measured into words; where ratios are infinite, why."""
+    first, *others = findings(arms, valid=valid, change="With pre-processing", advice=_advice(run))
+    infinite = any(arm.fairness.n_infinite for arm in arms.values())
+    why = why_equal_people_differ(reference, run) if infinite else ""
+    return (first, *([why] if why else []), *others)
 
 
 def _advice(run: Run) -> str | None:

@@ -149,10 +149,8 @@ def _figure_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable:
 
 def _similar_figures(arms: list[Arm]) -> dict[str, tuple[str, str]]:
     """Name the figures of similar pairs; that of the finite ones where another mean is infinite."""
-    similar = [arm.fairness.similar for arm in arms]
-    needed = not all(isfinite(pairs.mean_ratio.value) for pairs in similar)
-    known = all(pairs.finite_mean_ratio is not None for pairs in similar)
-    return _SIMILAR | _SIMILAR_FINITE if needed and known else _SIMILAR
+    finite = all(isfinite(arm.fairness.similar.mean_ratio.value) for arm in arms)
+    return _SIMILAR if finite else _SIMILAR | _SIMILAR_FINITE
 
 
 def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:

@@ -1,0 +1,91 @@
+"""Individuals at distance 0 with different outputs: why, counted and said where it happens."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from likewise import ObservedMatrix, audit
+from likewise.fairness import ObservedDistance, RowDistance
+from likewise.fairness.pairs import all_pairs
+from likewise.inference import KNNRecommender
+from likewise.pipeline.equal_people import equal_pairs
+
+NAN = np.nan
+RATINGS = np.array(
+    [[5, 3, NAN, 1], [5, NAN, 3, 1], [5, 3, NAN, 1], [1, NAN, NAN, 2], [NAN, 4, 2, NAN], [2, 2, 1, NAN]]
+)
+
+
+@pytest.fixture
+def observed():
+    return ObservedMatrix(RATINGS, value_range=(1, 5))
+
+
+def test_by_hand(observed):
+    # Rows 0 and 2 are the same; row 1 is so once its missing value and its 3 are both the middle.
+    assert equal_pairs(observed, "symmetric") == (1, 2)
+    # Missing is 1 there, and no two rows are the same but those that are.
+    assert equal_pairs(observed, "unit") == (1, 0)
+    lowest = ObservedMatrix(np.array([[1.0, 5.0], [NAN, 5.0]]), value_range=(1, 5))
+    assert (equal_pairs(lowest, "unit"), equal_pairs(lowest, "symmetric")) == ((0, 1), (0, 0))
+
+
+@given(arrays(float, (7, 3), elements=st.sampled_from([1.0, 3.0, 5.0, NAN])))
+@settings(max_examples=60, deadline=None)
+def test_it_counts_what_every_pair_held_against_every_other_shows(table):
+    table[0, 0] = 1.0  # something is observed
+    observed = ObservedMatrix(table, value_range=(1, 5))
+    filled = np.where(np.isnan(table), 3.0, table)
+    equal = [(i, j) for i, j in combinations(range(7), 2) if (filled[i] == filled[j]).all()]
+    alike = sum(np.array_equal(table[i], table[j], equal_nan=True) for i, j in equal)
+    assert equal_pairs(observed, "symmetric") == (alike, len(equal) - alike)
+    assert np.count_nonzero(all_pairs(ObservedDistance(observed, "l1")) == 0) == len(equal)
+
+
+OUTPUTS = np.arange(6.0)
+
+
+@pytest.mark.parametrize("pairs", ["all", 15])
+def test_an_audit_says_why(observed, pairs):
+    _, why, *_ = audit(observed, outputs=OUTPUTS, pairs=pairs).findings
+    assert why.startswith(
+        "Distance 0 means for 1 pair that both observed the same values of the same features, and for 2 pairs that they observed different"
+    )
+    assert "a value in the middle of the value range counts as a missing one does" in why
+    assert "--value-range LOW,HIGH" in why
+    assert "Nearest neighbours" not in why
+
+
+def test_the_advice_helps(observed):
+    declared = ObservedMatrix(RATINGS, value_range=(0.5, 5))
+    report = audit(declared, outputs=OUTPUTS)
+    assert report.arms["outputs"].fairness.n_infinite == 1
+    assert report.findings[1].endswith("the same values of the same features.")
+    assert audit(observed, outputs=OUTPUTS).arms["outputs"].fairness.n_infinite == 3
+
+
+def test_nearest_neighbours_are_named_as_a_reason():
+    # All are on one line, so the first and the third are equally similar to the second: it comes first for the first, not for the third.
+    twins = ObservedMatrix(np.array([[1.0, 1], [2, 2], [1, 1], [5, 5], [4, 4]]), value_range=(1, 5))
+    report = audit(twins, model=KNNRecommender(1), hold_out=0, estimator="biases")
+    assert report.arms["without"].fairness.n_infinite == 1
+    assert report.findings[1].endswith(
+        "Distance 0 means for 1 pair that both observed the same values of the same features. Nearest neighbours can treat even equal "
+        "individuals differently, because nobody is their own neighbour, and of others that are equally similar the first ones are taken."
+    )
+
+
+def test_nothing_is_said_where_no_ratio_is_infinite_or_nothing_is_known(observed):
+    fair = audit(observed, outputs=np.array([1.0, 1, 1, 2, 3, 4]))
+    assert not any("Distance 0" in finding for finding in fair.findings)
+    given_distance = audit(RowDistance(np.array([0.0, 0, 1])), outputs=[1.0, 2, 3])
+    assert not any("Distance 0" in finding for finding in given_distance.findings)
+
+
+def test_on_what_both_observed_the_reason_is_another(observed):
+    report = audit(observed, outputs=OUTPUTS, reference="co-observed")
+    assert report.findings[1].startswith("Here d is 0 where two individuals agree on everything that both")
