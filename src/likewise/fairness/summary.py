@@ -120,15 +120,16 @@ class _Arm:
         n_near, infinite = self.count("near"), self.count("near_infinite")
         total, n_finite = self.total("near_ratio"), n_near - infinite
         mean = np.inf if infinite else total / n_near
-        values = (
-            mean,
-            float(self.found.tally.largest["near_ratio"]),
-            self.total("near_output") / n_near,
-            mean * self.rescale,
+        return SimilarPairs(
+            share,
+            self.findings.thresholds.radius,
+            n_near,
+            mean_ratio=ExactFigure(mean, n_near),
+            max_ratio=ExactFigure(float(self.found.tally.largest["near_ratio"]), n_near),
+            output_gap=ExactFigure(self.total("near_output") / n_near, n_near),
+            scale_free_ratio=ExactFigure(mean * self.rescale, n_near),
+            finite_mean_ratio=ExactFigure(total / n_finite if n_finite else np.nan, n_finite),
         )
-        figures = (ExactFigure(value, n_near) for value in values)
-        finite = ExactFigure(total / n_finite if n_finite else np.nan, n_finite)
-        return SimilarPairs(share, self.findings.thresholds.radius, n_near, *figures, finite)
 
     def violations(self, condition: tuple[float, float]) -> Violations:
         """Return how often and by how much ``D <= L d + gamma`` is broken."""
