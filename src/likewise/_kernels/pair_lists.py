@@ -52,7 +52,6 @@ class PairLists:
     shape: tuple[int, int]
     tile: int
     by_row: Lists
-    by_tile: Lists
 
     @classmethod
     def of(cls, matrix: sparse.csr_array, tile: int | None = None) -> Self:
@@ -64,8 +63,12 @@ class PairLists:
             raise InputError("the matrix holds a NaN or infinity", "finite values")
         pointers, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False)
         by_row = Lists(pointers, columns, rows.data)
-        width = tile or tile_width(rows.shape[0])
-        return cls(rows.shape, width, by_row, _by_tile(by_row, rows.shape, width))
+        return cls(rows.shape, tile or tile_width(rows.shape[0]), by_row)
+
+    @cached_property
+    def by_tile(self) -> Lists:
+        """The lists of each tile, one a column."""
+        return _by_tile(self.by_row, self.shape, self.tile)
 
     @cached_property
     def norms(self) -> dict[Walk, Doubles]:

@@ -102,14 +102,19 @@ static void walk_tile(const struct lists *L, int64_t i, const int64_t *pointers,
     else walk_lists(L, i, pointers, line, SHARED, 8);
 }
 
-/* distances[j] = what the norms of i and j do not share: both terms are >= 0, up to rounding for SQUARED. */
-static void subtract_from_norms(double *restrict distances, const double *restrict sums, double norm,
+/* Add what the norms of i and j do not share: both terms are >= 0, up to rounding for SQUARED. */
+static void add_unshared(double *restrict distances, const double *restrict sums, double norm,
                                 const double *restrict norms, int64_t length)
 {
     for (int64_t j = 0; j < length; j++) {
         const double distance = (norm - sums[j]) + (norms[j] - sums[j]);
-        distances[j] = distance > 0 ? distance : 0;
+        distances[j] += distance > 0 ? distance : 0;
     }
+}
+
+static void add(double *restrict sums, const double *restrict shared, int64_t length)
+{
+    for (int64_t j = 0; j < length; j++) sums[j] += shared[j];
 }
 
 /* Individuals start..stop-1 against the others in tile t, or later ones only. `sums` and `counts` have a line each from
@@ -125,13 +130,13 @@ static void walk_rows(const struct lists *L, int64_t t, enum walk walk, int64_t 
         walk_tile(L, i, L->list_pointers + t * L->n_columns, room, walk);
         const int64_t length = end - from, offset = (i - row) * (L->last - L->first) + from - L->first;
         const double *shared = room.sums + (from - origin);
-        if (walk == SHARED) memcpy(sums + offset, shared, (size_t)length * sizeof *sums);
-        else subtract_from_norms(sums + offset, shared, L->norms[i], L->norms + from, length);
+        if (walk == SHARED) add(sums + offset, shared, length);
+        else add_unshared(sums + offset, shared, L->norms[i], L->norms + from, length);
         if (counts) memcpy(counts + offset, room.counts + (from - origin), (size_t)length * sizeof *counts);
     }
 }
 
-/* Individuals start..stop-1 against the others, or later ones only, for whom the lines were zero before. */
+/* Individuals start..stop-1 against the others, or later ones only. Sums are added to what the lines hold. */
 EXPORT void likewise_walk(int32_t walk, const struct lists *L, int64_t row, int64_t start, int64_t stop,
                           int32_t later_only, double *sums, int32_t *counts, double *room, int32_t *room_for_counts)
 {

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import native_pairs, numpy_pairs
+from likewise._kernels import native_pairs, native_planes, numpy_pairs, numpy_planes
 from likewise._kernels.checks import checked_csr, checked_out, checked_range
 from likewise._kernels.choice import use_native
 from likewise._kernels.pair_lists import Doubles, PairLists, Walk
+from likewise._kernels.split_columns import SplitColumns
 from likewise._kernels.threads import thread_count
 
 
@@ -19,11 +21,14 @@ class PairWalk:
     """The observations by individual and by feature, prepared for walks over pairs that share a feature.
 
     Made by `from_csr`; immutable. A walk from individual i goes through the lists of those who observed each
-    feature that i observed; over all i this costs the sum of squared feature counts, not m^2 n.
+    feature that i observed; over all i this costs the sum of squared feature counts, not m^2 n. For l1 the features that many
+    observed are compared as bits instead, where values are few.
     """
 
-    def __init__(self, lists: PairLists, walk_pairs: Callable[..., None]) -> None:
-        self.lists, self.walk_pairs = lists, walk_pairs
+    def __init__(
+        self, lists: PairLists, walk_pairs: Callable[..., None], compare_planes: Callable[..., None]
+    ) -> None:
+        self.lists, self.walk_pairs, self.compare_planes = lists, walk_pairs, compare_planes
 
     @classmethod
     def from_csr(cls, matrix: Any) -> Self:
@@ -35,7 +40,14 @@ class PairWalk:
             If `matrix` is no sparse matrix, its indices contradict its shape, or it holds a NaN or infinity.
         """
         lists = PairLists.of(checked_csr(matrix, np.float64))
-        return cls(lists, native_pairs.walk_pairs if use_native() else numpy_pairs.walk_pairs)
+        if use_native():
+            return cls(lists, native_pairs.walk_pairs, native_planes.compare_planes)
+        return cls(lists, numpy_pairs.walk_pairs, numpy_planes.compare_planes)
+
+    @cached_property
+    def split(self) -> SplitColumns:
+        """What l1 distances are made from."""
+        return SplitColumns.of(self.lists)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,8 +68,10 @@ def absolute_differences(
 
     Computed as ``(||z_i|| - s) + (||z_j|| - s)``, s the sum of min(|z_ik|, |z_jk|) over shared features of equal
     sign. All three sums run over features in increasing order and rounding is monotonic, so both terms are >= 0,
-    and exactly 0 for identical rows. The absolute error is at most ``(n_i + n_j + 4) eps (||z_i|| + ||z_j||)``,
-    n_i the observations of i, eps = 1.1e-16.
+    and exactly 0 for identical rows. Features that many observed are compared as bits, where there are few values: the sum of what
+    lies between neighbouring values, times the bits in which i and j differ there. The absolute error is at most
+    ``(n_i + n_j + g + 4) eps (||z_i|| + ||z_j||)``, n_i the observations of i, g <= 16 the distinct values other than 0 where
+    bits are compared, else 0, eps = 1.1e-16.
 
     Parameters
     ----------
@@ -78,7 +92,13 @@ def absolute_differences(
     -------
     ndarray of float64, shape (stop - start, n_others)
     """
-    return _walked(pairs, Walk.ABSOLUTE, range(start, stop), others, later_only, out, n_threads)
+    rows, others, sums = _checked(pairs, range(start, stop), others, out)
+    planes, rest = pairs.split.planes, pairs.split.rest
+    if planes is not None:
+        pairs.compare_planes(planes, rows, others, later_only, sums, thread_count(n_threads))
+    if rest is not None:
+        pairs.walk_pairs(rest, Walk.ABSOLUTE, rows, others, later_only, sums, None, thread_count(n_threads))
+    return sums
 
 
 def squared_differences(
@@ -96,7 +116,9 @@ def squared_differences(
     0; exactly 0 for identical rows. The absolute error is at most ``(n_i + n_j + 4) eps (||z_i||^2 + ||z_j||^2)``, so
     relative accuracy is lost for rows that nearly agree; squares must not underflow.
     """
-    return _walked(pairs, Walk.SQUARED, range(start, stop), others, later_only, out, n_threads)
+    rows, others, sums = _checked(pairs, range(start, stop), others, out)
+    pairs.walk_pairs(pairs.lists, Walk.SQUARED, rows, others, later_only, sums, None, thread_count(n_threads))
+    return sums
 
 
 def shared_differences(
@@ -116,29 +138,22 @@ def shared_differences(
     counts : ndarray of int32, shape (stop - start, n_others)
     sums : ndarray of float64, shape (stop - start, n_others)
     """
-    n_others = pairs.shape[0] if others is None else len(others)
-    counts = np.zeros((max(stop - start, 0), n_others), np.int32)
-    return counts, _walked(
-        pairs, Walk.SHARED, range(start, stop), others, later_only, None, n_threads, counts
+    rows, others, sums = _checked(pairs, range(start, stop), others, None)
+    counts = np.zeros(sums.shape, np.int32)
+    pairs.walk_pairs(
+        pairs.lists, Walk.SHARED, rows, others, later_only, sums, counts, thread_count(n_threads)
     )
+    return counts, sums
 
 
-def _walked(
-    pairs: PairWalk,
-    walk: Walk,
-    rows: range,
-    others: range | None,
-    later_only: bool,
-    out: Doubles | None,
-    n_threads: int | None,
-    counts: NDArray[np.int32] | None = None,
-) -> Doubles:
+def _checked(
+    pairs: PairWalk, rows: range, others: range | None, out: Doubles | None
+) -> tuple[range, range, Doubles]:
+    """Return the individuals on both sides, and zeros to add to."""
     m = pairs.shape[0]
     others = range(m) if others is None else others
     for asked in (rows, others):
         checked_range(asked.start, asked.stop, m, asked.step)
     sums: Doubles = checked_out(out, np.empty(0), (len(rows), len(others)))
-    if later_only:
-        sums.fill(0.0)
-    pairs.walk_pairs(pairs.lists, walk, rows, others, later_only, sums, counts, thread_count(n_threads))
-    return sums
+    sums.fill(0.0)
+    return rows, others, sums
