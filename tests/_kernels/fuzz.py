@@ -16,10 +16,17 @@ import numpy as np
 from scipy import sparse
 
 from likewise._kernels import (
+    N_BINS,
     CompressedRows,
+    EdgeCounter,
+    PairBlock,
+    PairLimits,
+    PairSums,
     PairWalk,
     absolute_differences,
+    add_pairs,
     adjoint_product,
+    count_pairs,
     forward_product,
     gram_product,
     native,
@@ -83,6 +90,45 @@ def products_and_distances(matrix, seed):
     ]
 
 
+def sums_over_pairs(seed):
+    """Add up distances of all kinds: undefined, zero, negative, infinite, no number, against edges of all kinds."""
+    rng = np.random.default_rng(seed)
+    start, first = rng.integers(0, 40, 2).tolist()
+    block = PairBlock(start, start + int(rng.integers(0, 20)), first, first + int(rng.integers(0, 900)))
+    odd = np.array([0.0, -0.0, -1.0, 5e-324, 1.0, 1e308, np.inf, np.nan])
+    d, D = (np.where(rng.random(block.shape) < 0.1, rng.choice(odd, block.shape), size) for size in (
+        np.abs(rng.standard_normal(block.shape)), rng.random(block.shape)
+    ))  # fmt: skip
+    edges = [
+        np.sort(rng.choice([*odd[:-1], *rng.standard_normal(30)], rng.integers(1, 30))) for _ in range(2)
+    ]
+    n_groups = int(rng.integers(0, 5))
+    limits = PairLimits(
+        near=float(rng.choice(odd)),
+        epsilon=EdgeCounter(edges[0], "left"),
+        histogram=EdgeCounter(edges[1], "right") if rng.integers(2) else None,
+        condition=(1.0, 0.1) if rng.integers(2) else None,
+        groups=rng.integers(0, n_groups, 1000).astype(np.int32) if n_groups else None,
+        n_groups=n_groups,
+        in_bins=bool(rng.integers(2)),
+    )
+    sums, bins, most = PairSums(limits), np.zeros(N_BINS, np.int64), np.zeros(N_BINS)
+    packed = bool(rng.integers(2))
+    d, D = (block.pairs_of(d), block.pairs_of(D)) if packed else (d, D)
+    n_largest, floor = int(rng.integers(0, 2000)), float(rng.choice([-np.inf, 1.0]))
+    with np.errstate(all="ignore"):
+        worst = add_pairs(sums, limits, block, d, D, n_largest, floor)
+    n_known = block.n_pairs - count_pairs(bins, most, block, d)
+    assert sums.counts[0] == sums.epsilon_counts.sum() == bins.sum() == n_known
+    assert worst["ratio"].size <= n_known
+    # Ratios of negative distances, which there are none of elsewhere, are only to do no harm.
+    return sums.counts[[0, 1, 3, 5]]
+
+
+def every_result(matrix, seed):
+    return [*products_and_distances(matrix, seed), sums_over_pairs(seed)]
+
+
 def attempt(seed):
     """Try one matrix, malformed or sound, and tell what came of it."""
     rng = np.random.default_rng(seed)
@@ -95,9 +141,9 @@ def attempt(seed):
     except InputError:
         assert malform, matrix
         return "refused"
-    results = products_and_distances(matrix, seed)
+    results = every_result(matrix, seed)
     os.environ["LIKEWISE_KERNELS"] = "scipy"
-    for ours, twin in zip(results, products_and_distances(matrix, seed), strict=True):
+    for ours, twin in zip(results, every_result(matrix, seed), strict=True):
         assert np.abs(ours - twin).max(initial=0.0) <= 1e-3 * np.abs(twin).max(initial=1.0), matrix
     return "computed"
 

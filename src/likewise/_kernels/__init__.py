@@ -45,6 +45,8 @@ and `kernel_info` tells what is in use.
 from likewise._kernels.compressed_rows import CompressedRows
 from likewise._kernels.entries import sampled_entries
 from likewise._kernels.info import KernelInfo, kernel_info
+from likewise._kernels.log_bins import N_BINS, RELATIVE_WIDTH, EdgeCounter, bin_ends, bins_of
+from likewise._kernels.pair_block import PairBlock
 from likewise._kernels.pair_lists import tile_width
 from likewise._kernels.pairs import (
     PairWalk,
@@ -53,17 +55,45 @@ from likewise._kernels.pairs import (
     squared_differences,
 )
 from likewise._kernels.products import adjoint_product, forward_product, gram_product
+from likewise._kernels.ratios import excesses, largest_places, pair_ratios
+from likewise._kernels.sums import (
+    COUNTS,
+    GROUP_COLUMNS,
+    LARGEST,
+    TOTALS,
+    PairLimits,
+    PairSums,
+    add_pairs,
+    count_pairs,
+)
 from likewise._kernels.threads import single_threaded, thread_count
 
 __all__ = [
+    "COUNTS",
+    "GROUP_COLUMNS",
+    "LARGEST",
+    "N_BINS",
+    "RELATIVE_WIDTH",
+    "TOTALS",
     "CompressedRows",
+    "EdgeCounter",
     "KernelInfo",
+    "PairBlock",
+    "PairLimits",
+    "PairSums",
     "PairWalk",
     "absolute_differences",
+    "add_pairs",
     "adjoint_product",
+    "bin_ends",
+    "bins_of",
+    "count_pairs",
+    "excesses",
     "forward_product",
     "gram_product",
     "kernel_info",
+    "largest_places",
+    "pair_ratios",
     "sampled_entries",
     "shared_differences",
     "single_threaded",

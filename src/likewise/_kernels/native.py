@@ -1,13 +1,13 @@
 """The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
 
 The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products`, `native_pairs`,
-`native_planes` and `native_entries`, which alone call it.
+`native_planes`, `native_entries` and `native_sums`, which alone call it.
 """
 
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_char_p, c_int32, c_int64, c_void_p
+from ctypes import c_char_p, c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -113,6 +113,73 @@ class Places(ctypes.Structure):
     )
 
 
+class Block(ctypes.Structure):
+    """``struct block`` of sums.c."""
+
+    _fields_ = (
+        ("start", c_int64),
+        ("stop", c_int64),
+        ("first", c_int64),
+        ("last", c_int64),
+        ("reference", c_void_p),
+        ("output", c_void_p),
+        ("packed", c_int32),
+    )
+
+
+class Edges(ctypes.Structure):
+    """``struct edges`` of sums.c."""
+
+    _fields_ = (("length", c_int64), ("values", c_void_p), ("before", c_void_p))
+
+
+class Limits(ctypes.Structure):
+    """``struct limits`` of sums.c."""
+
+    _fields_ = (
+        ("near", c_double),
+        ("lipschitz", c_double),
+        ("slack", c_double),
+        ("epsilon", Edges),
+        ("histogram", Edges),
+        ("groups", c_void_p),
+        ("n_groups", c_int64),
+        ("has_condition", c_int32),
+    )
+
+
+class Sums(ctypes.Structure):
+    """``struct sums`` of sums.c."""
+
+    _fields_ = (
+        ("counts", c_void_p),
+        ("totals", c_void_p),
+        ("most", c_void_p),
+        ("epsilon_counts", c_void_p),
+        ("epsilon_most", c_void_p),
+        ("histogram", c_void_p),
+        ("ratio_bins", c_void_p),
+        ("excess_bins", c_void_p),
+        ("groups", c_void_p),
+        ("group_most", c_void_p),
+    )
+
+
+class Largest(ctypes.Structure):
+    """``struct largest`` of sums.c."""
+
+    _fields_ = (
+        ("room", c_int64),
+        ("length", c_int64),
+        ("floor", c_double),
+        ("ratio", c_void_p),
+        ("output", c_void_p),
+        ("reference", c_void_p),
+        ("left", c_void_p),
+        ("right", c_void_p),
+    )
+
+
 def is_built() -> bool:
     """Whether the compiled kernels are installed and load here."""
     return _load() is not None
@@ -172,7 +239,7 @@ def _load() -> ctypes.CDLL | None:
 
 def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
     """Declare the functions of a library, after checking that it was built for these structures."""
-    for structure in (Rows, Panel, Packing, Lists, Planes, Places):
+    for structure in (Rows, Panel, Packing, Lists, Planes, Places, Block, Edges, Limits, Sums, Largest):
         size = getattr(loaded, f"likewise_size_of_{structure.__name__.lower()}")
         size.restype = c_int64
         if size() != ctypes.sizeof(structure):
@@ -182,7 +249,9 @@ def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
 
 
 def _declare_results(loaded: ctypes.CDLL) -> None:
-    loaded.likewise_instruction_sets.restype = loaded.likewise_read_ahead.restype = c_int32
+    for function in (loaded.likewise_instruction_sets, loaded.likewise_read_ahead, loaded.likewise_copies):
+        function.restype = c_int32
+    loaded.likewise_count_pairs.restype = c_int64
     loaded.likewise_instruction_set_name.restype = c_char_p
     for function in (
         loaded.likewise_sweep,
@@ -191,6 +260,7 @@ def _declare_results(loaded: ctypes.CDLL) -> None:
         loaded.likewise_pack,
         loaded.likewise_unpack,
         loaded.likewise_entries,
+        loaded.likewise_add_pairs,
     ):
         function.restype = None
 
@@ -204,6 +274,9 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, *(c_void_p,) * 4)
     loaded.likewise_compare_planes.argtypes = (c_int32, pointer(Planes), c_int64, *share, c_int32, c_void_p)
     loaded.likewise_entries.argtypes = (pointer(Places), *share)
+    loaded.likewise_copies.argtypes = ()
+    loaded.likewise_add_pairs.argtypes = (c_int32, *map(pointer, (Block, Limits, Sums, Largest)))
+    loaded.likewise_count_pairs.argtypes = (c_int32, pointer(Block), c_void_p, c_void_p)
     for function in (loaded.likewise_pack, loaded.likewise_unpack):
         function.argtypes = (pointer(Packing), *share)
     return loaded

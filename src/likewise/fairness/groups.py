@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise._kernels import GROUP_COLUMNS
 from likewise.errors import InputError, ShapeError
-from likewise.fairness.exact.blocks import Block
 from likewise.fairness.figure import ExactFigure, Figure
 
 Floats = NDArray[np.float64]
@@ -102,19 +101,13 @@ class PairGroups:
         """How many labels there are, unused ones included."""
         return len(self.names) ** 2
 
-    def labels(self, block: Block) -> NDArray[np.intp]:
-        """Return the labels of a block, shape (n_left, n_right)."""
-        left, right = self.numbers[block.start : block.stop, None], self.numbers[block.first : block.last]
-        labels: NDArray[np.intp] = np.minimum(left, right) * len(self.names) + np.maximum(left, right)
-        return labels
-
     def split(self, sums: Floats, max_ratio: Floats) -> GroupSplit:
         """Return the figures of every kind of pair.
 
         Parameters
         ----------
         sums : ndarray, shape (n_columns, n_labels)
-            Of `label_columns`, by label.
+            Of `GROUP_COLUMNS`, by label.
         max_ratio : ndarray, shape (n_labels,)
         """
         n_groups = len(self.names)
@@ -135,40 +128,8 @@ class PairGroups:
         )
 
 
-LABEL_COLUMNS = (
-    "pairs",
-    "infinite",
-    "similar",
-    "ratio",
-    "gap",
-    "distance",
-    "similar_infinite",
-    "similar_ratio",
-    "similar_gap",
-)
-"""What is summed for each kind of pair."""
-
-
-def label_columns(
-    output: Floats, reference: Floats, ratios: Floats, finite: Floats, near: NDArray[np.intp]
-) -> Iterator[NDArray[Any]]:
-    """Yield what each pair adds to the columns; infinite ratios, 0 in `finite`, are counted, not summed.
-
-    Parameters
-    ----------
-    output, reference, ratios, finite : ndarray, shape (n_pairs,)
-    near : ndarray of int
-        Places of the most similar pairs.
-    """
-    similar = np.zeros(output.size)
-    similar[near] = 1.0
-    infinite = np.isinf(ratios)
-    yield from (np.ones(output.size), infinite, similar, finite, output, reference)
-    yield from (infinite * similar, finite * similar, output * similar)
-
-
 def _group_figures(name: str, sums: Floats, max_ratio: float) -> GroupFigures:
-    total = dict(zip(LABEL_COLUMNS, sums.tolist(), strict=True))
+    total = dict(zip(GROUP_COLUMNS, sums.tolist(), strict=True))
     pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
 
     def mean(column: str, count: int, n_infinite: float = 0) -> ExactFigure:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import pair_ratios
 from likewise.errors import DistanceError, InputError, option
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.figure import ExactFigure, Figure
-from likewise.fairness.ratios import finite_mean, pair_ratios
+from likewise.fairness.ratios import finite_mean
 from likewise.fairness.similar import reach
 
 _BLOCK_ENTRIES = 1 << 21

@@ -14,20 +14,6 @@ _N_LEADING = 1 << _LEADING
 _CHUNK = 1 << 19
 
 
-def pair_ratios(output: Floats, reference: Floats) -> Floats:
-    """Return D / d of each pair: 0 where both are 0 (no violation), infinite where only d is.
-
-    Examples
-    --------
-    >>> pair_ratios(np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, 0.0]))
-    array([0.5, 0. , inf])
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = output / reference
-    ratios[(reference == 0) & (output == 0)] = 0.0
-    return ratios
-
-
 def ordered_mean(total: float, n_individuals: int, left_out: int = 0) -> float:
     """Return the mean over ordered pairs, where i = j contributes 0 and counts.
 

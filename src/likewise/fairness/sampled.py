@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise._kernels import largest_places
 from likewise.fairness.bounds import Bounds, distance_bound
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.drawn import Plan, draw
@@ -23,7 +24,7 @@ from likewise.fairness.sampled_figures import MOST_GROUPS_APART, PairSample
 from likewise.fairness.sampling import POPULATION
 from likewise.fairness.summary import constant_notes
 from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest_verdict
-from likewise.fairness.worst import WorstPair, largest_places, name_pairs
+from likewise.fairness.worst import WorstPair, name_pairs
 from likewise.randomness import generator_of
 
 

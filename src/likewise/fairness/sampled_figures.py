@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import pair_ratios
 from likewise.errors import DistanceError
 from likewise.fairness.bounds import Bounds
 from likewise.fairness.claims import Claims
 from likewise.fairness.drawn import DrawnPairs
 from likewise.fairness.figure import SampledFigure
 from likewise.fairness.groups import GroupFigures, GroupSplit
-from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.sampling import DATA_SET
 from likewise.fairness.similar import SimilarPairs, reach
 from likewise.fairness.violations import SHARES, Violations

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import excesses
 from likewise.errors import InputError, option
 from likewise.fairness.figure import AnyFigure, ExactFigure, Figure
 from likewise.fairness.ratios import order_statistics, share_rank
@@ -125,13 +126,6 @@ def violations_of(
         ExactFigure(value, n_pairs) for value in (n_violating / n_pairs, total / n_pairs, largest)
     )
     return Violations(*condition, n_violating, rate, mean, maximum, needed_slack)
-
-
-def excesses(output: Floats, reference: Floats, lipschitz: float) -> Floats:
-    """Return ``max(0, D - L d)``."""
-    excess = reference * -lipschitz
-    excess += output
-    return np.maximum(excess, 0.0, out=excess)
 
 
 def check_lipschitz(lipschitz: float, slack: float) -> None:

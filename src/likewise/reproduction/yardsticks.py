@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import pair_ratios
 from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.pairs import all_pairs
-from likewise.fairness.ratios import order_statistics, ordered_mean, pair_ratios, share_rank
+from likewise.fairness.ratios import order_statistics, ordered_mean, share_rank
 from likewise.fairness.similar import reach
 from likewise.observations.synthetic import ClusteredData
 

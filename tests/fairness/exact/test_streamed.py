@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
+from likewise._kernels import RELATIVE_WIDTH
 from likewise.errors import ConstantOutputWarning, DistanceError
 from likewise.fairness import (
     BracketedFigure,
@@ -22,7 +23,6 @@ from likewise.fairness import (
     measure_fairness,
 )
 from likewise.fairness.exact import blocks
-from likewise.fairness.exact.log_grid import RELATIVE_WIDTH
 
 PEOPLE = RowDistance([[0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [3.0, 0.0]], "l1")  # d: 2, 4, 3, 4, 3, 7
 OUTPUTS = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 4.0], [0.0, 0.0]])  # D: 1, 5, 0, sqrt(18), 1, 5

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from likewise import ObservedMatrix
+from likewise._kernels import pair_ratios
 from likewise.errors import InputError, ShapeError
 from likewise.fairness import (
     CallableDistance,
@@ -21,7 +22,6 @@ from likewise.fairness import (
     measure_fairness,
     worst_pairs,
 )
-from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.search import leaves
 from likewise.fairness.search.best_first import Search
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import excesses, pair_ratios
 from likewise.errors import DistanceError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.epsilon_delta import SHARES as EPSILON_SHARES
@@ -15,15 +16,13 @@ from likewise.fairness.epsilon_delta import distinct
 from likewise.fairness.exact.blocks import Block
 from likewise.fairness.exact.findings import ArmFindings, Findings, Request, counted_histogram
 from likewise.fairness.exact.in_order import in_order
-from likewise.fairness.exact.pair_batch import PairBatch
 from likewise.fairness.exact.tally import Tally
 from likewise.fairness.exact.thresholds import Thresholds
 from likewise.fairness.figure import ExactFigure
 from likewise.fairness.histogram import REACH
 from likewise.fairness.pairs import all_pairs, pair_starts, row_blocks
-from likewise.fairness.ratios import order_statistics, pair_ratios, share_rank
+from likewise.fairness.ratios import order_statistics, share_rank
 from likewise.fairness.violations import SHARES as SLACK_SHARES
-from likewise.fairness.violations import excesses
 
 Floats = NDArray[np.float64]
 
@@ -117,10 +116,10 @@ def _tally(
 
     def tally(rows: tuple[int, int]) -> dict[str, Tally]:
         part = slice(starts[rows[0]], starts[rows[1]])
-        batch = PairBatch.of(Block(*rows, rows[0], n_individuals), measured[part], thresholds)
+        block = Block(*rows, rows[0], n_individuals)
         found = {name: Tally(thresholds, totals[name].worst.floor[0]) for name in outputs}
         for name, output in outputs.items():
-            found[name].add(batch, batch.select(output[part]))
+            found[name].add(block, measured[part], output[part])
         return found
 
     for found in in_order(tally, row_blocks(n_individuals, _CHUNK_PAIRS)):

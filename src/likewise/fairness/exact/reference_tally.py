@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.fairness.exact.log_grid import N_BINS, bins_of
+from likewise._kernels import N_BINS, count_pairs
+from likewise.fairness.exact.blocks import Block
 from likewise.fairness.exact.sums import Sums
 
 
@@ -21,11 +22,6 @@ class ReferenceTally(Sums):
         """How many pairs have a defined distance."""
         return int(self.added["bins"].sum())
 
-    def add(self, measured: NDArray[np.float64]) -> None:
-        """Count distances; NaN where one is not defined."""
-        defined = ~np.isnan(measured)
-        known = measured if defined.all() else measured[defined]
-        bins = bins_of(known)
-        np.add.at(self.added["bins"], bins, 1)
-        np.maximum.at(self.largest["bins"], bins, known)
-        self.added["undefined"] += measured.size - known.size
+    def add(self, block: Block, measured: NDArray[np.float64]) -> None:
+        """Count the distances of a block, NaN where one is not defined; see `likewise._kernels.count_pairs`."""
+        self.added["undefined"] += count_pairs(self.added["bins"], self.largest["bins"], block, measured)

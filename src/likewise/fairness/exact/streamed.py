@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import RELATIVE_WIDTH, bin_ends, bins_of
 from likewise.errors import DistanceError
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.epsilon_delta import SHARES as EPSILON_SHARES
@@ -18,8 +19,7 @@ from likewise.fairness.epsilon_delta import distinct
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.exact.findings import ArmFindings, Findings, Request, counted_histogram
 from likewise.fairness.exact.in_order import in_order
-from likewise.fairness.exact.log_grid import RELATIVE_WIDTH, bin_ends, bin_of_rank, bins_of, bracket
-from likewise.fairness.exact.pair_batch import PairBatch
+from likewise.fairness.exact.log_grid import bin_of_rank, bracket
 from likewise.fairness.exact.reference_tally import ReferenceTally
 from likewise.fairness.exact.saved_state import SavedState
 from likewise.fairness.exact.tally import Tally
@@ -94,7 +94,7 @@ def _counted(unit: Block, reference: PairwiseDistance) -> ReferenceTally:
     """Count the reference distances of a unit."""
     found = ReferenceTally()
     for block in unit.cut():
-        found.add(block.pairs_of(reference.block(block.start, block.stop, block.first, block.last)))
+        found.add(block, reference.block(block.start, block.stop, block.first, block.last))
     return found
 
 
@@ -109,9 +109,9 @@ def _tallied(
     tallies = {name: Tally(thresholds, total.worst.floor[0]) for name, total in totals.items()}
     for block in unit.cut():
         place = (block.start, block.stop, block.first, block.last)
-        batch = PairBatch.of(block, block.pairs_of(reference.block(*place)), thresholds)
+        measured = reference.block(*place)
         for name, distance in distances.items():
-            tallies[name].add(batch, batch.select(block.pairs_of(distance.block(*place))))
+            tallies[name].add(block, measured, distance.block(*place))
     return tallies
 
 

@@ -8,20 +8,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.fairness.exact.log_grid import N_BINS, bins_of
-from likewise.fairness.exact.pair_batch import PairBatch
+from likewise._kernels import COUNTS, LARGEST, TOTALS, PairSums, add_pairs
+from likewise.fairness.exact.blocks import Block
 from likewise.fairness.exact.sums import Array, Sums
 from likewise.fairness.exact.thresholds import Thresholds
 from likewise.fairness.exact.top_pairs import TopPairs
-from likewise.fairness.groups import LABEL_COLUMNS, label_columns
-from likewise.fairness.ratios import pair_ratios
-from likewise.fairness.violations import excesses
-from likewise.fairness.worst import largest_places
 
 Floats = NDArray[np.float64]
-
-_COUNTS = ("pairs", "zero", "infinite", "near", "near_infinite", "violating")
-_SUMS = ("reference", "output", "output_squared", "ratio", "near_ratio", "near_output", "excess")
 
 
 class Tally(Sums):
@@ -43,113 +36,38 @@ class Tally(Sums):
     """
 
     def __init__(self, thresholds: Thresholds, floor: float = -np.inf) -> None:
-        n_labels = 0 if thresholds.groups is None else thresholds.groups.n_labels
+        sums = PairSums(thresholds.limits)
         super().__init__(
             {
-                **{name: np.zeros((), np.int64) for name in _COUNTS},
-                **{name: np.zeros(()) for name in _SUMS},
-                **_distributions(thresholds),
-                "epsilon": np.zeros(thresholds.epsilon.size, np.int64),
-                "groups": np.zeros((len(LABEL_COLUMNS), n_labels)),
+                **_by_name(COUNTS, sums.counts),
+                **_by_name(TOTALS, sums.totals),
+                "epsilon": sums.epsilon_counts,
+                "histogram": sums.histogram,
+                "ratio_bins": sums.ratio_bins,
+                "excess_bins": sums.excess_bins,
+                "groups": sums.groups,
             },
             {
-                **{name: np.array(-np.inf) for name in ("ratio", "near_ratio", "excess")},
-                "epsilon": np.zeros(thresholds.epsilon.size),
-                "group_ratio": np.full(n_labels, -np.inf),
+                **_by_name(LARGEST, sums.largest),
+                "epsilon": sums.epsilon_largest,
+                "group_ratio": sums.group_largest,
             },
         )
-        self.thresholds, self.floor = thresholds, floor
+        self.thresholds, self.floor, self.sums = thresholds, floor, sums
         self.worst = TopPairs(thresholds.worst)
 
-    def add(self, batch: PairBatch, output: Floats) -> None:
-        """Add the pairs of a batch.
+    def add(self, block: Block, reference: Floats, output: Floats) -> None:
+        """Add the pairs of a block; see `likewise._kernels.add_pairs`.
 
         Parameters
         ----------
-        batch : PairBatch
-        output : ndarray, shape (n_pairs,)
-            D of these pairs.
+        block : Block
+        reference, output : ndarray, of the block's shape or shape (n_pairs,)
+            d and D.
         """
-        if not output.size:
-            return
-        ratios = pair_ratios(output, batch.reference)
-        infinite = np.isinf(ratios)
-        finite = np.where(infinite, 0.0, ratios) if infinite.any() else ratios
-        self._add_totals(batch, output, finite)
-        self._count("infinite", np.count_nonzero(infinite))
-        self._raise("ratio", ratios.max())
-        self._add_similar(batch, output, ratios, finite)
-        np.maximum.at(self.largest["epsilon"], batch.epsilon_index, output)
-        self.added["epsilon"] += np.bincount(batch.epsilon_index, minlength=self.thresholds.epsilon.size)
-        self._add_distribution(ratios, infinite)
-        self._add_violations(batch, output)
-        self._add_groups(batch, output, ratios, finite)
-        self._offer(batch, output, ratios)
-
-    def _add_totals(self, batch: PairBatch, output: Floats, finite: Floats) -> None:
-        self._count("pairs", output.size)
-        self._count("zero", batch.n_zero)
-        totals = (batch.reference.sum(), output.sum(), output @ output, finite.sum())
-        for name, total in zip(("reference", "output", "output_squared", "ratio"), totals, strict=True):
-            self.added[name] += total
-
-    def _add_similar(self, batch: PairBatch, output: Floats, ratios: Floats, finite: Floats) -> None:
-        if batch.near.size:
-            self._count("near", batch.near.size)
-            self.added["near_ratio"] += finite[batch.near].sum()
-            self.added["near_output"] += output[batch.near].sum()
-            near = ratios[batch.near]
-            self._count("near_infinite", np.count_nonzero(np.isinf(near)))
-            self._raise("near_ratio", near.max())
-
-    def _add_distribution(self, ratios: Floats, infinite: NDArray[np.bool_]) -> None:
-        bins = bins_of(ratios)
-        if self.thresholds.edges is not None:
-            places = self.thresholds.edge_counter.count(ratios, bins)
-            self.added["histogram"] += np.bincount(places, minlength=self.added["histogram"].size)
-        if self.thresholds.in_bins:
-            np.add.at(self.added["ratio_bins"], bins, 1)
-            self.added["ratio_bins"][N_BINS - 1] -= np.count_nonzero(infinite)
-
-    def _add_violations(self, batch: PairBatch, output: Floats) -> None:
-        if self.thresholds.condition is None:
-            return
-        lipschitz, slack = self.thresholds.condition
-        excess = excesses(output, batch.reference, lipschitz)
-        if self.thresholds.in_bins:
-            np.add.at(self.added["excess_bins"], bins_of(excess), 1)
-        excess -= slack
-        np.maximum(excess, 0.0, out=excess)
-        self._count("violating", np.count_nonzero(excess))
-        self.added["excess"] += excess.sum()
-        self._raise("excess", excess.max())
-
-    def _add_groups(self, batch: PairBatch, output: Floats, ratios: Floats, finite: Floats) -> None:
-        if batch.labels is None:
-            return
-        n_labels = self.largest["group_ratio"].size
-        columns = label_columns(output, batch.reference, ratios, finite, batch.near)
-        for row, weights in enumerate(columns):
-            self.added["groups"][row] += np.bincount(batch.labels, weights, n_labels)
-        np.maximum.at(self.largest["group_ratio"], batch.labels, ratios)
-
-    def _offer(self, batch: PairBatch, output: Floats, ratios: Floats) -> None:
-        candidates = np.flatnonzero(ratios >= max(self.floor, self.worst.floor[0]))
-        chosen = candidates[largest_places(ratios[candidates], output[candidates], self.worst.count)]
-        if chosen.size:
-            left, right = batch.people(chosen)
-            columns = {
-                "ratio": ratios[chosen],
-                "output": output[chosen],
-                "reference": batch.reference[chosen],
-            }
-            self.worst.offer({**columns, "left": left, "right": right})
-
-    def _count(self, name: str, number: int | np.integer) -> None:
-        self.added[name] += number
-
-    def _raise(self, name: str, value: np.floating) -> None:
-        np.maximum(self.largest[name], value, out=self.largest[name])
+        floor = max(self.floor, self.worst.floor[0])
+        limits, count = self.thresholds.limits, self.worst.count
+        self.worst.offer(add_pairs(self.sums, limits, block, reference, output, count, floor))
 
     def merge(self, other: Self) -> None:
         """Take in other pairs."""
@@ -166,11 +84,6 @@ class Tally(Sums):
         self.worst.offer({name: arrays[f"worst/{name}"] for name in self.worst.columns})
 
 
-def _distributions(thresholds: Thresholds) -> dict[str, Array]:
-    """Return empty counts: of the histogram's bins, and of the bins for order statistics."""
-    sizes = {
-        "histogram": 0 if thresholds.edges is None else thresholds.edges.size + 1,
-        "ratio_bins": N_BINS if thresholds.in_bins else 0,
-        "excess_bins": N_BINS if thresholds.in_bins and thresholds.condition else 0,
-    }
-    return {name: np.zeros(size, np.int64) for name, size in sizes.items()}
+def _by_name(names: tuple[str, ...], numbers: Array) -> dict[str, Array]:
+    """Return each number under its name, as a part of the array."""
+    return {name: numbers[k, ...] for k, name in enumerate(names)}

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.fairness.exact.log_grid import EdgeCounter
+from likewise._kernels import EdgeCounter, PairLimits
 from likewise.fairness.groups import PairGroups
 from likewise.fairness.similar import reach
 
@@ -44,17 +44,21 @@ class Thresholds:
     worst: int
     in_bins: bool
 
-    def near(self, reference: Floats) -> NDArray[np.intp]:
-        """Return the places of the most similar pairs."""
-        return np.flatnonzero(reference <= reach(self.radius))
-
     @cached_property
-    def epsilon_counter(self) -> EdgeCounter:
-        """Finds the smallest epsilon that is at least d."""
-        return EdgeCounter(reach(self.epsilon), "left")
+    def limits(self) -> PairLimits:
+        """The same as the kernels take it."""
+        groups = self.groups
+        return PairLimits(
+            near=reach(self.radius),
+            epsilon=EdgeCounter(reach(self.epsilon), "left"),
+            histogram=None if self.edges is None else _up_to_the_last(self.edges),
+            condition=self.condition,
+            groups=None if groups is None else groups.numbers.astype(np.int32),
+            n_groups=0 if groups is None else len(groups.names),
+            in_bins=self.in_bins,
+        )
 
-    @cached_property
-    def edge_counter(self) -> EdgeCounter:
-        """Finds the bin of the histogram; the last one includes its upper edge."""
-        assert self.edges is not None
-        return EdgeCounter(np.append(self.edges[:-1], np.nextafter(self.edges[-1], np.inf)), "right")
+
+def _up_to_the_last(edges: Floats) -> EdgeCounter:
+    """Return edges of bins, of which the last one includes its upper edge."""
+    return EdgeCounter(np.append(edges[:-1], np.nextafter(edges[-1], np.inf)), "right")

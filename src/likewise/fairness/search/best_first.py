@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import pair_ratios
 from likewise.fairness.cancellation import RELATIVE_ERROR
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.exact.in_order import in_order
 from likewise.fairness.exact.top_pairs import TopPairs
-from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.search.coordinates import Coordinates, coarse_coordinates, fine_coordinates
 from likewise.fairness.search.leaves import LeafPairs, Leaves
 from likewise.fairness.search.pivots import pivot_distances

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise._kernels import pair_ratios
 from likewise.errors import InputError, ShapeError
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.figure import plain
 from likewise.fairness.options import individual_ids, output_distance
-from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.search.differences import Differences, differences
 
 

@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from likewise._kernels import largest_places, pair_ratios
 from likewise.fairness.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.exact.in_order import in_order
 from likewise.fairness.exact.top_pairs import TopPairs
-from likewise.fairness.ratios import pair_ratios
 from likewise.fairness.search.best_first import Found
-from likewise.fairness.worst import largest_places
 
 
 def visit_all(

@@ -1,0 +1,57 @@
+"""Ratios D / d, excesses D - L d, and the largest of them, of pairs in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+def pair_ratios(output: Floats, reference: Floats) -> Floats:
+    """Return D / d of each pair: 0 where both are 0 (no violation), infinite where only d is.
+
+    Examples
+    --------
+    >>> pair_ratios(np.array([1.0, 0.0, 2.0]), np.array([2.0, 0.0, 0.0]))
+    array([0.5, 0. , inf])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = output / reference
+    ratios[(reference == 0) & (output == 0)] = 0.0
+    return ratios
+
+
+def excesses(output: Floats, reference: Floats, lipschitz: float) -> Floats:
+    """Return ``max(0, D - L d)``."""
+    excess = reference * -lipschitz
+    excess += output
+    return np.maximum(excess, 0.0, out=excess)
+
+
+def largest_places(ratios: Floats, output: Floats, count: int) -> Indices:
+    """Return the places of the `count` largest ratios, largest first; ties by output distance, then by place.
+
+    Examples
+    --------
+    >>> largest_places(np.array([1.0, 3.0, 3.0, 2.0]), np.array([5.0, 1.0, 4.0, 9.0]), 3)
+    array([2, 1, 3])
+    """
+    candidates = np.arange(ratios.size)
+    if count < ratios.size:
+        # First by ratio, then among ties by output distance: neither sorts them all, even where all are tied.
+        above, tied = _split(candidates, ratios, count)
+        above_tied, last = _split(tied, output, count - above.size)
+        candidates = np.concatenate([above, above_tied, last[: count - above.size - above_tied.size]])
+    order = np.lexsort((candidates, -output[candidates], -ratios[candidates]))
+    return np.asarray(candidates[order])
+
+
+def _split(places: Indices, values: Floats, count: int) -> tuple[Indices, Indices]:
+    """Return which places have a value above the count-th largest of theirs, and which have that value."""
+    if not count:
+        return places[:0], places[:0]
+    mine = values[places]
+    threshold = np.partition(mine, mine.size - count)[mine.size - count]
+    return places[mine > threshold], places[mine == threshold]

@@ -1,0 +1,257 @@
+"""What is added up over pairs: by hand, by a naive walk over every pair, and the same bits compiled and on NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise._kernels import (
+    COUNTS,
+    GROUP_COLUMNS,
+    LARGEST,
+    N_BINS,
+    TOTALS,
+    EdgeCounter,
+    PairBlock,
+    PairLimits,
+    PairSums,
+    add_pairs,
+    bins_of,
+    count_pairs,
+    native,
+)
+from likewise.errors import InputError, ShapeError
+
+needs_native = pytest.mark.skipif(not native.is_built(), reason="the compiled kernels are not installed")
+
+
+def limits_of(epsilon=(1.0, 2.0), edges=(0.0, 1.0, 2.0), **options):
+    histogram = None if edges is None else EdgeCounter(np.array(edges), "right")
+    defaults = {"near": 1.0, "condition": (1.0, 0.5), "in_bins": True}
+    return PairLimits(
+        epsilon=EdgeCounter(np.array(epsilon), "left"), histogram=histogram, **defaults | options
+    )
+
+
+def added(limits, block, d, D, n_largest=0, floor=-np.inf):
+    sums = PairSums(limits)
+    return sums, add_pairs(sums, limits, block, d, D, n_largest, floor)
+
+
+@pytest.mark.usefixtures("kernels")
+def test_by_hand():
+    # Pairs (0, 1), (0, 2), (1, 2) of three people; what stands at i >= j does not count.
+    d = np.array([[9.0, 0.0, 1.0], [9.0, 9.0, 4.0]])
+    D = np.array([[9.0, 2.0, 3.0], [9.0, 9.0, 2.0]])  # ratios: infinite, 3, 0.5
+    limits = limits_of(groups=np.array([0, 0, 1], np.int32), n_groups=2)
+    sums, worst = added(limits, PairBlock(0, 2, 0, 3), d, D, 2)
+    counts, totals = dict(zip(COUNTS, sums.counts, strict=True)), dict(zip(TOTALS, sums.totals, strict=True))
+    assert counts == {
+        "pairs": 3, "zero": 1, "infinite": 1, "near": 2, "near_infinite": 1, "violating": 2,
+    }  # fmt: skip
+    assert totals == {
+        "reference": 5, "output": 7, "output_squared": 17, "ratio": 3.5,
+        "near_ratio": 3, "near_output": 5, "excess": 1.5 + 1.5,
+    }  # fmt: skip
+    assert dict(zip(LARGEST, sums.largest, strict=True)) == {
+        "ratio": math.inf, "near_ratio": math.inf, "excess": 1.5,
+    }  # fmt: skip
+    assert sums.epsilon_counts.tolist() == [2, 1]
+    assert sums.epsilon_largest.tolist() == [3, 2]
+    assert sums.histogram.tolist() == [0, 1, 0, 2]
+    assert np.flatnonzero(sums.ratio_bins).tolist() == sorted(bins_of(np.array([0.5, 3.0])))
+    assert sums.excess_bins[bins_of(np.array([0.0, 2.0]))].tolist() == [1, 2]
+    same, different = (dict(zip(GROUP_COLUMNS, sums.groups[:, label], strict=True)) for label in (0, 1))
+    assert same == dict(zip(GROUP_COLUMNS, [1, 1, 1, 0, 2, 0, 1, 0, 2], strict=True))
+    assert different == dict(zip(GROUP_COLUMNS, [2, 0, 1, 3.5, 5, 5, 0, 3, 3], strict=True))
+    assert sums.group_largest.tolist() == [math.inf, 3, -math.inf, -math.inf]
+    assert sorted(zip(worst["left"], worst["right"], worst["ratio"], strict=True)) == [
+        (0, 1, math.inf),
+        (0, 2, 3),
+    ]
+
+
+def naive(limits, block, d, D):
+    """Everything about each pair, one at a time."""
+    for i in range(block.start, block.stop):
+        for j in range(max(block.first, i + 1), block.last):
+            x, y = d[i - block.start, j - block.first], D[i - block.start, j - block.first]
+            if not math.isnan(x):
+                ratio = y / x if x else (math.inf if y else 0.0)
+                lipschitz, slack = limits.condition
+                yield i, j, x, y, ratio, max(max(y - lipschitz * x, 0) - slack, 0)
+
+
+def random_case(seed, n_rows, width, offset, **options):
+    """Distances with ties, zeros and undefined ones, in a block that the diagonal may cross."""
+    rng = np.random.default_rng(seed)
+    block = PairBlock(5, 5 + n_rows, max(5 + offset, 0), max(5 + offset, 0) + width)
+    kind = rng.integers(3)
+    d, D = rng.integers(0, 4, (2, *block.shape)) / 2 if kind == 0 else rng.random((2, *block.shape)) * 3
+    d[rng.random(d.shape) < (0.0, 0.1, 0.6)[rng.integers(3)]] = np.nan
+    groups = rng.integers(0, 3, 5 + n_rows + width + abs(offset)).astype(np.int32)
+    epsilon = np.unique(rng.integers(1, 9, 4) / 4)
+    edges = None if rng.random() < 0.3 else np.unique(rng.integers(-1, 9, 6) / 4)
+    return limits_of(epsilon, edges, groups=groups, n_groups=3, **options), block, d, D
+
+
+CASES = (st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(0, 700), st.integers(-9, 15))
+
+
+@given(*CASES)
+@settings(deadline=None, max_examples=40)
+@pytest.mark.parametrize("kernels", ["scipy", pytest.param("native", marks=needs_native)])
+def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):
+    limits, block, d, D = random_case(seed, n_rows, width, offset)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIKEWISE_KERNELS", kernels)
+        sums, worst = added(limits, block, d, D, 5, 0.3)
+    pairs = list(naive(limits, block, d, D))
+    finite = [r for *_, r, _ in pairs if r < math.inf]
+    near = [(y, r) for _, _, x, y, r, _ in pairs if x <= limits.near]
+    counts = (
+        len(pairs), sum(x == 0 for _, _, x, *_ in pairs), len(pairs) - len(finite),
+        len(near), sum(r == math.inf for _, r in near), sum(e > 0 for *_, e in pairs),
+    )  # fmt: skip
+    assert tuple(sums.counts) == counts
+    _, _, xs, ys, ratios, excess = zip(*pairs, strict=True) if pairs else ((),) * 6
+    totals = (
+        sum(xs), sum(ys), sum(y * y for y in ys), sum(finite),
+        sum(r for _, r in near if r < math.inf), sum(y for y, _ in near), sum(excess),
+    )  # fmt: skip
+    np.testing.assert_allclose(sums.totals, totals, rtol=1e-12)
+    most = (max(values, default=-math.inf) for values in (ratios, [r for _, r in near], excess))
+    assert tuple(sums.largest) == tuple(most)
+    points = np.minimum(np.searchsorted(limits.epsilon.edges, xs), limits.epsilon.edges.size - 1)
+    for point in range(limits.epsilon.edges.size):
+        under = [y for y, p in zip(ys, points, strict=True) if p == point]
+        assert (sums.epsilon_counts[point], sums.epsilon_largest[point]) == (
+            len(under),
+            max(under, default=0),
+        )
+    if limits.histogram is not None:
+        places = np.searchsorted(limits.histogram.edges, ratios, "right")
+        assert sums.histogram.tolist() == np.bincount(places, minlength=sums.histogram.size).tolist()
+    np.testing.assert_array_equal(sums.ratio_bins, np.bincount(bins_of(np.array(finite)), minlength=N_BINS))
+    kept = sorted((p for p in pairs if p[4] >= 0.3), key=lambda p: (-p[4], -p[3], p[0], p[1]))[:5]
+    columns = ("left", "right", "reference", "output", "ratio")
+    assert sorted(zip(*(worst[name].tolist() for name in columns), strict=True)) == sorted(
+        p[:5] for p in kept
+    )
+    labels = np.array(
+        [min(g) * 3 + max(g) for g in ((limits.groups[i], limits.groups[j]) for i, j, *_ in pairs)]
+    )
+    for label in range(9):
+        chosen = [p for p, of in zip(pairs, labels, strict=True) if of == label]
+        by_hand = dict(zip(GROUP_COLUMNS, sums.groups[:, label], strict=True))
+        assert (by_hand["pairs"], by_hand["infinite"]) == (len(chosen), sum(p[4] == math.inf for p in chosen))
+        assert by_hand["similar_gap"] == pytest.approx(sum(p[3] for p in chosen if p[2] <= limits.near))
+        assert by_hand["ratio"] == pytest.approx(sum(p[4] for p in chosen if p[4] < math.inf))
+        assert sums.group_largest[label] == max((p[4] for p in chosen), default=-math.inf)
+
+
+def everything(sums, worst):
+    order = np.lexsort((worst["right"], worst["left"]))
+    return [*vars(sums).values(), *(column[order] for _, column in sorted(worst.items()))]
+
+
+def same_bits(found, expected):
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.dtype == theirs.dtype
+        assert ours.tobytes() == theirs.tobytes()
+
+
+@needs_native
+@given(*CASES, st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_compiled_and_numpy_have_the_same_bits(seed, n_rows, width, offset, packed):
+    limits, block, d, D = random_case(seed, n_rows, width, offset)
+    if packed:
+        d, D = block.pairs_of(d), block.pairs_of(D)
+    results = []
+    with pytest.MonkeyPatch.context() as patch:
+        for set_number in (None, *range(native.library().likewise_instruction_sets())):
+            patch.setenv("LIKEWISE_KERNELS", "scipy" if set_number is None else "native")
+            if set_number is not None:
+                patch.setattr(native, "instruction_set", lambda number=set_number: number)
+            counts, largest = np.zeros(N_BINS, np.int64), np.zeros(N_BINS)
+            undefined = count_pairs(counts, largest, block, d)
+            results.append(
+                [np.array(undefined), counts, largest, *everything(*added(limits, block, d, D, 4))]
+            )
+    for result in results[1:]:
+        same_bits(result, results[0])
+
+
+@pytest.mark.usefixtures("kernels")
+def test_pairs_that_count_alone_are_the_same_pairs():
+    limits, block, d, D = random_case(3, 12, 600, 2)
+    whole = everything(*added(limits, block, d, D, 9))
+    same_bits(everything(*added(limits, block, block.pairs_of(d), block.pairs_of(D), 9)), whole)
+
+
+@pytest.mark.usefixtures("kernels")
+def test_sums_are_as_good_as_pairwise():
+    # Numbers of one size, whose rounded sum would drift if each were added to a growing total.
+    d = np.random.default_rng(0).random((1, 100_000)) + 0.1
+    sums, _ = added(limits_of(), PairBlock(0, 1, 1, 100_001), d, d)
+    for name in ("reference", "output"):
+        exact = math.fsum(d.ravel())
+        assert abs(sums.totals[TOTALS.index(name)] - exact) <= 40 * 2.0**-53 * exact
+
+
+@pytest.mark.usefixtures("kernels")
+def test_counted_in_bins_by_hand():
+    counts, largest = np.zeros(N_BINS, np.int64), np.zeros(N_BINS)
+    d = np.array([[9.0, 0.0, 1.0], [9.0, 9.0, np.nan], [9.0, 9.0, 9.0]])
+    assert count_pairs(counts, largest, PairBlock(0, 3, 0, 3), d) == 1
+    assert count_pairs(counts, largest, PairBlock(0, 1, 3, 5), np.array([[1 + 2**-14, 1.0]])) == 0
+    assert counts[bins_of(np.array([0.0, 1.0]))].tolist() == [1, 3]
+    assert counts.sum() == 4
+    assert largest[bins_of(np.array([1.0]))] == 1 + 2**-14
+
+
+@pytest.mark.usefixtures("kernels")
+def test_what_is_not_a_number_shows():
+    D = np.full((1, 3), np.nan)
+    sums, worst = added(limits_of(), PairBlock(0, 1, 1, 4), np.array([[1.0, 2.0, 0.0]]), D, 2)
+    assert np.isnan(sums.totals[TOTALS.index("output")])
+    assert np.isnan(sums.largest).all()
+    assert np.isnan(sums.epsilon_largest).any()
+    assert worst["ratio"].size == 0
+
+
+@pytest.mark.usefixtures("kernels")
+def test_many_ties_keep_the_first():
+    ones = np.ones((4, 5000))
+    _, worst = added(limits_of(), PairBlock(0, 4, 0, 5000), ones, ones, 3)
+    assert sorted(zip(worst["left"].tolist(), worst["right"].tolist(), strict=True)) == [
+        (0, 1),
+        (0, 2),
+        (0, 3),
+    ]
+
+
+def test_what_does_not_fit_is_refused():
+    limits, block = limits_of(), PairBlock(0, 2, 0, 3)
+    with pytest.raises(ShapeError, match="those of"):
+        added(limits, block, np.ones((2, 4)), np.ones((2, 4)))
+    with pytest.raises(ShapeError, match="those of"):
+        added(limits, block, np.ones(4), np.ones(4))
+    with pytest.raises(ShapeError, match="the same pairs"):
+        added(limits, block, np.ones(3), np.ones((2, 3)))
+    with pytest.raises(ShapeError, match="counted from 0"):
+        added(limits, PairBlock(-1, 1, 0, 3), np.ones((2, 3)), np.ones((2, 3)))
+    few = limits_of(groups=np.zeros(2, np.int32), n_groups=1)
+    with pytest.raises(ShapeError, match="a group for everybody"):
+        added(few, block, np.ones((2, 3)), np.ones((2, 3)))
+    with pytest.raises(InputError, match="one point at least"):
+        limits_of(epsilon=())
+    with pytest.raises(InputError, match="groups"):
+        limits_of(groups=np.array([0, 2], np.int32), n_groups=2)
+    with pytest.raises(ShapeError, match="bins"):
+        count_pairs(np.zeros(3, np.int64), np.zeros(N_BINS), block, np.ones((2, 3)))
