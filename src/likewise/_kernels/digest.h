@@ -88,10 +88,10 @@ TARGET INLINE void NAME(add_epsilon)(struct chunk *C, const struct edges *epsilo
 {
     NAME(find_bins)(C->bins, C->reference, C->length);
     for (int64_t q = 0; q < C->length; q++) {
-        const int64_t found = edges_below(epsilon, C->reference[q], C->bins[q], 0);
-        const int64_t point = found < epsilon->length ? found : epsilon->length - 1;
-        S->epsilon_counts[q % COPIES * epsilon->length + point]++;
-        if ((C->output[q] > S->epsilon_most[point]) | (C->output[q] != C->output[q])) S->epsilon_most[point] = C->output[q];
+        const int64_t point = edges_below(epsilon, C->reference[q], C->bins[q], 0);
+        S->epsilon_counts[point * COPIES + q % COPIES]++;
+        if (!(C->output[q] <= S->epsilon_most[point]))
+            S->epsilon_most[point] = larger(S->epsilon_most[point], C->output[q]);
     }
 }
 

@@ -37,7 +37,7 @@ def add_pairs(
 ) -> dict[str, NDArray[Any]]:
     """Add the pairs of a block; see `likewise._kernels.add_pairs`, which has checked everything."""
     C = native.library()
-    copies = np.zeros((C.likewise_copies(), sums.epsilon_counts.size), np.int64)
+    copies = np.zeros((sums.epsilon_counts.size, C.likewise_copies()), np.int64)
     by_label = np.zeros(sums.groups.shape[::-1])
     columns: dict[str, NDArray[Any]] = {name: np.empty(n_largest, kind) for name, kind in _COLUMNS.items()}
     largest = native.Largest(
@@ -47,7 +47,7 @@ def add_pairs(
         native.instruction_set(), byref(_block(block, reference, output)), byref(_limits(limits)),
         byref(_sums(sums, copies, by_label)), byref(largest),
     )  # fmt: skip
-    sums.epsilon_counts += copies.sum(axis=0)
+    sums.epsilon_counts += copies.sum(axis=1)
     sums.groups += by_label.T
     return {name: column[: largest.length] for name, column in columns.items()}
 

@@ -98,8 +98,7 @@ def _add_near(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
 
 
 def _add_epsilon(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
-    found = limits.epsilon.count(pairs.reference, bins_of(pairs.reference))
-    points = np.minimum(found, sums.epsilon_counts.size - 1)
+    points = limits.epsilon.count(pairs.reference, bins_of(pairs.reference))
     sums.epsilon_counts += np.bincount(points, minlength=sums.epsilon_counts.size)
     np.maximum.at(sums.epsilon_largest, points, pairs.output)
 
@@ -153,13 +152,19 @@ def total(values: Doubles) -> float:
     >>> total(np.arange(1000.0))
     499500.0
     """
-    n_chunks = 1 << max(-(-values.size // _CHUNK) - 1, 0).bit_length()
-    padded = np.zeros(n_chunks * _CHUNK)
-    padded[: values.size] = values
-    sums = np.add.reduce(padded.reshape(n_chunks, -1, _LANES), axis=1)
-    while sums.shape[1] > 1:
-        sums = sums[:, : sums.shape[1] // 2] + sums[:, sums.shape[1] // 2 :]
-    sums = sums.ravel()
+    n_whole = values.size // _CHUNK
+    last = np.zeros(_CHUNK)
+    last[: values.size - n_whole * _CHUNK] = values[n_whole * _CHUNK :]
+    sums = np.zeros(1 << n_whole.bit_length())
+    sums[:n_whole] = _sums_of_chunks(values[: n_whole * _CHUNK])
+    sums[n_whole] = _sums_of_chunks(last)[0]
     while sums.size > 1:
         sums = sums[0::2] + sums[1::2]
     return float(sums[0])
+
+
+def _sums_of_chunks(values: Doubles) -> Doubles:
+    lanes: Doubles = np.add.reduce(values.reshape(-1, _CHUNK // _LANES, _LANES), axis=1)
+    while lanes.shape[1] > 1:
+        lanes = lanes[:, : lanes.shape[1] // 2] + lanes[:, lanes.shape[1] // 2 :]
+    return lanes.ravel()

@@ -46,7 +46,7 @@ enum most { MOST_RATIO, MOST_NEAR_RATIO, MOST_EXCESS };
 struct sums {
     int64_t *counts;
     double *totals, *most;
-    int64_t *epsilon_counts; /* COPIES times, to be added up */
+    int64_t *epsilon_counts; /* COPIES for each point, to be added up; one point more than edges */
     double *epsilon_most;
     int64_t *histogram, *ratio_bins, *excess_bins;
     double *groups, *group_most; /* N_COLUMNS, and one, for each two groups: the lower times n_groups plus the higher */

@@ -43,7 +43,7 @@ class PairLimits:
     near : float
         Pairs with d at most this large are most similar.
     epsilon : EdgeCounter
-        Points of the epsilon-delta curve, at least one, counted from the left.
+        All points of the epsilon-delta curve but the last, which all other pairs are under; counted from the left.
     histogram : EdgeCounter or None
         Edges for ratios, counted from the right.
     condition : (float, float) or None
@@ -57,7 +57,7 @@ class PairLimits:
     Raises
     ------
     InputError
-        No point of the curve, or groups that are none.
+        Groups that are none.
     """
 
     near: float
@@ -69,8 +69,6 @@ class PairLimits:
     in_bins: bool = False
 
     def __post_init__(self) -> None:
-        if not self.epsilon.edges.size:
-            raise InputError("no epsilon", "one point at least")
         if self.groups is not None and not (
             self.groups.dtype == np.int32
             and self.groups.flags.c_contiguous
@@ -108,7 +106,7 @@ class PairSums:
     """
 
     def __init__(self, limits: PairLimits) -> None:
-        n_points, n_labels = limits.epsilon.edges.size, limits.n_labels
+        n_points, n_labels = limits.epsilon.edges.size + 1, limits.n_labels
         self.counts = np.zeros(len(COUNTS), np.int64)
         self.totals = np.zeros(len(TOTALS))
         self.largest = np.full(len(LARGEST), -np.inf)
@@ -161,7 +159,7 @@ def add_pairs(
 
     Examples
     --------
-    >>> limits = PairLimits(near=1.0, epsilon=EdgeCounter(np.array([2.0]), "left"))
+    >>> limits = PairLimits(near=1.0, epsilon=EdgeCounter(np.array([]), "left"))
     >>> sums = PairSums(limits)
     >>> block = PairBlock(0, 2, 0, 3)
     >>> largest = add_pairs(sums, limits, block, np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 6.0]), 1)

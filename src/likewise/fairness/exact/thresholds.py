@@ -50,7 +50,7 @@ class Thresholds:
         groups = self.groups
         return PairLimits(
             near=reach(self.radius),
-            epsilon=EdgeCounter(reach(self.epsilon), "left"),
+            epsilon=EdgeCounter(reach(self.epsilon[:-1]), "left"),
             histogram=None if self.edges is None else _up_to_the_last(self.edges),
             condition=self.condition,
             groups=None if groups is None else groups.numbers.astype(np.int32),
