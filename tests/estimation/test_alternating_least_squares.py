@@ -118,9 +118,10 @@ def test_at_convergence_each_side_is_the_naive_regression_on_the_other(by_count)
     n=st.integers(1, 12),
     rank=st.integers(1, 4),
     regularization=st.sampled_from(["estimated", 0.01, 1.0]),
+    noise=st.sampled_from([None, 0.1, 2.0]),
     weighted=st.booleans(),
 )
-def test_the_objective_never_rises(seed, m, n, rank, regularization, weighted):
+def test_the_objective_never_rises(seed, m, n, rank, regularization, noise, weighted):
     rng = np.random.default_rng(seed)
     values = np.where(rng.random((m, n)) < 0.6, rng.normal(size=(m, n)).round(1), np.nan)
     values[0, 0] = 0.0
@@ -130,6 +131,7 @@ def test_the_objective_never_rises(seed, m, n, rank, regularization, weighted):
         stored,
         rank,
         regularization=regularization,
+        noise=noise if regularization == "estimated" else None,
         weights=weights,
         tol=1e-12,
         max_iter=25,
@@ -155,6 +157,41 @@ def test_a_planted_matrix_and_its_noise_are_found_without_tuning():
     strengths = np.linalg.svd(fit.rows.coordinates @ fit.columns.coordinates.T, compute_uv=False)
     assert (strengths[3:] < 0.02 * strengths[2]).all()
     assert fit.converged
+
+
+def test_a_given_noise_is_kept_and_is_a_share_of_the_variance():
+    """Values -1, 1, 5, 7 have a mean of 3 and a variance of 10."""
+    values = sparse.csr_array([[-1.0, 1.0], [5.0, 7.0]])
+    fit = alternating_least_squares(values, 1, noise=0.3, tol=1e-9, random_state=0)
+    assert fit.row_prior.noise == pytest.approx(3.0)
+    estimator = AlternatingLeastSquares(1, noise=0.3, value_range=(-1, 7), random_state=0).fit(values)
+    assert estimator.noise_ == pytest.approx((0.3 * 10 / 16) ** 0.5)  # on [-1, 1], where a unit is 4
+
+
+def test_a_given_noise_finds_components_that_an_estimate_takes_for_noise():
+    """1,500 observations for 1,200 numbers, with noise of variance 1/4; given is twice as much."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        truth, noisy = planted(rng, 100, 100, 5, noise=0.5)
+        values = partly_observed(noisy, 0.15, rng)
+        estimated = alternating_least_squares(values, 5, random_state=seed)
+        given_noise = alternating_least_squares(values, 5, noise=0.5 / values.data.var(), random_state=seed)
+        assert estimated.row_prior.noise > 3 * 0.25
+        errors = [np.mean((completed(fit) - truth) ** 2) for fit in (estimated, given_noise)]
+        assert errors[1] < 0.8 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"noise": 0}, "noise is 0"),
+        ({"noise": True}, "noise is True"),
+        ({"noise": 0.3, "regularization": 0.5}, "noise.*beside.*regularization"),
+    ],
+)
+def test_a_noise_that_is_none_is_named(options, match):
+    with pytest.raises(InputError, match=match):
+        AlternatingLeastSquares(1, **options).fit(np.eye(3))
 
 
 def test_an_observation_of_weight_two_counts_as_two():

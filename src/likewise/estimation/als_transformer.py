@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from likewise.errors import InputError, option
 from likewise.estimation.alternating_least_squares import (
     FactorFit,
     Regularization,
@@ -39,6 +40,8 @@ class AlternatingLeastSquares(MatrixEstimator):
     regularization : float or "estimated", default "estimated"
         lambda > 0, in observations, of every factor and bias; or estimated together with the noise (variational Bayes), so that
         there is nothing to tune.
+    noise : float or None, default None
+        Share of the variance of the observations that is noise, above 0, where the regularisation is estimated; estimated too by default.
     by_count : bool, default False
         Multiply the lambda of a row or column by its number of observations (weighted-lambda regularisation).
     propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
@@ -86,6 +89,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         self,
         rank: int = 20,
         regularization: Regularization = "estimated",
+        noise: float | None = None,
         by_count: bool = False,
         propensities: PropensityChoice = None,
         tol: float = 1e-4,
@@ -96,6 +100,7 @@ class AlternatingLeastSquares(MatrixEstimator):
     ) -> None:
         self.rank = rank
         self.regularization = regularization
+        self.noise = noise
         self.by_count = by_count
         self.propensities = propensities
         self.tol = tol
@@ -115,6 +120,7 @@ class AlternatingLeastSquares(MatrixEstimator):
             values,
             min(checked_count("rank", self.rank), *values.shape),
             regularization=self._checked_regularization(),
+            noise=self._checked_noise(),
             by_count=self.by_count,
             weights=None if found is None else found.weights,
             tol=checked_positive("tol", self.tol),
@@ -131,6 +137,16 @@ class AlternatingLeastSquares(MatrixEstimator):
         if isinstance(self.regularization, str) and self.regularization == "estimated":
             return "estimated"
         return checked_positive("regularization", self.regularization, or_else="'estimated'")
+
+    def _checked_noise(self) -> float | None:
+        if self.noise is None:
+            return None
+        if self.regularization != "estimated":
+            raise InputError(
+                f"{option('noise', str(self.noise))} beside {option('regularization', str(self.regularization))}",
+                "one of them: a given regularization is relative to the noise already",
+            )
+        return checked_positive("noise", self.noise)
 
     def _as_estimate(self, observed: ObservedMatrix, fit: FactorFit) -> LowRankEstimate:
         factors, turn = orthogonal_factors(fit.rows.coordinates, fit.columns.coordinates)

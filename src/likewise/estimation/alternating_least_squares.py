@@ -20,7 +20,7 @@ Regularization = float | Literal["estimated"]
 _HELD = 5
 """Sweeps for which the priors are held, so that the factors find the signal before the priors are judged by them."""
 _FIRST_NOISE = 0.5
-"""Share of the variance of the observations that is taken for noise meanwhile."""
+"""Share of the variance of the observations that is taken for noise meanwhile, unless it is given."""
 _PSEUDO = 1e-3
 """Weight of the first prior, in vectors, where a prior is estimated: it keeps a component that nothing needs from vanishing."""
 _SMALL = 0.1
@@ -63,6 +63,7 @@ def alternating_least_squares(
     rank: int,
     *,
     regularization: Regularization = "estimated",
+    noise: float | None = None,
     by_count: bool = False,
     weights: Floats | None = None,
     tol: float = 1e-4,
@@ -85,6 +86,10 @@ def alternating_least_squares(
         Length of u and v.
     regularization : float or "estimated"
         lambda > 0 in observations, or estimated.
+    noise : float, optional
+        Share of the variance of the observations, above 0, that is noise; estimated by default. Where observations are few for the rank,
+        the estimate takes weak components for noise, and a smaller share finds them; a larger one draws vectors more towards 0. It has a
+        meaning only where the regularisation is estimated.
     by_count : bool
         Multiply the lambda of a vector by its number of observations (Zhou et al. 2008).
     weights : ndarray, shape (n_observed,), optional
@@ -120,7 +125,7 @@ def alternating_least_squares(
     sides, rng = _Sides.of(values, weights, rank), np.random.default_rng(random_state)
     with one_blas_thread():
         if regularization == "estimated":
-            return _Estimated(sides, rank, rng).run(tol, max_iter)
+            return _Estimated(sides, rank, rng, noise).run(tol, max_iter)
         prior = Prior(regularization * np.eye(rank + 1), by_count=by_count)
         return _Descent(sides, rng, prior).run(tol, max_iter)
 
@@ -193,15 +198,16 @@ class _Estimated(_Descent):
 
     held = _HELD
 
-    def __init__(self, sides: _Sides, rank: int, rng: np.random.Generator) -> None:
+    def __init__(self, sides: _Sides, rank: int, rng: np.random.Generator, noise: float | None) -> None:
+        self.noise = None if noise is None else noise * sides.variance
         # Two sides of this variance make products of the variance that is observed.
         coordinates = np.full(rank, (sides.variance / max(rank, 1)) ** 0.5)
         self.first_covariance = np.diag([*coordinates, sides.variance])
-        noise = _FIRST_NOISE * sides.variance
-        super().__init__(sides, rng, Prior(np.linalg.inv(self.first_covariance), noise, uncertain=True))
+        first_noise = _FIRST_NOISE * sides.variance if self.noise is None else self.noise
+        super().__init__(sides, rng, Prior(np.linalg.inv(self.first_covariance), first_noise, uncertain=True))
 
     def _judge_priors(self) -> None:
-        noise = self._misfit() / self._n_observations
+        noise = self._misfit() / self._n_observations if self.noise is None else self.noise
         self.row_prior = self._judged(self.rows.factors, self.sides.rows.counts, noise)
         self.column_prior = self._judged(self.columns.factors, self.sides.columns.counts, noise)
 

@@ -9,8 +9,6 @@ from likewise.estimation.als_transformer import AlternatingLeastSquares
 from likewise.estimation.biases import Biases
 from likewise.estimation.centering import Centering
 from likewise.estimation.estimator import MatrixEstimator
-from likewise.estimation.preparation import prepare
-from likewise.estimation.regularization_path import largest_singular_value
 from likewise.estimation.svt_transformer import SVT
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
@@ -24,12 +22,9 @@ _SWEEPS = 25
 _TRIED_TO, _KEPT_AT = 1e-3, 1e-4
 """Tolerance of alternating least squares where it is tried, and where it is kept."""
 _RANKS = (10, 20, 40, 80)
-_NUCLEAR_RANKS = (10, 20)
-_NUCLEAR_SHARES = (0.35, 0.25, 0.18, 0.12)
-"""Lambdas, of the largest singular value of what the biases leave: above it the estimate is the biases."""
-
-_ROUNDING = 1e-8
-"""Singular values up to here, on the method's interval, are rounding: biases alone explain what was observed."""
+_GIVEN_NOISE_RANKS = (10, 20)
+_GIVEN_NOISE = (0.6, 0.4, 0.3, 0.2, 0.1)
+"""Shares of the variance. Where observations are few, the estimate of the noise takes weak components for it."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class Recipe:
     ----------
     name : str
     make : callable
-        Takes the observations that it is going to be fitted on, and `Settings`.
+        Takes `Settings`.
     operations : callable
         Takes m, n and the number of observations.
     rank : int
@@ -67,7 +62,7 @@ class Recipe:
     """
 
     name: str
-    make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
+    make: Callable[[Settings], MatrixEstimator] = field(repr=False)
     operations: Callable[[int, int, int], float] = field(repr=False)
     rank: int = 0
     switches_off: bool = False
@@ -91,7 +86,7 @@ Ladder = tuple[Recipe, ...]
 
 
 def _svt(name: str, centering: Centering = "none", propensities: str | None = None) -> Recipe:
-    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+    def make(settings: Settings) -> MatrixEstimator:
         return SVT(
             shrinker="optimal-frobenius",
             centering=centering,
@@ -104,31 +99,20 @@ def _svt(name: str, centering: Centering = "none", propensities: str | None = No
     return Recipe(name, make, lambda m, n, observed: 2e3 * observed + 5e4 * (m + n))
 
 
-def _least_squares(rank: int) -> Recipe:
-    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+def _least_squares(rank: int, noise: float | None = None) -> Recipe:
+    def make(settings: Settings) -> MatrixEstimator:
         return AlternatingLeastSquares(
             rank,
+            noise=noise,
             tol=_TRIED_TO if settings.trial else _KEPT_AT,
             interval=settings.interval,
             random_state=settings.seed,
         )
 
-    return Recipe(f"least squares, rank {rank}", make, _sweeps(rank), rank, switches_off=True)
-
-
-def _nuclear(rank: int, share: float) -> Recipe:
-    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
-        largest = largest_singular_value(prepare(observed, settings.interval, "biases").matrix)
-        unit = largest if largest > _ROUNDING else 1.0
-        return AlternatingLeastSquares(
-            rank,
-            regularization=share * unit,
-            tol=_TRIED_TO,
-            interval=settings.interval,
-            random_state=settings.seed,
-        )
-
-    return Recipe(f"nuclear norm, rank {rank}, {share:g} sigma_1", make, _sweeps(rank), rank)
+    name, estimated = f"least squares, rank {rank}", noise is None
+    return Recipe(
+        name if estimated else f"{name}, noise {noise:g}", make, _sweeps(rank), rank, switches_off=estimated
+    )
 
 
 def _sweeps(rank: int) -> Callable[[int, int, int], float]:
@@ -139,7 +123,7 @@ def _sweeps(rank: int) -> Callable[[int, int, int], float]:
 
 BIASES = Recipe(
     "biases",
-    lambda _, settings: Biases(interval=settings.interval, random_state=settings.seed),
+    lambda settings: Biases(interval=settings.interval, random_state=settings.seed),
     lambda m, n, observed: 500.0 * observed + 100.0 * (m + n),
 )
 """The baseline: tried always, taken where nothing is better."""
@@ -149,7 +133,7 @@ LADDERS: tuple[Ladder, ...] = (
     (_svt("svt, biases", "biases"),),
     (_svt("svt, biases, propensities", "biases", "degrees"),),
     tuple(_least_squares(rank) for rank in _RANKS),
-    *(tuple(_nuclear(rank, share) for share in _NUCLEAR_SHARES) for rank in _NUCLEAR_RANKS),
+    *(tuple(_least_squares(rank, noise) for noise in _GIVEN_NOISE) for rank in _GIVEN_NOISE_RANKS),
 )
 """From those with a provable constant to those without, from the smoother to the rougher: among equals the first is taken."""
 
