@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from likewise._kernels import CompressedRows, adjoint_product, forward_product, gram_product
+from likewise.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("kernels", "always_in_threads")
 
@@ -50,6 +51,36 @@ def test_products_by_hand():
     assert_array_equal(forward_product(rows, X), [[11.0, 14.0], [9.0, 12.0]])
     assert_array_equal(adjoint_product(rows, X[:2]), [[1.0, 2.0], [9.0, 12.0], [2.0, 4.0]])
     assert_array_equal(gram_product(rows, X), [[11.0, 14.0], [27.0, 36.0], [22.0, 28.0]])
+
+
+def test_other_values_in_the_same_places_by_hand():
+    A = sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]])
+    rows = CompressedRows.from_csr(A).plus_low_rank(np.ones((2, 1)), np.ones((3, 1)))
+    other = rows.with_values(np.array([5.0, 6.0, 7.0, 8.0]))
+    assert_array_equal(forward_product(other, np.eye(3)), [[6.0, 1.0, 7.0], [1.0, 8.0, 9.0]])
+    assert_array_equal(forward_product(rows, np.eye(3)), [[2.0, 1.0, 3.0], [1.0, 4.0, 5.0]])
+
+
+@given(
+    m=st.integers(1, 12),
+    n=st.integers(1, 12),
+    density=st.floats(0, 1),
+    order_columns=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_other_values_are_those_of_a_matrix_laid_out_anew(m, n, density, order_columns, seed):
+    A = random_matrix(m, n, density, np.float64, seed)
+    B = sparse.csr_array((np.arange(A.nnz) - 1.5, A.indices, A.indptr), shape=A.shape)
+    rows = CompressedRows.from_csr(A, order_columns=order_columns).with_values(B.data)
+    assert_array_equal(forward_product(rows, np.eye(n)), B.toarray())
+
+
+@pytest.mark.parametrize("values", [np.ones(3), np.ones(5), np.array(["a", "b"])])
+def test_values_that_do_not_fit_the_places_are_refused(values):
+    rows = CompressedRows.from_csr(sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]]))
+    with pytest.raises(InputError):
+        rows.with_values(values)
 
 
 def test_low_rank_part_by_hand():

@@ -17,7 +17,7 @@ from likewise.errors import ShapeError
 class CompressedRows:
     """An m x n matrix S + L R^T, S sparse, L and R thin, prepared for `gram_product` and its siblings.
 
-    Made by `from_csr` and `plus_low_rank`; immutable.
+    Made by `from_csr`, `with_values` and `plus_low_rank`; immutable.
 
     Attributes
     ----------
@@ -102,6 +102,31 @@ class CompressedRows:
                 f"left has {left.shape[1]} columns, right has {right.shape[1]}", "the same number"
             )
         return type(self)(self.products.plus_low_rank(_frozen(left), _frozen(right)))
+
+    def with_values(self, values: Any) -> Self:
+        """Return a matrix with the same entries of S stored, but other values: nothing is laid out anew.
+
+        Parameters
+        ----------
+        values : array-like, shape (nnz,)
+            float32 or float64, in the order of the CSR matrix that was laid out.
+
+        Returns
+        -------
+        CompressedRows
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> rows = CompressedRows.from_csr(sparse.csr_array([[1.0, 0.0], [3.0, 4.0]]))
+        >>> from likewise._kernels import forward_product
+        >>> forward_product(rows.with_values(np.array([5.0, 6.0, 7.0])), np.eye(2))
+        array([[5., 0.],
+               [6., 7.]])
+        """
+        values = checked_block(np.reshape(values, (-1, 1)), "values", self.nnz)
+        return type(self)(self.products.with_values(_frozen(values[:, 0])))
 
     @property
     def shape(self) -> tuple[int, int]:

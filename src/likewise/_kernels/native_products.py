@@ -66,6 +66,10 @@ class NativeProducts:
         """Return the same sparse part with another low-rank part."""
         return replace(self, left=left, right=right)
 
+    def with_values(self, values: Floats) -> Self:
+        """Return the same layout with other values in it."""
+        return replace(self, values=values)
+
     def forward(self, X: Floats, out: Floats, n_threads: int) -> None:
         """Write A X = S' [X; R^T X]."""
         sweep = _Sweep(self, X, n_threads)

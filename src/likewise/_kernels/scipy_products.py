@@ -29,6 +29,11 @@ class ScipyProducts:
         """Return the same sparse part with another low-rank part."""
         return replace(self, left=left, right=right)
 
+    def with_values(self, values: Floats) -> Self:
+        """Return a matrix with the same entries of S stored, but other values."""
+        S = self.matrix
+        return replace(self, matrix=sparse.csr_array((values, S.indices, S.indptr), shape=S.shape))
+
     def forward(self, X: Floats, out: Floats, n_threads: int) -> None:  # noqa: ARG002
         """Write A X = S X + L (R^T X)."""
         S, L, R = self._as(X.dtype)
