@@ -44,9 +44,9 @@ def test_repeated_it_converges_to_what_was_not_in_the_start():
 def test_room_is_made_and_taken_away_but_never_beyond_the_space():
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(20, 5))
-    assert with_room(vectors, 5, rng).shape == (20, 13)
+    assert with_room(vectors, 5, rng).shape == (20, 15)
     assert with_room(vectors, 19, rng).shape == (20, 20)
     np.testing.assert_array_equal(with_room(vectors, 5, rng)[:, :5], vectors)
     wide = rng.normal(size=(20, 18))
-    np.testing.assert_array_equal(with_room(wide, 2, rng), wide[:, :10])
+    np.testing.assert_array_equal(with_room(wide, 2, rng), wide[:, :11])
     assert first_subspace(3, rng).shape == (3, 3)

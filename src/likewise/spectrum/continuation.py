@@ -15,6 +15,8 @@ from likewise.spectrum.slabs import tall_product
 
 _SPARE = 8
 """Columns of a subspace beyond those that are wanted: so many new singular values can rise at a time."""
+_SPARE_SHARE = 0.5
+"""Of those that are wanted, so many more: a third of each step more work, and where hundreds rise a third of the steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ def first_subspace(width: int, rng: np.random.Generator) -> Floats:
 
 
 def with_room(vectors: Floats, wanted: int, rng: np.random.Generator) -> Floats:
-    """Cut or widen a subspace to a few columns more than are wanted, the new ones random.
+    """Cut or widen a subspace to half as many columns again as are wanted and a few more, the new ones random.
 
     Parameters
     ----------
@@ -89,9 +91,9 @@ def with_room(vectors: Floats, wanted: int, rng: np.random.Generator) -> Floats:
 
     Returns
     -------
-    ndarray, shape (n, min(wanted + spare, n))
+    ndarray, shape (n, min(1.5 wanted + 8, n))
     """
     n = vectors.shape[0]
-    width = min(wanted + _SPARE, n)
+    width = min(wanted + _SPARE + round(_SPARE_SHARE * wanted), n)
     missing = max(width - vectors.shape[1], 0)
     return np.hstack([vectors[:, :width], rng.standard_normal((n, missing)) / np.sqrt(n)])

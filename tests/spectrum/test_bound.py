@@ -1,0 +1,58 @@
+"""That nothing is above a level: never proved where something is, proved where nothing is, by either way."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from likewise.spectrum import bound
+from likewise.spectrum.bound import nothing_above
+from likewise.spectrum.operators import as_operator
+
+
+def test_two_columns_by_hand():
+    """Singular values 5 and 2."""
+    operator, _ = as_operator(np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 2.0]]))
+    assert nothing_above(operator, 5.01, 5.0).complete
+    assert not nothing_above(operator, 4.99, 2.0).complete
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 30),
+    n=st.integers(1, 30),
+    above=st.sampled_from([0.5, 0.9, 0.999, 1.001, 1.5]),
+    seen=st.sampled_from([0.1, 0.9, 1.0]),
+    way=st.sampled_from(["inertia", "random"]),
+)
+def test_it_is_true_whatever_was_seen(seed, m, n, above, seen, way):
+    """`seen` may be far too small: the proof then takes longer or fails, and is never wrong."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(max(m, n), min(m, n)))
+    largest = np.linalg.norm(matrix, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        if way == "random":
+            patch.setattr("likewise.spectrum.proof.INERTIA_SIDE", 0)
+            patch.setattr(bound, "_LONGEST_TEST", np.inf)
+        proof = nothing_above(as_operator(matrix)[0], above * largest, seen * largest, random_state=seed)
+    if above < 1:
+        assert not proof.complete
+    elif seen == 1.0:
+        assert proof.complete
+
+
+@pytest.mark.parametrize(("margin", "reason"), [(1.01, "Chebyshev"), (1 + 1e-8, "inertia")])
+def test_the_cheaper_way_is_taken_where_columns_are_many(margin, reason):
+    """A margin of 1e-8 would take 30,000 passes over the matrix; its Gram matrix takes one."""
+    n = bound._GRAM_SIDE // 4
+    operator, _ = as_operator(sparse.diags_array(np.linspace(0.1, 1.0, n)).tocsr())
+    proof = nothing_above(operator, margin, 1.0, random_state=0)
+    assert proof.complete
+    assert reason in proof.completeness.reason
+
+
+def test_a_matrix_of_zeros_has_nothing_above_any_level():
+    operator, _ = as_operator(sparse.csr_array((40, 3)))
+    assert nothing_above(operator, 1e-3, 0.0).complete
