@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from likewise.errors import ConvergenceWarning, InputError
+from likewise import make_estimator
+from likewise.errors import ConvergenceWarning, EstimatorError, InputError
 from likewise.estimation import CaiCandesShen, cai_candes_shen
 
 
@@ -64,6 +65,27 @@ def test_a_step_that_is_too_long_is_shortened_until_it_converges():
     fit = cai_candes_shen(noisy, 5.0, step=6.0, tol=0.05, random_state=0)
     assert fit.converged
     assert 1.9 <= fit.step < 6.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_the_subspace_had_lagged_behind_it_goes_on(seed, monkeypatch):
+    """Noise, of which 40 components rise at once: the steps see a smaller residual than all singular values of Y leave."""
+    monkeypatch.setattr("likewise.spectrum.continuation._SPARE_SHARE", 0.0)
+    rng = np.random.default_rng(seed)
+    i, j = np.nonzero(rng.random((200, 150)) < 0.3)
+    noise = sparse.csr_array((rng.normal(size=i.size), (i, j)), shape=(200, 150))
+    fit = cai_candes_shen(noise, tol=0.3, random_state=0)
+    assert fit.converged
+    left_over = np.linalg.norm(noise.data - dense(fit)[i, j]) / np.linalg.norm(noise.data)
+    assert left_over == pytest.approx(fit.residual)
+    assert left_over <= 0.3
+
+
+def test_propensities_are_refused_with_the_reason():
+    with pytest.raises(
+        EstimatorError, match=r"propensities for cai-candes-shen.* reproduces every observation"
+    ):
+        make_estimator("cai-candes-shen", propensities="degrees")
 
 
 def test_zeros_that_are_stored_are_reproduced_and_zeros_alone_are_fine():

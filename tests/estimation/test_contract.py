@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from likewise import LowRankEstimate, ObservedMatrix, audit, make_estimator
-from likewise.errors import InputError, ObservationError, ShapeError
+from likewise.errors import EstimatorError, InputError, ObservationError, ShapeError
 from likewise.estimation import ESTIMATORS, MatrixEstimator
+from likewise.estimation.registry import options_of
 from likewise.fairness import AffineCertificate, Certificate, LipschitzCertificates, Unavailable
 
 QUICK: dict[str, dict] = {
@@ -247,6 +248,25 @@ def no_pair_of_rows_exceeds_a_constant_on_zero_filled_rows(name):
 
 
 @check
+def propensities_weigh_or_are_refused_with_a_reason(name):
+    """Equal ones change nothing; unequal ones change the estimate, are told, and hold for the rows of the fit when they are folded in."""
+    if "propensities" not in options_of(name):
+        with pytest.raises(EstimatorError, match="propensities"):
+            made(name, propensities="degrees")
+        return
+    Z, plain = observed_ratings(), made(name).fit(observed_ratings())
+    equal = made(name, propensities=np.full(Z.shape, Z.observed_fraction)).fit(Z)
+    np.testing.assert_allclose(equal.estimate_.to_dense(), plain.estimate_.to_dense(), atol=1e-9)
+    weighted = made(name, propensities="degrees").fit(Z)
+    assert abs(weighted.estimate_.to_dense() - plain.estimate_.to_dense()).max() > 1e-3
+    assert weighted.propensities_.method == "degrees"
+    assert set(weighted.propensities_.notes) <= set(weighted.notes_)
+    assert weighted.estimate_.folding.weighting is weighted.propensities_.weighting
+    difference = weighted.transform(Z) - weighted.estimate_.to_dense()
+    assert np.sqrt((difference**2).mean()) < 0.1
+
+
+@check
 def bad_observations_are_named(name):
     with pytest.raises((ObservationError, ValueError), match=r"."):
         made(name).fit(np.full((4, 3), np.nan))
@@ -281,7 +301,7 @@ def test_scikit_learn_contract(estimator, check):
 
 def test_no_check_is_lost():
     """A check that nobody collects passes for ever."""
-    assert len(CHECKS) == 20
-    assert len({function.__name__ for function in CHECKS}) == 20
+    assert len(CHECKS) == 21
+    assert len({function.__name__ for function in CHECKS}) == 21
     for name in ESTIMATORS:
         assert len(list(estimator_checks_generator(made(name)))) >= 40

@@ -1,5 +1,7 @@
 """Propensities: by hand, against a naive optimum, and what weighting by them is for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,13 @@ from scipy.optimize import minimize, minimize_scalar
 
 from likewise import SVT, ObservedMatrix, svt
 from likewise.errors import InputError, ShapeError
-from likewise.estimation import centre, one_bit_completion, propensities_of
+from likewise.estimation import (
+    AlternatingLeastSquares,
+    SoftImpute,
+    centre,
+    one_bit_completion,
+    propensities_of,
+)
 from likewise.estimation.one_bit import projected_on_nuclear_ball
 
 SEEN = np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool)
@@ -140,6 +148,51 @@ def test_true_propensities_lower_the_error_where_what_is_liked_is_seen():
             for choice in (None, chances)
         )
         assert np.mean((weighted - truth) ** 2) < np.mean((plain - truth) ** 2)
+
+
+def test_soft_impute_minimises_the_inversely_weighted_errors():
+    """Against the objective itself: no estimate near the fitted one has a smaller one."""
+    truth, chances, mask = ratings()
+    fitted = SoftImpute(0.5, centering="none", propensities=chances, tol=1e-7, max_iter=9000, random_state=0)
+    estimate = fitted.fit(masked(truth, mask)).estimate_
+    dense = (estimate.left * estimate.singular_values) @ estimate.right.T
+    w = np.where(mask, mask.mean() / chances, 0)
+
+    def objective(a):
+        return 0.5 * (w * (truth - a) ** 2).sum() + 0.5 * np.linalg.svd(a, compute_uv=False).sum()
+
+    least, rng = objective(dense), np.random.default_rng(0)
+    for size in (1e-3, 1e-2, 0.1):
+        assert least < objective(dense + size * rng.normal(size=dense.shape))
+        assert least * (1 - 1e-6) < objective((1 - size) * dense)
+    assert fitted.propensities_.method == "given"
+    assert any("propensities (given)" in note for note in fitted.notes_)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda choice: SoftImpute(1.0, centering="global", propensities=choice, random_state=0),
+        lambda choice: AlternatingLeastSquares(3, regularization=2.0, propensities=choice, random_state=0),
+    ],
+)
+def test_true_propensities_lower_the_error_of_regressions_too(make):
+    for seed in range(3):
+        truth, chances, mask = ratings(200, 120, seed)
+        rng = np.random.default_rng(seed)
+        Z = masked(np.clip(truth + 0.3 * rng.normal(size=truth.shape), -1, 1), mask)
+        plain, weighted = (make(choice).fit(Z).estimate_.to_dense() for choice in (None, chances))
+        assert np.mean((weighted - truth) ** 2) < np.mean((plain - truth) ** 2)
+
+
+def test_one_bit_propensities_that_did_not_converge_leave_a_fit_that_did_not():
+    truth, _, mask = ratings()
+    Z = masked(truth, mask)
+    found = propensities_of(stored(mask), "1-bit", random_state=0)
+    assert found.converged
+    for converged in (True, False):
+        fitted = SoftImpute(2.0, propensities=replace(found, converged=converged), random_state=0).fit(Z)
+        assert fitted.converged_ is converged
 
 
 def test_weighted_mean_is_unbiased_where_the_plain_one_is_not():

@@ -6,9 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise.errors import ConvergenceWarning, InputError
-from likewise.estimation import SoftImpute, soft_impute
-from likewise.estimation.regularization_path import lambdas_down_to, largest_singular_value, solution_path
+from likewise.errors import ConvergenceWarning, InputError, ShapeError
+from likewise.estimation import SoftImpute, alternating_least_squares, soft_impute
+from likewise.estimation.nuclear_norm import DualityGap
+from likewise.estimation.regularization_path import (
+    chosen_on_path,
+    lambdas_down_to,
+    largest_singular_value,
+    solution_path,
+)
 from likewise.observations import clustered
 
 
@@ -89,6 +95,148 @@ def test_the_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, max_iter):
     assert fit.converged == (fit.gap <= 1e-4)
 
 
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), lam=st.floats(0.1, 9.0), above=st.floats(1.0, 9.0), more=st.floats(1e-6, 0.5)
+)
+def test_the_bound_for_a_gap_is_the_largest_that_has_it(seed, lam, above, more):
+    rng = np.random.default_rng(seed)
+    z, a = rng.normal(size=(2, 7))
+    residual = z - a
+    value = 0.5 * residual @ residual + lam * abs(a).sum()
+    gap = DualityGap(value, residual @ z, residual @ residual, lam)
+    wanted = gap.at(above * lam) + more
+    assert wanted >= gap.at(0.0)
+    if wanted < 1:
+        assert gap.at(gap.bound_for(wanted)) == pytest.approx(wanted, rel=1e-6)
+        assert gap.bound_for(wanted) >= above * lam * (1 - 1e-9) or gap.at(above * lam) == gap.at(0.0)
+
+
+# weights
+
+
+def weighted_objective(z, w, a, lam):
+    return 0.5 * np.nansum(w * (z - a) ** 2) + lam * np.linalg.svd(a, compute_uv=False).sum()
+
+
+def naive_weighted(z, w, lam, steps):
+    """Proximal gradient steps of one over the largest weight, on dense arrays (Mazumder et al. 2010 with weights)."""
+    a, largest = np.zeros(z.shape), w.max()
+    for _ in range(steps):
+        moved = a + np.nan_to_num(w / largest * (z - a))
+        u, s, vt = np.linalg.svd(moved, full_matrices=False)
+        a = (u * np.maximum(s - lam / largest, 0)) @ vt
+    return a
+
+
+def weights_of(z, seed, lowest=0.2):
+    """One for each cell; and those of what is stored, in its order."""
+    w = np.random.default_rng(seed).uniform(lowest, 2.0, z.shape)
+    return w, w[~np.isnan(z)]
+
+
+def test_weights_by_hand():
+    """Diagonal and all observed, lambda = 1: 3 of weight 2 loses 1/2, 4 of weight 1 loses 1, since W (Z - A) is then the identity."""
+    values = sparse.csr_array(([3.0, 0.0, 0.0, 4.0], ([0, 0, 1, 1], [0, 1, 0, 1])), shape=(2, 2))
+    fit = soft_impute(values, 1.0, weights=np.array([2.0, 5.0, 5.0, 1.0]), tol=1e-9, max_iter=5000)
+    np.testing.assert_allclose(dense(fit), np.diag([2.5, 3.0]), atol=1e-4)
+    assert fit.objective == pytest.approx(0.5 * (2 * 0.25 + 1.0) + 5.5)
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (20, 30)])
+def test_weighted_it_is_the_limit_of_the_dense_iteration(shape):
+    stored, z = observations(8, *shape)
+    w, of_stored = weights_of(z, 8)
+    fit = soft_impute(stored, 1.5, weights=of_stored, tol=1e-9, max_iter=9000, random_state=0)
+    reference = naive_weighted(z, w, 1.5, 6000)
+    assert fit.converged
+    np.testing.assert_allclose(dense(fit), reference, atol=2e-3)
+    assert fit.objective == pytest.approx(weighted_objective(z, w, reference, 1.5), rel=1e-8)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 12),
+    n=st.integers(1, 12),
+    lam=st.sampled_from([0.05, 0.5, 5.0]),
+    lowest=st.sampled_from([0.0, 0.5, 2.0]),
+    max_iter=st.sampled_from([1, 5, 300]),
+)
+def test_the_weighted_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, lowest, max_iter):
+    stored, z = observations(seed, m, n)
+    w, of_stored = weights_of(z, seed, lowest)
+    fit = soft_impute(stored, lam, weights=of_stored, max_iter=max_iter, random_state=seed)
+    assert fit.objective == pytest.approx(weighted_objective(z, w, dense(fit), lam), rel=1e-9, abs=1e-12)
+    least = weighted_objective(z, w, naive_weighted(z, w, lam, 400), lam)
+    assert least >= fit.objective * (1 - fit.gap) - 1e-9
+    assert fit.converged == (fit.gap <= 1e-4)
+
+
+def test_an_observation_of_weight_zero_is_not_there():
+    stored, _ = observations(9)
+    w = np.where(np.arange(stored.nnz) % 5, 1.0, 0.0)
+    without = stored.copy()
+    without.data[w == 0] = 77.0
+    first, second = (
+        soft_impute(values, 1.0, weights=w, tol=1e-8, max_iter=5000, random_state=0)
+        for values in (stored, without)
+    )
+    np.testing.assert_allclose(dense(first), dense(second), atol=1e-6)
+
+
+def test_only_lambda_over_the_weights_matters():
+    stored, z = observations(10)
+    _, w = weights_of(z, 10)
+    once, fourfold = (
+        soft_impute(stored, k * 1.0, weights=k * w, tol=1e-8, max_iter=5000, random_state=0)
+        for k in (1, 4)  # exact in binary
+    )
+    np.testing.assert_allclose(dense(fourfold), dense(once), rtol=1e-12)
+    assert fourfold.objective == pytest.approx(4 * once.objective)
+
+
+@pytest.mark.parametrize(
+    ("weights", "error"),
+    [
+        (np.ones(3), ShapeError),
+        (-np.ones(4), InputError),
+        (np.zeros(4), InputError),
+        (np.array([1.0, np.nan, 1.0, 1.0]), InputError),
+        (np.array([1.0, np.inf, 1.0, 1.0]), InputError),
+    ],
+)
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda values, w: soft_impute(values, 1.0, weights=w),
+        lambda values, w: alternating_least_squares(values, 1, weights=w),
+    ],
+)
+def test_weights_that_are_none_are_named(fit, weights, error):
+    with pytest.raises(error, match=r"^weights"):
+        fit(sparse.csr_array([[1.0, 2.0], [3.0, 4.0]]), weights)
+
+
+def test_weights_decide_what_is_held_out_for():
+    """The errors of the path are ``sqrt(sum w e^2 / sum w)`` of what its own solutions leave of the observations held out."""
+    stored, z = observations(11)
+    _, w = weights_of(z, 11)
+    points = chosen_on_path(stored, 3, np.random.default_rng(5), w, tol=1e-6, max_iter=2000, random_state=0)
+    hidden = np.zeros(stored.nnz, bool)
+    hidden[np.random.default_rng(5).choice(stored.nnz, round(0.1 * stored.nnz), replace=False)] = True
+    rows, columns = (c[hidden] for c in stored.tocoo().coords)
+    assert len(points) > 1
+    for point in points:
+        squares = (z[rows, columns] - dense(point.fit)[rows, columns]) ** 2
+        expected = np.sqrt((w[hidden] * squares).sum() / w[hidden].sum())
+        assert point.held_out_error == pytest.approx(expected)
+        assert point.held_out_error != pytest.approx(np.sqrt(squares.mean()), rel=1e-6)
+
+
+# the path, and the estimator
+
+
 def test_from_large_lambdas_to_small_ones_the_solutions_are_those_from_nothing():
     stored, _ = observations(2)
     lambdas = lambdas_down_to(0.5, largest_singular_value(stored), 5)
@@ -100,7 +248,8 @@ def test_from_large_lambdas_to_small_ones_the_solutions_are_those_from_nothing()
 def test_a_lambda_above_the_largest_singular_value_leaves_nothing():
     stored, _ = observations(3)
     fit = soft_impute(stored, 1.01 * largest_singular_value(stored), random_state=0)
-    assert (fit.rank, fit.gap, fit.converged) == (0, 0.0, True)
+    assert (fit.rank, fit.converged) == (0, True)
+    assert 0 <= fit.gap <= 1e-4
 
 
 def test_a_rank_limit_holds_and_its_gap_is_told():

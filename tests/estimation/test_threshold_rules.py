@@ -262,6 +262,49 @@ def test_path_equals_one_estimate_after_another(shrinker, shrink):
     assert rule(statistics_of(matrix)) == pytest.approx(taus[errors.argmin()] / np.sqrt(0.9))
 
 
+def test_weighted_errors_are_those_of_the_observations_themselves_self_normalised():
+    """What is decomposed is W Z; what is predicted is Z, and its errors are averaged by W."""
+    rng = np.random.default_rng(7)
+    truth = planted((60, 90))
+    seen = rng.random(truth.shape) < 0.6
+    w = rng.uniform(0.3, 3.0, truth.shape)
+    csr, rule = sparse.csr_array(np.where(seen, w * truth, 0.0)), CrossValidated(max_rank=5)
+    path = rule.path(ObservationStatistics.of(csr, w[seen]))
+    hidden = np.zeros(csr.nnz, dtype=bool)
+    hidden[np.random.default_rng(0).choice(csr.nnz, round(0.1 * csr.nnz), replace=False)] = True
+    rows, columns = (c[hidden] for c in csr.tocoo().coords)
+    training = csr.toarray()
+    training[rows, columns] = 0.0
+    u, sigma, vt = np.linalg.svd(training, full_matrices=False)
+    p, weights = (csr.nnz - hidden.sum()) / truth.size, w[rows, columns]
+    for count, error in enumerate(path.errors):
+        estimate = (u[:, :count] * sigma[:count] / p) @ vt[:count]
+        squares = (estimate - truth)[rows, columns] ** 2
+        assert error == pytest.approx((weights * squares).sum() / weights.sum())
+    assert path.errors.size == 6
+
+
+def test_with_propensities_the_error_is_that_over_all_entries():
+    """What is liked is seen: the weighted error at hidden observations is near the error over all cells, the plain one is not."""
+    rng = np.random.default_rng(8)
+    truth = np.outer(rng.uniform(0, 1, 300), rng.uniform(0, 1, 200))
+    chances = 0.1 + 0.8 * truth
+    seen = rng.random(truth.shape) < chances
+    w = seen.mean() / chances
+    weighted = sparse.csr_array(np.where(seen, w * truth, 0.0))
+    path = CrossValidated(share=0.2, max_rank=1).path(ObservationStatistics.of(weighted, w[seen]))
+    of_nothing = path.errors[0]  # no component is kept: the estimate is 0
+    assert of_nothing == pytest.approx(np.mean(truth**2), rel=0.05)
+    assert np.mean(truth[seen] ** 2) > 1.5 * np.mean(truth**2)
+
+
+def test_equal_weights_choose_the_same_threshold():
+    rng = np.random.default_rng(9)
+    csr = sparse.csr_array(np.where(rng.random((60, 90)) < 0.6, planted((60, 90)), 0.0))
+    rule = CrossValidated(max_rank=5)
+    assert rule(ObservationStatistics.of(csr, np.ones(csr.nnz))) == rule(ObservationStatistics.of(csr))
+
+
 def test_cross_validation_keeps_the_planted_components():
     rng = np.random.default_rng(6)
     matrix = np.where(rng.random((120, 200)) < 0.7, planted(), 0.0)

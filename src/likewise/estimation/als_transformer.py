@@ -19,7 +19,8 @@ from likewise.estimation.convergence import checked_count, checked_positive, war
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.posterior_folding import PosteriorFolding
-from likewise.estimation.propensities import PropensityChoice, propensities_of
+from likewise.estimation.preparation import Prepared, prepare
+from likewise.estimation.propensities import PropensityChoice
 from likewise.observations import ObservedMatrix
 from likewise.observations.range_check import RangeChoice
 from likewise.observations.value_range import Interval
@@ -110,28 +111,25 @@ class AlternatingLeastSquares(MatrixEstimator):
         self.random_state = random_state
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        values = observed.scaled(self.interval).values
-        found = (
-            None
-            if self.propensities is None
-            else propensities_of(values, self.propensities, random_state=self.random_state)
-        )
+        # Centre and biases are part of the regressions.
+        prepared = prepare(observed, self.interval, "none", self.propensities, self.random_state)
         fit = alternating_least_squares(
-            values,
-            min(checked_count("rank", self.rank), *values.shape),
+            prepared.residuals,
+            min(checked_count("rank", self.rank), *observed.shape),
             regularization=self._checked_regularization(),
             noise=self._checked_noise(),
             by_count=self.by_count,
-            weights=None if found is None else found.weights,
+            weights=prepared.weights,
             tol=checked_positive("tol", self.tol),
             max_iter=checked_count("max_iter", self.max_iter),
             random_state=self.random_state,
         )
-        self.objectives_, self.n_iter_, self.converged_ = fit.objectives, fit.n_iter, fit.converged
+        self.objectives_, self.n_iter_ = fit.objectives, fit.n_iter
+        self.converged_ = prepared.converged(fit.converged)
         self.noise_ = fit.row_prior.noise**0.5 if fit.row_prior.uncertain else None
         limit = warn_unless_converged(fit.converged, fit.n_iter, "sweep", "the objective still falls")
-        self.propensities_, self.notes_ = found, (*(found.notes if found else ()), *limit)
-        return self._as_estimate(observed, fit)
+        self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *limit)
+        return self._as_estimate(prepared, fit)
 
     def _checked_regularization(self) -> Regularization:
         if isinstance(self.regularization, str) and self.regularization == "estimated":
@@ -148,17 +146,17 @@ class AlternatingLeastSquares(MatrixEstimator):
             )
         return checked_positive("noise", self.noise)
 
-    def _as_estimate(self, observed: ObservedMatrix, fit: FactorFit) -> LowRankEstimate:
+    def _as_estimate(self, prepared: Prepared, fit: FactorFit) -> LowRankEstimate:
         factors, turn = orthogonal_factors(fit.rows.coordinates, fit.columns.coordinates)
         folding = PosteriorFolding(
-            weighting=None if self.propensities_ is None else self.propensities_.weighting,
+            weighting=prepared.weighting,
             columns=fit.columns,
             prior=fit.row_prior,
             centre=fit.centre,
             turn=turn,
         )
         offsets = Centre("biases", fit.centre + fit.columns.biases, fit.rows.biases)
-        return LowRankEstimate.from_factors(observed, self.interval, factors, folding, offsets)
+        return LowRankEstimate.from_factors(prepared.observed, self.interval, factors, folding, offsets)
 
 
 def orthogonal_factors(rows: Floats, columns: Floats) -> tuple[tuple[Floats, Floats, Floats], Floats]:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.estimation.factor_posterior import Prior, Regressed, regress
-from likewise.estimation.folding import with_data
 from likewise.estimation.normal_equations import Factors, ObservedRows
-from likewise.observations.table import Values
+from likewise.estimation.weighting import checked_weights, transposed_weights
+from likewise.observations.table import Values, with_data
 from likewise.spectrum.slabs import one_blas_thread
 
 Floats = NDArray[np.float64]
@@ -105,6 +105,13 @@ def alternating_least_squares(
     -------
     FactorFit
 
+    Raises
+    ------
+    InputError
+        Weights that are negative or not finite, or all 0.
+    ShapeError
+        Not one weight for each observation.
+
     References
     ----------
     Koren, Bell, Volinsky, "Matrix factorization techniques for recommender systems", Computer 42 (2009); Zhou, Wilkinson,
@@ -122,7 +129,10 @@ def alternating_least_squares(
     >>> round(float(estimate), 1)
     -3.0
     """
-    sides, rng = _Sides.of(values, weights, rank), np.random.default_rng(random_state)
+    sides, rng = (
+        _Sides.of(values, checked_weights(weights, values), rank),
+        np.random.default_rng(random_state),
+    )
     with one_blas_thread():
         if regularization == "estimated":
             return _Estimated(sides, rank, rng, noise).run(tol, max_iter)
@@ -144,10 +154,10 @@ class _Sides:
         data = np.asarray(values.data, dtype=np.float64)
         centre = float(np.average(data, weights=weights))
         deviations = with_data(values, data - centre)
-        turned = None if weights is None else with_data(values, weights).T.tocsr().data
         rows = ObservedRows(deviations, weights, rank)
         variance = rows.energy / float(rows.column_weights.sum())
-        return cls(rows, ObservedRows(deviations.T.tocsr(), turned, rank), centre, variance or 1.0)
+        columns = ObservedRows(deviations.T.tocsr(), transposed_weights(weights, values), rank)
+        return cls(rows, columns, centre, variance or 1.0)
 
 
 class _Descent:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 
-from likewise.estimation.folding import non_negative, row_offsets, with_data
-from likewise.observations.table import Values, rows_of_entries
+from likewise.estimation.folding import non_negative, row_offsets
+from likewise.observations.table import Values, rows_of_entries, with_data
 
 Floats = NDArray[np.float64]
 

@@ -71,7 +71,7 @@ class Biases(MatrixEstimator):
             observed, self.interval, "biases", self.propensities, self.random_state, self.regularization
         )
         self.notes_, self.propensities_ = prepared.notes, prepared.propensities
-        self.converged_ = None if prepared.propensities is None else prepared.propensities.converged
+        self.converged_ = prepared.converged()
         m, n = observed.shape
         nothing = (np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))
         return LowRankEstimate.from_factors(

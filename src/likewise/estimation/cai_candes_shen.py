@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import sampled_entries
+from likewise._kernels import CompressedRows, sampled_entries
 from likewise.errors import InputError
-from likewise.estimation.folding import with_data
 from likewise.estimation.regularization_path import largest_singular_value
 from likewise.observations.table import Values
 from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
-from likewise.spectrum.operators import as_operator
+from likewise.spectrum.operators import SparseRows
 from likewise.spectrum.result import Floats
 from likewise.spectrum.slabs import one_blas_thread
 
@@ -120,15 +119,21 @@ def cai_candes_shen(
     if threshold is None:
         threshold = 5 * sqrt(m * n) * (energy / sqrt(values.nnz) or 1.0)
     step = 1.2 * m * n / values.nnz if step is None else step
+    tall = m >= n
     with one_blas_thread():
-        return _Ascent(values, threshold, step, np.random.default_rng(random_state)).run(tol, max_iter)
+        ascent = _Ascent(
+            values if tall else values.T.tocsr(), threshold, step, np.random.default_rng(random_state)
+        )
+        fit = ascent.run(tol, max_iter)
+    return fit if tall else replace(fit, left=fit.right, right=fit.left)
 
 
 class _Ascent:
-    """Steps of the dual variable Y, which lives where something is observed."""
+    """Steps of the dual variable Y, which lives where something is observed, of a matrix at least as tall as wide."""
 
     def __init__(self, values: Values, threshold: float, step: float, rng: np.random.Generator) -> None:
         self.values, self.threshold, self.step = values, threshold, step
+        self.rows = CompressedRows.from_csr(values, np.float64)
         self.energy = float(np.linalg.norm(values.data)) or 1.0
         largest = largest_singular_value(values) or 1.0
         self.first_step = step
@@ -137,19 +142,26 @@ class _Ascent:
                 float(np.ceil(threshold / np.float64(step * largest))) * step * values.data
             )
         self.rng = rng
-        self.subspace = first_subspace(min(values.shape), rng)
+        self.subspace = first_subspace(values.shape[1], rng)
 
     def run(self, tol: float, max_iter: int) -> CaiCandesShenFit:
         """Step until X agrees with the observations."""
-        done, residual = 0, 1.0
+        done, residual, look_at = 0, 1.0, 0
         while done < max_iter:
             done, before = done + 1, residual
             error = self.values.data - self._continued()
             residual = float(np.linalg.norm(error)) / self.energy
             if residual > before and self.step > _SAFE:
                 self.step = max(self.step / 2, _SAFE)
-            if residual <= _HEADROOM * tol:
-                break
+            if residual <= _HEADROOM * tol and done >= look_at:
+                fit = self._proved(tol, done)
+                if fit.converged:
+                    return fit
+                # The subspace had lagged behind Y.
+                self.subspace, look_at = (
+                    with_room(fit.right, fit.values.size, self.rng),
+                    done + 1 + done // 10,
+                )
             self.dual = self._bounded(self.dual + self.step * error)
         return self._proved(tol, done)
 
@@ -163,20 +175,17 @@ class _Ascent:
 
     def _continued(self) -> Floats:
         """X on Omega, from the subspace that the last step left."""
-        operator, transposed = as_operator(with_data(self.values, self.dual))
-        triplets = continue_triplets(operator, self.subspace)
+        triplets = continue_triplets(SparseRows(self.rows.with_values(self.dual)), self.subspace)
         lowered = np.maximum(triplets.values - self.threshold, 0.0)
         rank = int(np.count_nonzero(lowered))
         self.subspace = with_room(triplets.right, rank, self.rng)
-        tall, short = triplets.left[:, :rank] * lowered[:rank], triplets.right[:, :rank]
-        return sampled_entries(self.values, *((short, tall) if transposed else (tall, short)))
+        left, right = triplets.left[:, :rank] * lowered[:rank], triplets.right[:, :rank]
+        return sampled_entries(self.values, left, right)
 
     def _proved(self, tol: float, n_iter: int) -> CaiCandesShenFit:
         """Decompose the last Y with proof, and measure what it leaves."""
-        start = self.subspace if self.values.shape[0] >= self.values.shape[1] else None
-        found = singular_triplets(
-            with_data(self.values, self.dual), above=self.threshold, start=start, random_state=self.rng
-        )
+        operator = SparseRows(self.rows.with_values(self.dual), energy=float(self.dual @ self.dual))
+        found = singular_triplets(operator, above=self.threshold, start=self.subspace, random_state=self.rng)
         lowered = np.asarray(found.values - self.threshold)
         left, right = np.asarray(found.left, np.float64), np.asarray(found.right, np.float64)
         error = self.values.data - sampled_entries(self.values, left * lowered, right)

@@ -25,7 +25,7 @@ class CaiCandesShen(MatrixEstimator):
     """Complete a sparse matrix by one of small nuclear norm that reproduces what was observed.
 
     For observations without noise, of a matrix of low rank. Noise would be reproduced too, at a high rank and at length: raise `tol`
-    to its relative size, or take `SoftImpute`.
+    to its relative size, or take `SoftImpute`. There are no propensities: weights of errors do not matter where there are to be none.
 
     Parameters
     ----------
@@ -69,6 +69,9 @@ class CaiCandesShen(MatrixEstimator):
     """
 
     no_budget: ClassVar[str] = RidgeFolding.not_linear
+    refused: ClassVar[dict[str, str]] = {
+        "propensities": "what reproduces every observation does so whatever they weigh; soft-impute weighs its errors"
+    }
 
     def __init__(
         self,

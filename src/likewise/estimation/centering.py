@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from likewise.errors import InputError, unknown_name
 from likewise.estimation.bias_equations import solve_biases
-from likewise.estimation.folding import row_offsets, shrunk_means, with_data
-from likewise.observations.table import Values, rows_of_entries
+from likewise.estimation.folding import row_offsets, shrunk_means
+from likewise.observations.table import Values, rows_of_entries, with_data
 
 Floats = NDArray[np.float64]
 

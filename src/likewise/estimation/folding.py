@@ -8,12 +8,11 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from likewise.errors import InputError, ShapeError
 from likewise.estimation.ridge import ridge_rows
 from likewise.estimation.weighting import Weighting
-from likewise.observations.table import Values, rows_of_entries
+from likewise.observations.table import Values, rows_of_entries, with_data
 
 Floats = NDArray[np.float64]
 
@@ -255,11 +254,6 @@ def shrunk_means(
     totals = np.bincount(labels, weights, minlength=n_labels) + penalty
     means: Floats = np.divide(sums, totals, out=np.zeros(n_labels), where=totals > 0)
     return means
-
-
-def with_data(values: Values, data: Floats) -> Values:
-    """Return a matrix with the same entries stored, but other values."""
-    return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
 
 
 def non_negative(name: str, value: Any) -> float:

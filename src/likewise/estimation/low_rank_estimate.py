@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import ObservationError, ShapeError
-from likewise.estimation.folding import Folding, LinearFolding, with_data
+from likewise.estimation.folding import Folding, LinearFolding
 from likewise.estimation.lookup import positions_of
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale, ObservedMatrix
 from likewise.observations.convert import to_table
 from likewise.observations.positions import checked_positions
+from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import Interval
 
 if TYPE_CHECKING:
     from likewise.estimation.centering import Centre
-    from likewise.observations.table import Values
     from likewise.spectrum import SingularTriplets
     from likewise.writing import PathLike
 

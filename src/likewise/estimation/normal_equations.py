@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import CompressedRows, forward_product
-from likewise.estimation.folding import with_data
-from likewise.observations.table import Values
+from likewise.observations.table import Values, with_data
 
 Floats = NDArray[np.float64]
 

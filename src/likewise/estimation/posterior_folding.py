@@ -12,7 +12,7 @@ from likewise.errors import InputError
 from likewise.estimation import folding
 from likewise.estimation.factor_posterior import Prior, regress
 from likewise.estimation.normal_equations import Factors, ObservedRows, packed_size
-from likewise.observations.table import Values
+from likewise.observations.table import Values, with_data
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class PosteriorFolding(folding.Folding):
         )
 
     def _regressed(self, pattern: Values, data: Floats, weights: Floats | None) -> Factors:
-        values = folding.with_data(pattern, np.asarray(data, dtype=np.float64))
+        values = with_data(pattern, np.asarray(data, dtype=np.float64))
         rows = ObservedRows(values, weights, self.columns.means.shape[1] - 1)
         return regress(rows, self.columns, self.prior).factors
 

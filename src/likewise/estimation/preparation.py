@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.estimation.centering import Centering, Centre, centre
-from likewise.estimation.folding import LinearFolding, with_data
+from likewise.estimation.folding import LinearFolding
 from likewise.estimation.propensities import Propensities, PropensityChoice, propensities_of
+from likewise.estimation.weighting import Weighting
 from likewise.observations import ObservedMatrix
-from likewise.observations.table import Values
+from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import Interval
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +27,8 @@ class Prepared:
     observed : ObservedMatrix
         In the user's units.
     interval : {"symmetric", "unit"}
-    matrix : csr_array, shape (m, n)
-        What remains of the observations after the centre, times their weights; missing entries are 0.
+    residuals : csr_array, shape (m, n)
+        What remains of the observations after the centre.
     centre : Centre
     propensities : Propensities or None
         Where the weights come from; None where all are 1.
@@ -32,15 +36,36 @@ class Prepared:
 
     observed: ObservedMatrix
     interval: Interval
-    matrix: Values
+    residuals: Values
     centre: Centre
     propensities: Propensities | None = None
 
     @property
+    def weights(self) -> Floats | None:
+        """Of the observations, shape (n_observed,): inverse propensities times the observed fraction; None where all are 1."""
+        return None if self.propensities is None else self.propensities.weights
+
+    @property
+    def weighting(self) -> Weighting | None:
+        """The weights of the observations of a row that was not in the fit."""
+        return None if self.propensities is None else self.propensities.weighting
+
+    @property
+    def matrix(self) -> Values:
+        """Residuals times weights, shape (m, n); with missing entries 0 its mean is that of the residuals times the observed fraction."""
+        weights = self.weights
+        return self.residuals if weights is None else with_data(self.residuals, self.residuals.data * weights)
+
+    @property
     def folding(self) -> LinearFolding:
         """How a new row is decomposed as the rows of the fit were."""
-        weighting = None if self.propensities is None else self.propensities.weighting
-        return LinearFolding(self.centre.row_penalty, weighting)
+        return LinearFolding(self.centre.row_penalty, self.weighting)
+
+    def converged(self, iterations: bool | None = None) -> bool | None:
+        """Whether what iterates came to its end, the propensities and the iterations that they weigh; None where nothing does."""
+        told = (iterations, None if self.propensities is None else self.propensities.converged)
+        ends = [end for end in told if end is not None]
+        return all(ends) if ends else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -57,13 +82,10 @@ def prepare(
     random_state: int | np.random.Generator | None = None,
     regularization: float | None = None,
 ) -> Prepared:
-    """Map observations to the method's interval, subtract their centre, and weigh what remains by inverse propensities."""
+    """Map observations to the method's interval, subtract their centre, and find the inverse propensities that weigh what remains."""
     values = observed.scaled(interval).values
     if propensities is None and centering == "none":
         return Prepared(observed, interval, values, centre(values, centering))
     found = None if propensities is None else propensities_of(values, propensities, random_state=random_state)
-    weights = None if found is None else found.weights
-    middle = centre(values, centering, weights, regularization)
-    residuals = middle.residuals(values)
-    matrix = residuals if weights is None else with_data(residuals, residuals.data * weights)
-    return Prepared(observed, interval, matrix, middle, found)
+    middle = centre(values, centering, None if found is None else found.weights, regularization)
+    return Prepared(observed, interval, middle.residuals(values), middle, found)

@@ -43,7 +43,7 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     Raises
     ------
     EstimatorError
-        If the name is unknown, or an option is none of that estimator's.
+        If the name is unknown, or an option is none of that estimator's, or one that it refuses.
 
     Examples
     --------
@@ -58,6 +58,11 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
         raise EstimatorError(*unknown_name("estimator", name, ESTIMATORS))
     known = options_of(name)
     for option in options:
+        if option in ESTIMATORS[name].refused:
+            reason = ESTIMATORS[name].refused[option]
+            raise EstimatorError(
+                f"{option} for {name}", f"an estimator for which they mean something: {reason}"
+            )
         if option not in known:
             raise EstimatorError(*unknown_name(f"option of {name}", option, known))
     return ESTIMATORS[name](**options)

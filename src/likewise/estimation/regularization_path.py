@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from likewise._kernels import sampled_entries
 from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
-from likewise.observations.table import Values, keep_entries
+from likewise.estimation.weighting import kept_weights, self_normalised_error
+from likewise.observations.table import Values, keep_entries, with_data
 from likewise.spectrum import singular_triplets
 
 Floats = NDArray[np.float64]
@@ -22,6 +23,8 @@ _SMALLEST = 0.02
 """Of the same: where it ends at the latest."""
 _HIDDEN = 0.1
 """Share of the observations that is held out to choose."""
+_LOOSER = 10
+"""How many times the tolerance is enough to compare solutions: their held-out errors differ by far more than the last steps change them."""
 _PATIENCE = 1
 """How many solutions may be worse than the best before the path ends: those of smaller lambdas cost the most."""
 
@@ -34,7 +37,7 @@ class PathPoint:
     ----------
     fit : NuclearNormFit
     held_out_error : float
-        Root mean squared error on the observations held out; NaN where none are.
+        Root mean squared error, weighted where the fit is, on the observations held out; NaN where none are.
     """
 
     fit: NuclearNormFit
@@ -79,7 +82,13 @@ def lambdas_down_to(smallest: float, largest: float, n_path: int) -> Floats:
     return np.asarray(np.geomspace(smallest, first, n_path if first > smallest else 1)[::-1])
 
 
-def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **options: Any) -> list[PathPoint]:
+def chosen_on_path(
+    values: Values,
+    n_path: int,
+    rng: np.random.Generator,
+    weights: Floats | None = None,
+    **options: Any,
+) -> list[PathPoint]:
     """Follow the path on part of the observations until the error on the rest has risen for good.
 
     Parameters
@@ -89,6 +98,8 @@ def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **opti
         Solutions on the whole path, from `_LARGEST` to `_SMALLEST` of the largest singular value.
     rng : Generator
         Draws the observations held out.
+    weights : ndarray, shape (n_observed,), optional
+        Of squared errors, in the fit and held out.
     **options
         Of `soft_impute`.
 
@@ -102,13 +113,16 @@ def chosen_on_path(values: Values, n_path: int, rng: np.random.Generator, **opti
     if not hidden.any():
         return []
     training, rest = keep_entries(values, ~hidden), keep_entries(values, hidden)
-    largest = largest_singular_value(training)
+    seen, unseen = kept_weights(weights, ~hidden), kept_weights(weights, hidden)
+    largest = largest_singular_value(training if seen is None else with_data(training, seen * training.data))
     if not largest:
         return []
     points: list[PathPoint] = []
-    for fit in solution_path(training, lambdas_down_to(_SMALLEST * largest, largest, n_path), **options):
-        error = rest.data - sampled_entries(rest, fit.left * fit.values, fit.right)
-        points.append(PathPoint(fit, float(np.sqrt(np.mean(error**2)))))
+    lambdas = lambdas_down_to(_SMALLEST * largest, largest, n_path)
+    options["tol"] *= _LOOSER
+    for fit in solution_path(training, lambdas, weights=seen, **options):
+        errors = rest.data - sampled_entries(rest, fit.left * fit.values, fit.right)
+        points.append(PathPoint(fit, self_normalised_error(errors, unseen)))
         if len(points) - 1 - best_of(points) >= _PATIENCE:
             break
     return points

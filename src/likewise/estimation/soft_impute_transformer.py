@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +12,8 @@ from likewise.estimation.convergence import checked_count, checked_positive, war
 from likewise.estimation.estimator import MatrixEstimator
 from likewise.estimation.folding import RidgeFolding
 from likewise.estimation.low_rank_estimate import LowRankEstimate
-from likewise.estimation.preparation import prepare
+from likewise.estimation.preparation import Prepared, prepare
+from likewise.estimation.propensities import PropensityChoice
 from likewise.estimation.regularization_path import (
     best_of,
     chosen_on_path,
@@ -20,17 +22,17 @@ from likewise.estimation.regularization_path import (
     scaled_up,
     solution_path,
 )
+from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
 from likewise.observations import ObservedMatrix
 from likewise.observations.range_check import RangeChoice
-from likewise.observations.table import Values
 from likewise.observations.value_range import Interval
 
 
 class SoftImpute(MatrixEstimator):
     """Complete a sparse, noisy matrix by the nearest one of small nuclear norm.
 
-    The estimate minimises ``1/2 ||P_Omega(Z - A)||_F^2 + lambda ||A||_*`` after centering, a convex problem; how far from its minimum
-    the result can be is proved, not assumed.
+    The estimate minimises ``1/2 sum w (z - a)^2 + lambda ||A||_*`` over what is observed, after centering, a convex problem; how far
+    from its minimum the result can be is proved, not assumed. All w are 1 without propensities.
 
     Parameters
     ----------
@@ -52,10 +54,15 @@ class SoftImpute(MatrixEstimator):
     interval : {"symmetric", "unit"}, default "symmetric"
         As in `SVT`.
     random_state : int, Generator or None, default None
-        For the first subspace and for what is held out.
+        For the first subspace, for what is held out, and for ``"1-bit"`` propensities.
+    propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
+        As in `SVT`: squared errors, also those of the observations held out, are weighted by the inverse of how likely each was to be
+        observed.
 
     Attributes
     ----------
+    propensities_ : Propensities or None
+        What the weights rest on; None where there are none.
     regularization_ : float
         lambda.
     gap_ : float
@@ -91,6 +98,7 @@ class SoftImpute(MatrixEstimator):
         value_range: RangeChoice = None,
         interval: Interval = "symmetric",
         random_state: int | np.random.Generator | None = None,
+        propensities: PropensityChoice = None,
     ) -> None:
         self.regularization = regularization
         self.n_path = n_path
@@ -101,21 +109,21 @@ class SoftImpute(MatrixEstimator):
         self.value_range = value_range
         self.interval = interval
         self.random_state = random_state
+        self.propensities = propensities
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         options, n_path = self._checked_options(), checked_count("n_path", self.n_path)
-        prepared = prepare(observed, self.interval, self.centering)
-        largest = largest_singular_value(prepared.matrix)
+        prepared = prepare(observed, self.interval, self.centering, self.propensities, self.random_state)
         self.path_: tuple[tuple[float, int, float], ...] = ()
-        self.regularization_ = self._chosen(prepared.matrix, largest, n_path, options)
-        *_, fit = solution_path(
-            prepared.matrix, lambdas_down_to(self.regularization_, largest, n_path), **options
-        )
-        self.converged_, self.n_iter_, self.gap_ = fit.converged, fit.n_iter, fit.gap
+        *_, fit = self._solutions(prepared, n_path, options)
+        self.regularization_, self.propensities_ = fit.regularization, prepared.propensities
+        self.converged_, self.n_iter_, self.gap_ = prepared.converged(fit.converged), fit.n_iter, fit.gap
         state = f"the objective may be {fit.gap:.1%} above its minimum"
         self.notes_ = (*prepared.notes, *warn_unless_converged(fit.converged, fit.n_iter, "step", state))
         folding = RidgeFolding(
-            prepared.centre.row_penalty, penalties=np.asarray(self.regularization_ / fit.values)
+            prepared.centre.row_penalty,
+            prepared.weighting,
+            penalties=np.asarray(self.regularization_ / fit.values),
         )
         factors = (fit.left, fit.values, fit.right)
         return LowRankEstimate.from_factors(observed, self.interval, factors, folding, prepared.centre)
@@ -128,13 +136,25 @@ class SoftImpute(MatrixEstimator):
             "random_state": np.random.default_rng(self.random_state),
         }
 
-    def _chosen(self, matrix: Values, largest: float, n_path: int, options: dict[str, Any]) -> float:
-        if not isinstance(self.regularization, str) or self.regularization not in ("held-out", "half"):
-            return checked_positive("regularization", self.regularization, "'held-out' or 'half'")
-        points = []
-        if self.regularization == "held-out":
-            points = chosen_on_path(matrix, n_path, options["random_state"], **options)
-        if not points:
+    def _solutions(
+        self, prepared: Prepared, n_path: int, options: dict[str, Any]
+    ) -> Iterator[NuclearNormFit]:
+        """Yield solutions up to that of the lambda that was given or chosen."""
+        if isinstance(self.regularization, str) and self.regularization == "held-out":
+            points = chosen_on_path(
+                prepared.residuals, n_path, options["random_state"], prepared.weights, **options
+            )
+            if points:
+                self.path_ = tuple((p.fit.regularization, p.fit.rank, p.held_out_error) for p in points)
+                best = points[best_of(points)].fit
+                # What was found on most of the observations is near what all of them say.
+                options |= {"start": best, "weights": prepared.weights}
+                return iter([soft_impute(prepared.residuals, scaled_up(best.regularization), **options)])
+        largest = largest_singular_value(prepared.matrix)
+        lambdas = lambdas_down_to(self._given(largest), largest, n_path)
+        return solution_path(prepared.residuals, lambdas, weights=prepared.weights, **options)
+
+    def _given(self, largest: float) -> float:
+        if isinstance(self.regularization, str) and self.regularization in ("held-out", "half"):
             return largest / 2 or 1.0
-        self.path_ = tuple((p.fit.regularization, p.fit.rank, p.held_out_error) for p in points)
-        return scaled_up(points[best_of(points)].fit.regularization)
+        return checked_positive("regularization", self.regularization, "'held-out' or 'half'")

@@ -26,7 +26,9 @@ class ObservationStatistics:
     mean_square : float
         Mean over all m n entries of the squared value, missing entries as 0, on the method's interval.
     matrix : csr_array of shape (m, n), or None, default None
-        The zero-filled observations themselves.
+        The zero-filled observations themselves, times their weights.
+    weights : ndarray, shape (n_observed,), or None, default None
+        Inverse propensities of the observations, times the observed fraction; all 1 where None.
 
     Examples
     --------
@@ -40,13 +42,16 @@ class ObservationStatistics:
     observed_fraction: float
     mean_square: float
     matrix: sparse.csr_array | None = field(default=None, repr=False, compare=False)
+    weights: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, zero_filled: sparse.csr_array) -> ObservationStatistics:
-        """Collect the numbers from observations on the method's interval (stored means observed)."""
+    def of(
+        cls, zero_filled: sparse.csr_array, weights: NDArray[np.float64] | None = None
+    ) -> ObservationStatistics:
+        """Collect the numbers from observations on the method's interval (stored means observed), times their weights."""
         m, n = zero_filled.shape
         energy = float(np.dot(zero_filled.data, zero_filled.data))
-        return cls(m, n, zero_filled.nnz / (m * n), energy / (m * n), zero_filled)
+        return cls(m, n, zero_filled.nnz / (m * n), energy / (m * n), zero_filled, weights)
 
     @property
     def longer_side(self) -> int:

@@ -119,7 +119,7 @@ class SVT(MatrixEstimator):
             check_limit(self.max_lipschitz)
         prepared = prepare(observed, self.interval, self.centering, self.propensities, self.random_state)
         self.notes_, self.propensities_ = prepared.notes, prepared.propensities
-        self.converged_ = None if prepared.propensities is None else prepared.propensities.converged
+        self.converged_ = prepared.converged()
         estimate, triplets, self.threshold_ = threshold_spectrum(
             prepared, self.threshold, self.shrinker, self.solver, self.random_state
         )

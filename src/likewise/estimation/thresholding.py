@@ -97,7 +97,7 @@ def threshold_spectrum(
     """Run the four steps; the estimate comes with its triplets and tau, for those who report on them."""
     # 1. Missing entries are 0, on the method's interval.
     zero_filled = prepared.matrix
-    statistics = ObservationStatistics.of(zero_filled)
+    statistics = ObservationStatistics.of(zero_filled, prepared.weights)
     tau = resolve_threshold(threshold, statistics, shrinker)
     # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
     triplets = singular_triplets(zero_filled, above=tau, solver=solver, random_state=random_state)

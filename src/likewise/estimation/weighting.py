@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import InputError
-from likewise.observations.table import Values
+from likewise.errors import InputError, ShapeError
+from likewise.observations.table import Values, with_data
 
 Floats = NDArray[np.float64]
 
@@ -91,3 +91,61 @@ class Weighting:
             float(arrays["propensity_floor"]),
             float(arrays["weight_scale"]),
         )
+
+
+def checked_weights(weights: Floats | None, observations: Values) -> Floats | None:
+    """Return weights of observations as float64; None, which stands for all 1, as it is.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n_observed,), or None
+        >= 0.
+    observations : csr_array, shape (m, n)
+
+    Returns
+    -------
+    ndarray, shape (n_observed,), or None
+
+    Raises
+    ------
+    ShapeError
+        If there is not one for each observation.
+    InputError
+        If one is negative or not finite, or all are 0.
+    """
+    if weights is None:
+        return None
+    checked = np.asarray(weights, dtype=np.float64)
+    if checked.shape != (observations.nnz,):
+        raise ShapeError(
+            f"weights of shape {checked.shape}", f"({observations.nnz},), one for each observation"
+        )
+    if not (checked >= 0).all() or not np.isfinite(checked).all() or not checked.any():
+        raise InputError(
+            "weights that are negative or not finite, or all 0", "finite numbers >= 0, one of them above 0"
+        )
+    return checked
+
+
+def transposed_weights(weights: Floats | None, observations: Values) -> Floats | None:
+    """Return the weights in the order of the transposed observations."""
+    return None if weights is None else with_data(observations, weights).T.tocsr().data
+
+
+def kept_weights(weights: Floats | None, kept: NDArray[np.bool_]) -> Floats | None:
+    """Return the weights of some of the observations."""
+    return None if weights is None else weights[kept]
+
+
+def self_normalised_error(errors: Floats, weights: Floats | None) -> float:
+    """Return ``sqrt(sum w e^2 / sum w)``: with inverse propensities, an estimate of the root mean squared error over *all* entries.
+
+    Dividing by the sum of the weights rather than by how many entries there are makes it exact for errors of one size, whatever the
+    weights (Swaminathan and Joachims 2015; Schnabel et al. 2016).
+
+    Examples
+    --------
+    >>> self_normalised_error(np.array([1.0, 3.0]), np.array([7.0, 1.0]))
+    1.4142135623730951
+    """
+    return float(np.sqrt(np.average(errors**2, weights=weights)))

@@ -57,6 +57,11 @@ def keep_entries(values: Values, kept: NDArray[np.bool_]) -> Values:
     return type(values)((values.data[kept], values.indices[kept], indptr), shape=values.shape)
 
 
+def with_data(values: Values, data: NDArray[np.floating]) -> Values:
+    """Return a matrix with the same entries stored, but other values."""
+    return type(values)((data, values.indices, values.indptr), shape=values.shape)
+
+
 def without_value(table: Table, missing: float | None) -> Table:
     """Return a table in which the entries that equal `missing` are missing."""
     if missing is None:

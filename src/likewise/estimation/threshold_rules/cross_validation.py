@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from likewise.errors import ThresholdError
 from likewise.estimation.shrinkers import KeptSpectrum, Shrinker, ShrinkerRule, resolve_shrinker, shrink
 from likewise.estimation.statistics import ObservationStatistics
+from likewise.estimation.weighting import kept_weights
+from likewise.observations.table import Values, keep_entries, rows_of_entries
 from likewise.spectrum import singular_triplets
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class ThresholdPath:
     thresholds : ndarray, shape (k + 1,)
         Decreasing: at the l-th, l components are kept; for the part of the observations that was not hidden.
     errors : ndarray, shape (k + 1,)
-        Mean squared error at the hidden observations, on the method's interval, before clipping.
+        Mean squared error at the hidden observations, on the method's interval, before clipping; weighted by inverse propensities where
+        there are such.
     """
 
     thresholds: Floats
@@ -53,7 +55,9 @@ class CrossValidated:
     shrinker is applied at the threshold between the last kept and the first cut singular value, and hidden observations are
     predicted; the threshold that keeps nothing is the Frobenius norm. Noise is what a threshold cuts, and its singular values go with the square root of how much is observed, so the best threshold
     is multiplied by ``1 / sqrt(1 - share)`` for all observations. Nothing is assumed of the noise, but that hidden and other
-    observations are alike: where people choose what they reveal, what they hide is not tested.
+    observations are alike: where people choose what they reveal, what they hide is not tested. With propensities the error is the
+    self-normalised inverse-propensity estimate ``sum w e^2 / sum w`` of that over all entries (Swaminathan and Joachims 2015; Schnabel et
+    al. 2016), e being the difference from the observation itself, not from the weighted one that is decomposed.
 
     Parameters
     ----------
@@ -72,6 +76,8 @@ class CrossValidated:
     ----------
     Owen and Perry, "Bi-cross-validation of the SVD and the nonnegative matrix factorization", Annals of Applied Statistics 3 (2009), on
     held-out data for the choice of rank.
+    Schnabel, Swaminathan, Singh, Chandak, Joachims, "Recommendations as treatments: debiasing learning and evaluation", ICML (2016).
+    Swaminathan and Joachims, "The self-normalized estimator for counterfactual learning", NeurIPS (2015).
     """
 
     share: float = 0.1
@@ -99,8 +105,9 @@ class CrossValidated:
         """
         self._check()
         matrix = statistics.require_matrix("cross-validation")
-        training, hidden = self._split(matrix)
-        known = ObservationStatistics.of(training)
+        hidden = self._hidden(matrix.nnz)
+        training = keep_entries(matrix, ~hidden)
+        known = ObservationStatistics.of(training, kept_weights(statistics.weights, ~hidden))
         above = self.lowest * known.noise_edge(known.mean_square)
         triplets = singular_triplets(
             training, above=above, at_most=self.max_rank, random_state=self.random_state
@@ -108,7 +115,8 @@ class CrossValidated:
         values = np.asarray(triplets.values, dtype=np.float64)
         thresholds = _between(values, sqrt(known.energy), above)
         shrunk = self._shrunk(known, thresholds, values)
-        return ThresholdPath(thresholds, _errors(triplets, shrunk, hidden))
+        weights = kept_weights(statistics.weights, hidden)
+        return ThresholdPath(thresholds, _errors(triplets, shrunk, keep_entries(matrix, hidden), weights))
 
     def _check(self) -> None:
         if not 0 < self.share < 1:
@@ -118,21 +126,15 @@ class CrossValidated:
         if not 0 < self.lowest < float("inf"):
             raise ThresholdError(f"lowest = {self.lowest!r}", "a finite number above 0")
 
-    def _split(self, matrix: sparse.csr_array) -> tuple[sparse.csr_array, sparse.coo_array]:
-        n_hidden = round(self.share * matrix.nnz)
-        if not 0 < n_hidden < matrix.nnz:
+    def _hidden(self, n_observed: int) -> NDArray[np.bool_]:
+        n_hidden = round(self.share * n_observed)
+        if not 0 < n_hidden < n_observed:
             raise ThresholdError(
-                f"a share of {self.share:g} of {matrix.nnz} observations to hide", "some hidden and some left"
+                f"a share of {self.share:g} of {n_observed} observations to hide", "some hidden and some left"
             )
-        entries = matrix.tocoo()
-        hidden = np.zeros(matrix.nnz, dtype=bool)
-        hidden[np.random.default_rng(self.random_state).choice(matrix.nnz, n_hidden, replace=False)] = True
-        rows, columns = entries.coords
-        parts = [
-            sparse.coo_array((entries.data[part], (rows[part], columns[part])), shape=matrix.shape)
-            for part in (~hidden, hidden)
-        ]
-        return sparse.csr_array(parts[0]), parts[1]
+        hidden = np.zeros(n_observed, dtype=bool)
+        hidden[np.random.default_rng(self.random_state).choice(n_observed, n_hidden, replace=False)] = True
+        return hidden
 
     def _shrunk(self, known: ObservationStatistics, thresholds: Floats, values: Floats) -> Floats:
         """Return what becomes of each singular value (rows) at each threshold (columns)."""
@@ -157,12 +159,14 @@ def _between(values: Floats, highest: float, lowest: float) -> Floats:
     return np.concatenate([[highest], np.sqrt(values[:-1] * values[1:]), [lowest]])
 
 
-def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: sparse.coo_array) -> Floats:
-    """Return the mean squared error at the hidden entries for each column of shrunk values."""
-    rows, columns = hidden.coords
+def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: Values, weights: Floats | None) -> Floats:
+    """Return the mean squared error at the hidden entries, which are weighted, for each column of shrunk values."""
+    rows, columns = rows_of_entries(hidden), hidden.indices
+    shares = np.ones(hidden.nnz) if weights is None else weights
+    expected = hidden.data / shares
     total = np.zeros(shrunk.shape[1])
     for start in range(0, hidden.nnz, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
         products = np.asarray(triplets.left[rows[part]], dtype=np.float64) * triplets.right[columns[part]]
-        total += ((products @ shrunk - hidden.data[part, None]) ** 2).sum(axis=0)
-    return total / hidden.nnz
+        total += shares[part] @ (products @ shrunk - expected[part, None]) ** 2
+    return np.asarray(total / shares.sum())
