@@ -45,6 +45,31 @@ def test_a_row_given_as_new_finds_itself(B):
     assert not np.allclose(nearest.predict(), B)
 
 
+@pytest.mark.parametrize("average", ["all", "co-raters"])
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_infinite_values_are_told_by_place(B, average, as_given):
+    infinite = B.copy()
+    infinite[7, 2] = -np.inf
+    recommender = KNNRecommender(3, average)
+    with pytest.raises(ModelError, match="value -inf at 7, 2 of X; expected finite values"):
+        recommender.fit(as_given(infinite))
+    with pytest.raises(ModelError, match="value -inf at 7, 2 of X; expected finite values"):
+        recommender.fit(B).predict(as_given(infinite))
+
+
+def test_missing_values_need_co_raters_and_targets_are_complete(B):
+    missing = B.copy()
+    missing[3, 0] = np.nan
+    with pytest.raises(
+        ModelError, match='value NaN at 3, 0 of X; expected finite values. Hint: .* average="co-raters"'
+    ):
+        KNNRecommender(3).fit(missing)
+    with pytest.raises(ModelError, match="value NaN at 4 of y"):
+        KNNRecommender(3).fit(B, [0.0] * 4 + [np.nan] + [0.0] * 20)
+    with pytest.raises(ModelError, match="value inf at 4, 1 of y"):
+        KNNRecommender(3).fit(B, np.where(np.arange(50).reshape(25, 2) == 9, np.inf, 0.0))
+
+
 def test_targets(B):
     target = np.arange(25.0)
     recommender = KNNRecommender(n_neighbors=4).fit(B, target)

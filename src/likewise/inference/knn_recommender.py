@@ -39,7 +39,8 @@ class KNNRecommender(BaseEstimator):
     Raises
     ------
     ModelError
-        By `fit`, if `n_neighbors` does not fit the number of individuals.
+        By `fit`, if `n_neighbors` does not fit the number of individuals; by `fit` and `predict`, for infinite values, and for NaN unless
+        ``average="co-raters"``.
 
     References
     ----------
@@ -113,9 +114,9 @@ class KNNRecommender(BaseEstimator):
         rows = self._checked(X, reset=True)
         if y is None:
             return rows, None
-        targets = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
         check_consistent_length(rows, targets)
-        return rows, targets
+        return rows, _finite(targets, "y")
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, ObservedMatrix):
@@ -128,17 +129,44 @@ class KNNRecommender(BaseEstimator):
             X = X.values
         elif self.average == "co-raters" and sparse.issparse(X):
             X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
-        return validate_data(
+        rows = validate_data(
             self,
             X,
             reset=reset,
             accept_sparse="csr",
             dtype=np.float64,
-            ensure_all_finite="allow-nan" if self.average == "co-raters" else True,
+            ensure_all_finite=False,  # told by place, in an error of this package
         )
+        return _finite(rows, "X", allow_nan=self.average == "co-raters")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.average == "co-raters"
         return tags
+
+
+def _finite(values: Any, name: str, *, allow_nan: bool = False) -> Any:
+    """Return an array or csr matrix unless a value cannot be averaged.
+
+    Raises
+    ------
+    ModelError
+        Names the first one and its place.
+    """
+    numbers = values.data if sparse.issparse(values) else values
+    usable = np.isfinite(numbers) | np.isnan(numbers) if allow_nan else np.isfinite(numbers)
+    if usable.all():
+        return values
+    if sparse.issparse(values):
+        first = np.flatnonzero(~usable)[0]
+        place = int(np.searchsorted(values.indptr, first, side="right")) - 1, int(values.indices[first])
+        value = numbers[first]
+    else:
+        place = tuple(np.argwhere(~usable)[0].tolist())
+        value = numbers[place]
+    raise ModelError(
+        f"value {'NaN' if np.isnan(value) else value} at {', '.join(map(str, place))} of {name}",
+        "finite values, NaN where missing" if allow_nan else "finite values",
+        "" if allow_nan or name == "y" else 'a complete matrix, or average="co-raters" for what is missing',
+    )
