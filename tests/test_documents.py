@@ -46,6 +46,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "ratings.csv").write_text(f"userId,movieId,rating\n{ratings}\n")
     (tmp_path / "applicants.csv").write_text(APPLICANTS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
+    (tmp_path / "pairs.csv").write_text("1,1\n2,5\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -36,6 +36,66 @@ def test_predictions_are_named_as_asked(likewise, ratings, tmp_path, expected, k
     assert frame["estimate"].to_list() == wanted.tolist()
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_intervals_beside_predictions_are_those_of_the_library(likewise, ratings, tmp_path, kind):
+    (tmp_path / "pairs.csv").write_text("user-3,20\nuser-0,0\n")
+    out = tmp_path / f"predictions.{kind}"
+    options = ("--pairs", tmp_path / "pairs.csv", "--confidence", "0.6", "--estimator", "biases")
+    ran = likewise("estimate", ratings, "--out", out, *options, "--value-range", "1,5")
+    assert (ran.code, ran.err) == (0, "")
+    frame = pl.read_csv(out) if kind == "csv" else pl.read_parquet(out)
+    assert frame.columns == ["row", "column", "estimate", "lower", "upper"]
+    observed = package.read_ratings(ratings, value_range=(1, 5))
+    wanted = package.entry_intervals(
+        observed, package.make_estimator("biases", random_state=0), confidence=0.6
+    )
+    ends = wanted.by_id(["user-3", "user-0"], [20, 0])
+    assert frame["estimate"].to_list() == wanted.estimate.entries_of(["user-3", "user-0"], [20, 0]).tolist()
+    assert frame.select("lower", "upper").to_numpy().tolist() == ends.tolist()
+    assert (ends[:, 1] > ends[:, 0]).all()
+    assert str(wanted) in ran.out
+
+
+def test_a_confidence_for_which_there_are_too_few_observations_gives_the_whole_range(
+    likewise, ratings, tmp_path
+):
+    (tmp_path / "pairs.csv").write_text("user-3,20\n")
+    out = tmp_path / "predictions.csv"
+    options = ("--pairs", tmp_path / "pairs.csv", "--confidence", "0.9999", "--estimator", "biases")
+    ran = likewise("estimate", ratings, "--out", out, *options, "--value-range", "1,5")
+    assert ran.code == 0, ran.err
+    assert pl.read_csv(out).row(0)[3:] == (1.0, 5.0)
+    assert "the whole range" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (
+            ("--confidence", "1"),
+            1,
+            "error: --confidence 1.0; expected a number between 0 and 1, both excluded",
+        ),
+        (("--confidence", "-0.5"), 1, "error: --confidence -0.5; expected a number between 0 and 1"),
+        (("--confidence", "95"), 1, "error: --confidence 95.0; expected a number between 0 and 1"),
+        (("--confidence", "nan"), 1, "error: --confidence nan; expected a number between 0 and 1"),
+        (("--confidence", "high"), 2, "--confidence"),
+    ],
+)
+def test_a_confidence_that_is_none_is_told_before_the_work(likewise, tmp_path, options, code, message):
+    ran = likewise("estimate", "nowhere.csv", "--pairs", "p", "--out", tmp_path / "out.csv", *options)
+    assert ran.code == code
+    assert message in ran.err
+
+
+def test_intervals_need_pairs(likewise, ratings, tmp_path):
+    ran = likewise("estimate", ratings, "--out", tmp_path / "e.npz", "--confidence", "0.9")
+    assert (ran.code, ran.err) == (
+        1,
+        "error: --confidence 0.9 without --pairs; expected --pairs FILE, whose entries get intervals.\n",
+    )
+
+
 def test_unknown_ids_are_named_and_nothing_is_written(likewise, ratings, tmp_path):
     (tmp_path / "pairs.csv").write_text("user-3,20\nnobody,20\n")
     out = tmp_path / "predictions.csv"

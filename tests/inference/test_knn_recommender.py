@@ -61,7 +61,7 @@ def test_missing_values_need_co_raters_and_targets_are_complete(B):
     missing = B.copy()
     missing[3, 0] = np.nan
     with pytest.raises(
-        ModelError, match='value NaN at 3, 0 of X; expected finite values. Hint: .* average="co-raters"'
+        ModelError, match=r'value NaN at 3, 0 of X; expected finite values. Hint: .* average="co-raters"'
     ):
         KNNRecommender(3).fit(missing)
     with pytest.raises(ModelError, match="value NaN at 4 of y"):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Reading
+from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Number, Reading
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
-    from likewise.estimation import LowRankEstimate
+    from likewise.estimation import EntryIntervals, LowRankEstimate, MatrixEstimator
     from likewise.observations import ObservedMatrix
 
 _TABLES = (".csv", ".parquet")
@@ -23,6 +23,7 @@ def estimate(
     *,
     out: NewPath,
     pairs: Path | None = None,
+    confidence: Number = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     completing: Completing = COMPLETING,
     reading: Reading = READING,
@@ -37,12 +38,16 @@ def estimate(
         File to write: factors go to .npz (read them with likewise.LowRankEstimate.load), predictions to .csv or .parquet.
     pairs
         File of pairs (individual, feature), one a line, to predict.
+    confidence
+        With --pairs: add columns lower and upper, an interval for what would be observed at each pair. At least this share of such intervals
+        holds, such as 0.95. A tenth of the observations is set aside to measure how wide they must be; the estimates are made without it.
     quiet
         Print nothing but errors and warnings.
     """
     from likewise.writing import check_file
 
     _check_kind(out, pairs)
+    _check_confidence(confidence, pairs)
     check_file(out)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
@@ -50,13 +55,42 @@ def estimate(
         observed = reading.read(ratings)
         wanted = None if pairs is None else _Pairs.read(pairs, observed)
         progress("estimate the matrix", 0, 1)
-        completed = estimator.fit(observed).estimate_
+        completed, intervals = _completed(estimator, observed, confidence, completing.random_state)
         if wanted is None:
             completed.save(out)
         else:
-            wanted.write(completed, out)
+            wanted.write(completed, intervals, out)
     if not quiet:
-        print(f"{completed}\n{'Factors' if wanted is None else 'Predictions'}: {out}")
+        print(completed)
+        if intervals is not None:
+            print(intervals)
+        print(f"{'Factors' if wanted is None else 'Predictions'}: {out}")
+
+
+def _completed(
+    estimator: MatrixEstimator, observed: ObservedMatrix, confidence: float | None, random_state: int
+) -> tuple[LowRankEstimate, EntryIntervals | None]:
+    """Return the estimate; where a confidence is given, the one that the intervals are about."""
+    from likewise.estimation import entry_intervals
+
+    if confidence is None:
+        return estimator.fit(observed).estimate_, None
+    intervals = entry_intervals(observed, estimator, confidence=confidence, random_state=random_state)
+    return intervals.estimate, intervals
+
+
+def _check_confidence(confidence: float | None, pairs: Path | None) -> None:
+    """Fail before the work, not after it."""
+    from likewise.errors import InputError
+    from likewise.estimation.conformal import check_confidence
+
+    if confidence is None:
+        return
+    check_confidence(confidence)
+    if pairs is None:
+        raise InputError(
+            f"--confidence {confidence:g} without --pairs", "--pairs FILE, whose entries get intervals"
+        )
 
 
 def _check_kind(out: Path, pairs: Path | None) -> None:
@@ -84,12 +118,14 @@ class _Pairs:
         row_positions = positions_of(rows, observed.row_ids, "row")
         return cls((rows, columns), (row_positions, positions_of(columns, observed.column_ids, "column")))
 
-    def write(self, completed: LowRankEstimate, out: Path) -> None:
+    def write(self, completed: LowRankEstimate, intervals: EntryIntervals | None, out: Path) -> None:
         import polars as pl
 
         from likewise.writing import write_file
 
         rows, columns = (ids.tolist() for ids in self.ids)
-        predicted = completed.entries(*self.positions)
-        frame = pl.DataFrame({"row": rows, "column": columns, "estimate": predicted})
+        predicted = {"estimate": completed.entries(*self.positions)}
+        if intervals is not None:
+            predicted |= dict(zip(("lower", "upper"), intervals.entries(*self.positions).T, strict=True))
+        frame = pl.DataFrame({"row": rows, "column": columns, **predicted})
         write_file(out, frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)

@@ -164,8 +164,7 @@ def entry_intervals(
     >>> intervals.n_calibration, intervals.entries([0], [0]).shape
     (248, (1, 2))
     """
-    if isinstance(confidence, bool) or not 0 < confidence < 1:
-        raise InputError(option("confidence", repr(confidence)), "a number between 0 and 1, both excluded")
+    check_confidence(confidence)
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     rng = generator_of(random_state)
@@ -182,6 +181,12 @@ def entry_intervals(
     scores = np.abs(actual - predicted) / spread.at(hidden.rows, hidden.columns)
     radius, bounded = conformal_radius(scores, confidence), not observed.value_range.inferred
     return EntryIntervals(estimate, confidence, radius, spread, scores.size, bounded)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise InputError unless a confidence lies between 0 and 1, both excluded."""
+    if isinstance(confidence, bool) or not 0 < confidence < 1:
+        raise InputError(option("confidence", repr(confidence)), "a number between 0 and 1, both excluded")
 
 
 def _with_its_own_range(training: ObservedMatrix) -> ObservedMatrix:

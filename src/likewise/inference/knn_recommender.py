@@ -154,19 +154,20 @@ def _finite(values: Any, name: str, *, allow_nan: bool = False) -> Any:
     ModelError
         Names the first one and its place.
     """
-    numbers = values.data if sparse.issparse(values) else values
+    numbers = values if isinstance(values, np.ndarray) else values.data
     usable = np.isfinite(numbers) | np.isnan(numbers) if allow_nan else np.isfinite(numbers)
     if usable.all():
         return values
-    if sparse.issparse(values):
-        first = np.flatnonzero(~usable)[0]
-        place = int(np.searchsorted(values.indptr, first, side="right")) - 1, int(values.indices[first])
-        value = numbers[first]
-    else:
-        place = tuple(np.argwhere(~usable)[0].tolist())
-        value = numbers[place]
+    first = np.flatnonzero(~usable)[0]
+    value = numbers.flat[first]
+    coordinates = np.unravel_index(first, values.shape) if numbers is values else _coordinates(values, first)
+    place = ", ".join(str(int(coordinate)) for coordinate in coordinates)
     raise ModelError(
-        f"value {'NaN' if np.isnan(value) else value} at {', '.join(map(str, place))} of {name}",
+        f"value {'NaN' if np.isnan(value) else value} at {place} of {name}",
         "finite values, NaN where missing" if allow_nan else "finite values",
         "" if allow_nan or name == "y" else 'a complete matrix, or average="co-raters" for what is missing',
     )
+
+
+def _coordinates(values: Any, entry: np.intp) -> tuple[Any, ...]:
+    return tuple(axis[entry] for axis in values.tocoo().coords)
