@@ -105,8 +105,8 @@ class InputError(LikewiseError, ValueError):
         self.marked = f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else "")
         super().__init__(spelled(self.marked, _in_python))
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
-        return type(self), (self.given, self.expected, self.hint)
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str], dict[str, object]]:
+        return type(self), (self.given, self.expected, self.hint), self.__dict__
 
 
 class FileFormatError(InputError):
