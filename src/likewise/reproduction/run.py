@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from likewise.errors import InputError, option
@@ -153,6 +154,7 @@ def _compute(
             report("run the simulations", round(1000 * done / total), 1000)
 
     tell()
-    for unit, record in run_units(missing, settings, ratings, jobs):
-        records[unit] = plain(record) if folder is None else folder.save(unit, record)
-        tell()
+    with closing(run_units(missing, settings, ratings, jobs)) as results:
+        for unit, record in results:
+            records[unit] = plain(record) if folder is None else folder.save(unit, record)
+            tell()
