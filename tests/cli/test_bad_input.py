@@ -196,3 +196,91 @@ def test_an_unexpected_error_says_how_to_see_more(likewise, ratings, monkeypatch
     ran = likewise("audit", ratings)
     assert ran.code == 70
     assert "Traceback" in ran.err
+
+
+def test_nothing_that_is_read_is_written_over(likewise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = ("ratings.csv", "pairs.csv", "scores.csv", "groups.csv", "frontier.csv", "report.json")
+    for name in names:
+        (tmp_path / name).write_text("1,1,3\n1,2,4\n2,1,5\n")
+    (tmp_path / "link.csv").symlink_to("ratings.csv")
+    for arguments in (
+        ("estimate", "ratings.csv", "--pairs", "pairs.csv", "--out", "ratings.csv"),
+        ("estimate", "ratings.csv", "--pairs", "pairs.csv", "--out", "./pairs.csv"),
+        ("estimate", "link.csv", "--pairs", "pairs.csv", "--out", "ratings.csv"),
+        ("audit", "ratings.csv", "--json", "ratings.csv"),
+        ("audit", "ratings.csv", "--outputs", "scores.csv", "--json", "scores.csv"),
+        ("audit", "ratings.csv", "--outputs-with", "scores.csv", "--json", "scores.csv"),
+        ("audit", "ratings.csv", "--groups", "groups.csv", "--json", "groups.csv"),
+        ("audit", "report.json", "--out", "."),
+        ("frontier", "frontier.csv", "--out", "."),
+    ):
+        ran = likewise(*arguments)
+        assert ran.code == 1
+        assert ", which is read, as a file to write; expected another name or folder." in ran.err, arguments
+    assert {(tmp_path / name).read_text() for name in names} == {"1,1,3\n1,2,4\n2,1,5\n"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ("--tolerance", "0.1"),
+            "error: --tolerance without --lipschitz or --fail-above; expected both, or neither.",
+        ),
+        (("--confidence", "0.9"), "error: --confidence without --pairs; expected both, or neither."),
+        (("--group-column", "g"), "error: --group-column without --groups; expected both, or neither."),
+    ],
+)
+def test_an_option_that_means_nothing_alone_is_refused(likewise, ratings, options, message):
+    ran = likewise("audit", ratings, *options)
+    assert (ran.code, ran.err.strip()) == (1, message)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--value-range", "1,2,3"), "Invalid value for --value-range: 1,2,3 is not LOW,HIGH"),
+        (("--shape", "12"), "Invalid value for --shape: 12 is not ROWS,COLUMNS"),
+        (("--shape", "12,x"), "Invalid value for --shape: 'x' is no whole number"),
+        (("--n-neighbors", "1.5"), "Invalid value for --n-neighbors: '1.5' is no whole number"),
+        (("--random-state", "x"), "Invalid value for --random-state: 'x' is no whole number"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_told_in_words(likewise, ratings, options, message):
+    ran = likewise("audit", ratings, *options)
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_a_shrinker_that_is_none_is_told_before_the_work(likewise, ratings):
+    ran = likewise("audit", ratings, "--shrinker", "sof", "--threshold", "1e9")
+    assert (ran.code, ran.err.startswith("error: unknown shrinker 'sof'")) == (1, True)
+
+
+@pytest.mark.parametrize("command", [("audit",), ("frontier", "--out", "out")])
+def test_few_observations_need_not_be_hidden(likewise, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text("1,1,3\n1,2,4\n2,1,5\n2,2,1\n")
+    ran = likewise(command[0], "few.csv", *command[1:], "--model", "identity")
+    assert ran.code == 1
+    assert ran.err.strip().endswith("Hint: --hold-out 0 hides nothing, and measures no error")
+
+
+def test_outputs_too_large_to_square_are_told_alone(likewise, tmp_path):
+    (tmp_path / "ratings.csv").write_text("1,1,3\n1,2,4\n2,1,5\n2,2,1\n")
+    (tmp_path / "scores.csv").write_text("id,score\n1,1e300\n2,0\n")
+    ran = likewise("audit", tmp_path / "ratings.csv", "--outputs", tmp_path / "scores.csv")
+    assert ran.code == 1
+    assert ran.err.startswith("error: ")
+    assert "squares exceed the largest number; expected smaller units" in ran.err
+
+
+def test_outputs_without_a_header_are_told(likewise, tmp_path):
+    (tmp_path / "ratings.csv").write_text("1,1,3\n1,2,4\n2,1,5\n2,2,1\n")
+    (tmp_path / "scores.csv").write_text("1,0.5\n2,0\n")
+    ran = likewise("audit", tmp_path / "ratings.csv", "--outputs", tmp_path / "scores.csv")
+    assert (
+        ran.err
+        == "error: scores.csv begins with the outputs of '1'; expected a header first, such as id,score.\n"
+    )

@@ -31,8 +31,9 @@ def test_quiet(likewise, ratings, tmp_path):
     [
         (("--budgets", "0.4,-1"), 1, "a finite number above 0"),
         (("--budgets", "a"), 2, "--budgets"),
+        (("--budgets", "1e-300"), 1, "error: --budgets 1e-300; expected a limit of at least 1e-60"),
         (("--estimator", "biases"), 1, "Biases, which cannot be held to a budget"),
-        (("--set", "threshold=1e6"), 1, "lower the threshold, or try --threshold noise-edge"),
+        (("--set", "threshold=1e6"), 1, "give a number below 1e+06 as --threshold"),
         (("--estimator", "auto"), 1, "Auto, which cannot be held to a budget"),
         (("--reference", "estimate"), 2, "--reference"),
         (("--budgets", "0.5,0"), 1, "error: --budgets 0.0; expected a finite number above 0"),
@@ -58,3 +59,9 @@ def test_an_estimate_within_a_budget(likewise, ratings, tmp_path):
     assert ran.code == 0, ran.err
     observed = read_ratings(ratings, value_range=(1, 5))
     assert certify(LowRankEstimate.load(out), observed).k_star.value <= 0.2
+
+
+def test_an_empty_name_is_no_folder(likewise, ratings):
+    ran = likewise("frontier", ratings, "--out", "")
+    assert ran.code == 2
+    assert "--out: an empty name" in ran.err

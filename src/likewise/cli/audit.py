@@ -18,6 +18,7 @@ from likewise.cli.options import (
     Reading,
     Whole,
 )
+from likewise.cli.targets import refuse_to_overwrite
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def audit(
     """
     import likewise
 
-    _check_targets(out, json)
     files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
+    _check_targets(out, json, [ratings, measuring.checked().groups, *files.values()])
     _refuse_idle(files, {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out}, completing)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
@@ -134,11 +135,15 @@ def print_table(report: AuditReport) -> None:
         print(report)
 
 
-def _check_targets(out: Path | None, json: Path | None) -> None:
+def _check_targets(out: Path | None, json: Path | None, read: list[Path | None]) -> None:
     """Fail before the work, not after it."""
     from likewise.errors import InputError
     from likewise.report import check_report_folder
+    from likewise.report.folder import FILES
     from likewise.writing import check_file
+
+    written = [] if out is None else [out / name for name in FILES]
+    refuse_to_overwrite(read, written if json is None else [*written, json])
 
     if out is not None:
         check_report_folder(out)

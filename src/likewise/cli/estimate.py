@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Number, Reading
+from likewise.cli.targets import refuse_to_overwrite
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def estimate(
 
     _check_kind(out, pairs)
     _check_confidence(confidence, pairs)
+    refuse_to_overwrite([ratings, pairs], [out])
     check_file(out)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from likewise.cli.options import COMPLETING, READING, Completing, Reading, Whole
+from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Reading, Whole
+from likewise.cli.targets import refuse_to_overwrite
 from likewise.progress_bars import StepBars
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def frontier(
     ratings: Path,
     /,
     *,
-    out: Path,
+    out: NewPath,
     budgets: Budgets = None,
     model: str = "identity",
     hold_out: float = 0.1,
@@ -67,8 +68,9 @@ def frontier(
     quiet
         Print no table and no progress.
     """
-    from likewise.report.frontier import check_frontier_folder
+    from likewise.report.frontier import FILES, check_frontier_folder
 
+    refuse_to_overwrite([ratings], [out / name for name in FILES])
     check_frontier_folder(out)
     estimator = completing.make_estimator("svt")
     _refuse_own_budget(estimator)

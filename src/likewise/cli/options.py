@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from json import loads
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from cyclopts import Parameter, Token
 
-from likewise.errors import EstimatorError, InputError
+from likewise.errors import EstimatorError, InputError, option
 
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
@@ -23,14 +23,18 @@ def _two_numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, float] | str:
     text = tokens[0].value
     if "," not in text:
         return text
-    low, high = (float(part) for part in text.split(","))
-    return low, high
+    numbers = tuple(float(part) for part in text.split(","))
+    if len(numbers) != 2:
+        raise ValueError(f"{text} is not LOW,HIGH")
+    return numbers[0], numbers[1]
 
 
 def _two_sizes(_: Any, tokens: Sequence[Token]) -> tuple[int, int]:
     """Read ``6040,3952``."""
-    rows, columns = (int(part) for part in tokens[0].value.split(","))
-    return rows, columns
+    sizes = tuple(_whole_number(part) for part in tokens[0].value.split(","))
+    if len(sizes) != 2:
+        raise ValueError(f"{tokens[0].value} is not ROWS,COLUMNS")
+    return sizes[0], sizes[1]
 
 
 def _columns(_: Any, tokens: Sequence[Token]) -> tuple[str | int, ...]:
@@ -58,13 +62,20 @@ def _new_path(_: Any, tokens: Sequence[Token]) -> Path:
 
 def _whole(_: Any, tokens: Sequence[Token]) -> int:
     """Read ``10``; a fraction is refused, not rounded."""
-    return int(tokens[0].value)
+    return _whole_number(tokens[0].value)
 
 
 def _seed(_: Any, tokens: Sequence[Token]) -> int:
-    if (seed := int(tokens[0].value)) < 0:
+    if (seed := _whole_number(tokens[0].value)) < 0:
         raise ValueError(f"{seed} is below 0")
     return seed
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no whole number") from None
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -234,6 +245,10 @@ class Completing:
 COMPLETING = Completing()
 
 
+_NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",), "confidence": ("pairs",)}
+"""Options of measuring that mean nothing without one of the others."""
+
+
 @Parameter(name="*", group="Measuring")
 @dataclass(frozen=True, kw_only=True)
 class Measuring:
@@ -267,6 +282,15 @@ class Measuring:
     group_column: Column = 1
     pairs: Whole = None
     confidence: float = 0.95
+
+    def checked(self) -> Self:
+        """Raise where an option was given without the one that gives it a meaning, so that no wish is ignored."""
+        default = {field.name: field.default for field in fields(self)}
+        for name, needed in _NEEDED.items():
+            if getattr(self, name) != default[name] and all(getattr(self, other) is None for other in needed):
+                others = " or ".join(option(other, "") for other in needed)
+                raise InputError(f"{option(name, '')} without {others}", "both, or neither")
+        return self
 
     def options(self, observed: ObservedMatrix, id_columns: Sequence[str | int] | None) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that these are; groups are read and put in the order of the individuals."""

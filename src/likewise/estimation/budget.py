@@ -15,6 +15,9 @@ from likewise.estimation.low_rank_estimate import LowRankEstimate
 
 Floats = NDArray[np.float64]
 
+LEAST_LIMIT = 1e-60
+"""Constraints are divided by the square of the limit, and their product, too, must be a number."""
+
 
 @dataclass(frozen=True, eq=False)
 class BudgetSolution:
@@ -189,6 +192,12 @@ def check_limit(limit: float, name: str = "max_lipschitz") -> None:
             option(name, repr(limit)),
             "a finite number above 0",
             "every limit above 0 can be met; at 0 only an estimate that treats all alike would",
+        )
+    if limit < LEAST_LIMIT:
+        raise InputError(
+            option(name, repr(limit)),
+            f"a limit of at least {LEAST_LIMIT:g}",
+            "what is smaller treats all alike",
         )
 
 

@@ -69,13 +69,20 @@ def resolve_shrinker(shrinker: str | Shrinker | ShrinkerRule, kept: KeptSpectrum
     >>> resolve_shrinker("soft-rescaled", kept)(np.array([2.0, 3.0]))
     array([0., 2.])
     """
+    check_shrinker(shrinker)
     if isinstance(shrinker, ShrinkerRule):
         return shrinker.psi(kept)
-    if callable(shrinker):
-        return shrinker
-    if shrinker not in SHRINKERS:
+    return shrinker if callable(shrinker) else SHRINKERS[shrinker](kept)
+
+
+def check_shrinker(shrinker: object) -> None:
+    """Raise ShrinkerError, before any work, for what is neither a known name nor callable nor a rule."""
+    if not (
+        isinstance(shrinker, ShrinkerRule)
+        or callable(shrinker)
+        or (isinstance(shrinker, str) and shrinker in SHRINKERS)
+    ):
         raise ShrinkerError(*unknown_name("shrinker", shrinker, SHRINKERS))
-    return SHRINKERS[shrinker](kept)
 
 
 def shrink(psi: Shrinker, singular_values: Floats) -> Floats:

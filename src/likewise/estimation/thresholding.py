@@ -10,7 +10,14 @@ import numpy as np
 from likewise.errors import FullRankWarning, RankZeroWarning, option
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.estimation.preparation import Prepared, prepare
-from likewise.estimation.shrinkers import KeptSpectrum, Shrinker, ShrinkerRule, resolve_shrinker, shrink
+from likewise.estimation.shrinkers import (
+    KeptSpectrum,
+    Shrinker,
+    ShrinkerRule,
+    check_shrinker,
+    resolve_shrinker,
+    shrink,
+)
 from likewise.estimation.threshold_rules import NoiseEdge
 from likewise.estimation.thresholds import ObservationStatistics, ThresholdRule, resolve_threshold
 from likewise.observations import ObservedMatrix
@@ -95,6 +102,7 @@ def threshold_spectrum(
     random_state: int | np.random.Generator | None,
 ) -> tuple[LowRankEstimate, SingularTriplets, float]:
     """Run the four steps; the estimate comes with its triplets and tau, for those who report on them."""
+    check_shrinker(shrinker)
     # 1. Missing entries are 0, on the method's interval.
     zero_filled = prepared.matrix
     statistics = ObservationStatistics.of(zero_filled, prepared.weights)

@@ -75,7 +75,8 @@ class RowDistance(PairwiseDistance):
         self.n_individuals = len(self.rows)
         self.description = description or _describe(self.order, self.rows.shape[1])
         self.row_ids = None if row_ids is None else np.asarray(row_ids)
-        self.scale = float(np.sqrt(np.mean(np.linalg.norm(self.rows, ord=self.order, axis=1) ** 2)))
+        with np.errstate(over="ignore"):  # whoever squares distances says so
+            self.scale = float(np.sqrt(np.mean(np.linalg.norm(self.rows, ord=self.order, axis=1) ** 2)))
 
     @classmethod
     def of_outputs(cls, outputs: ArrayLike) -> RowDistance:
@@ -85,7 +86,8 @@ class RowDistance(PairwiseDistance):
         largest output are therefore 0, and the description says so: over d = 0 they would make a ratio infinite that means nothing.
         """
         distance = cls(outputs)
-        largest = float(np.linalg.norm(distance.rows, axis=1).max())
+        with np.errstate(over="ignore"):
+            largest = float(np.linalg.norm(distance.rows, axis=1).max())
         if not np.isfinite((2 * largest) ** 2):
             raise DistanceError("outputs whose squares exceed the largest number", "smaller units")
         distance.resolution = _ROUNDINGS * float(np.finfo(np.float64).eps) * largest

@@ -60,19 +60,26 @@ def read_outputs(path: str | PathLike[str], row_ids: ArrayLike, *, id_column: st
     likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
     """
     source = unpack(path)
-    ids, values = _read(source, id_column)
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
+    ids, values = _read(source, id_column, {str(one) for one in wanted})
     if ids is not None:
         values = values[positions_of(ids, wanted, source.name)]
     return checked_outputs(values, len(wanted), source.name)
 
 
-def _read(source: Source, id_column: str | None) -> tuple[NDArray[Any] | None, NDArray[Any]]:
+def _read(source: Source, id_column: str | None, known: set[str]) -> tuple[NDArray[Any] | None, NDArray[Any]]:
     if source.data.startswith(_NPY) or is_npz(source.data):
         return _read_arrays(source)
     if is_parquet(source):
         return _read_table(open_parquet(source), id_column)
-    return _read_table(open_text(source, separator=None, has_header=True, encoding="utf-8"), id_column)
+    file = open_text(source, separator=None, has_header=True, encoding="utf-8")
+    ids, values = _read_table(file, id_column)
+    first = (file.header or ("",))[0]
+    if id_column is None and first in known - set(map(str, ids.tolist())):
+        raise FileFormatError(
+            f"{source.name} begins with the outputs of {first!r}", "a header first, such as id,score"
+        )
+    return ids, values
 
 
 def _read_arrays(source: Source) -> tuple[NDArray[Any] | None, NDArray[Any]]:

@@ -17,7 +17,7 @@ from likewise.estimation.budget_rows import BudgetRows
 from likewise.fairness import Certificate, PairwiseDistance, certify
 from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
-from likewise.observations import ObservedMatrix, hold_out
+from likewise.observations import ObservedMatrix
 from likewise.pipeline.frontier_result import Frontier, FrontierPoint
 from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.references import (
@@ -26,7 +26,7 @@ from likewise.pipeline.references import (
     reference_distances,
     summarise_reference,
 )
-from likewise.pipeline.run import Run, check_model
+from likewise.pipeline.run import Run, check_model, hide
 from likewise.pipeline.steps import Progress, Steps
 from likewise.pipeline.summaries import summarise_data
 
@@ -217,7 +217,7 @@ def _fitted(
     steps: Steps,
 ) -> Run:
     """Hide a share of the observations and estimate the matrix from the others, without a budget."""
-    hidden = _hidden(observed, share, random_state)
+    hidden = hide(observed, share, random_state)
     training = observed if hidden is None else hidden.training
     free = clone(estimator)
     if "max_lipschitz" in free.get_params(deep=False):
@@ -229,13 +229,11 @@ def _fitted(
         raise InputError(
             "an estimate without a component, which no budget can change",
             "one that keeps a component",
-            f"lower the threshold, or try {option('threshold', repr('noise-edge'))}",
+            f"give a number below {fitted.threshold_:.4g} as {option('threshold')}"
+            if fitted.threshold_
+            else "",
         )
     return Run(training, hidden, fitted, {"with": None}, {})
-
-
-def _hidden(observed: ObservedMatrix, share: float, random_state: int | np.random.Generator | None) -> Any:
-    return hold_out(observed, share, random_state) if share else None
 
 
 def _chosen_pairs(pairs: PairChoice | None, observed: ObservedMatrix) -> PairChoice:

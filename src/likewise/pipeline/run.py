@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from likewise.errors import InputError
+from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorFigures, PairwiseDistance, held_out_error
 from likewise.inference import Model, TrainedModel
@@ -110,7 +110,7 @@ def run_model(
     -------
     Run
     """
-    hidden = hold_out(observed, share, random_state) if share else None
+    hidden = hide(observed, share, random_state)
     check_model(model, observed)
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
@@ -131,6 +131,19 @@ def run_model(
     }
     outputs = {"without": without, "with": with_}
     return Run(training, hidden, fitted, outputs, titles, model.predicts_entries, trained)
+
+
+def hide(
+    observed: ObservedMatrix, share: float, random_state: int | np.random.Generator | None
+) -> HoldOut | None:
+    """Hide a share of the observations; nothing at 0."""
+    if share == 0:
+        return None
+    try:
+        return hold_out(observed, share, random_state)
+    except ObservationError as error:
+        nothing = f"{option('hold_out', '0')} hides nothing, and measures no error"
+        raise ObservationError(error.given, error.expected, nothing) from error
 
 
 def check_model(model: Model, observed: ObservedMatrix) -> None:
