@@ -174,6 +174,8 @@ def test_save_writes_all_or_nothing(found, tmp_path):
         ({"budgets": [0.5, 0.0]}, "budgets=0.0"),
         ({"budgets": [float("nan")]}, "a finite number above 0"),
         ({"budgets": []}, "at least one value of L"),
+        ({"budgets": 0.5}, "budgets=0.5; expected values of L, one after another"),
+        ({"budgets": "0.5"}, "budgets='0.5'; expected values of L"),
         ({"reference": "estimate"}, "one distance for all budgets"),
         ({"reference": "nearest"}, "unknown reference"),
         ({"estimator": SVT(threshold=1e6)}, "an estimate without a component"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, inf
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -183,9 +184,9 @@ def entry_intervals(
     return EntryIntervals(estimate, confidence, radius, spread, scores.size, bounded)
 
 
-def check_confidence(confidence: float) -> None:
+def check_confidence(confidence: Any) -> None:
     """Raise InputError unless a confidence lies between 0 and 1, both excluded."""
-    if isinstance(confidence, bool) or not 0 < confidence < 1:
+    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
         raise InputError(option("confidence", repr(confidence)), "a number between 0 and 1, both excluded")
 
 

@@ -157,7 +157,7 @@ def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], 
         raise ShapeError(
             f"groups of shape {values.shape}", f"one group for each of {n_individuals} individuals"
         )
-    missing = np.array([value is None or bool(value != value) for value in values.tolist()])  # noqa: PLR0124
+    missing = np.array([_is_missing(value) for value in values.tolist()])
     if missing.any():
         raise InputError(
             f"{missing.sum()} individuals without a group", "a group for everybody", "name a group 'unknown'"
@@ -166,3 +166,10 @@ def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], 
     if not 2 <= len(names) <= _MOST_GROUPS:
         raise InputError(f"{len(names)} groups", f"from 2 to {_MOST_GROUPS}")
     return names, numbers
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:  # pandas.NA: whether it equals anything is not known
+        return True

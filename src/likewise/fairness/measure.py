@@ -24,6 +24,7 @@ from likewise.fairness.options import (
     output_distance,
     progress_counter,
 )
+from likewise.fairness.order_of_rows import check_order
 from likewise.fairness.pairs import pair_count
 from likewise.fairness.summary import summarise
 from likewise.memory import available_memory, ensure_fits
@@ -167,6 +168,7 @@ def measure_arms(
         raise InputError("no arms", "outputs of at least one algorithm")
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
+    check_order("groups", groups, reference.row_ids)
     _check_resume(resume, streaming)
     request = Request(
         ids=individual_ids(row_ids, reference),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
 from likewise.fairness.distance import PairwiseDistance
+from likewise.fairness.order_of_rows import check_order
 from likewise.fairness.row_distance import RowDistance
 from likewise.fairness.violations import check_lipschitz
 
@@ -31,6 +33,7 @@ def output_distance(
             f"{name!r} has {distance.n_individuals} individuals, the reference distance {reference.n_individuals}",
             "one row of outputs for each individual, in the same order",
         )
+    check_order(f"outputs of {name!r}", outputs, reference.row_ids)
     return distance
 
 
@@ -47,7 +50,7 @@ def check_options(
     nearest_share: float, quantiles: Sequence[float], worst: int, lipschitz: float | None, slack: float
 ) -> None:
     """Raise InputError if an option is out of its range."""
-    if not 0 < nearest_share <= 1:
+    if not is_number(nearest_share) or not 0 < nearest_share <= 1:
         raise InputError(option("nearest_share", repr(nearest_share)), "a share in (0, 1]")
     if not all(0 <= q <= 1 for q in quantiles):
         raise InputError(option("quantiles", repr(tuple(quantiles))), "numbers in [0, 1]")
@@ -60,6 +63,11 @@ def check_whole(name: str, value: object, what: str) -> None:
     """Raise InputError unless an option is a whole number of at least 1; True is none."""
     if not is_whole(value) or operator.index(value) < 1:
         raise InputError(option(name, repr(value)), what)
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value is a number, of Python or NumPy, and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> TypeGuard[int]:

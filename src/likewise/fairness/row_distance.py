@@ -167,7 +167,11 @@ def _describe(order: float, n_columns: int) -> DistanceDescription:
 def complete_rows(rows: ArrayLike) -> Floats:
     """Return rows as a float64 matrix without NaN or infinity."""
     try:
-        table = np.asarray(rows, dtype=np.float64)
+        table = np.asanyarray(rows)
+        if table.dtype.kind in "cmM":
+            raise TypeError(table.dtype)
+        table = table.astype(np.float64, copy=False)
+        table = table.filled(np.nan) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
     except (TypeError, ValueError) as error:
         raise DistanceError(
             "values that are not numbers", "numbers, shape (m,) or (m, k)", "one-hot encode classes"

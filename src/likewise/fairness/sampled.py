@@ -19,6 +19,7 @@ from likewise.fairness.figures import FairnessFigures
 from likewise.fairness.groups import GroupSplit, number_groups
 from likewise.fairness.histogram import EqualBins, histogram_reach, ratio_histogram
 from likewise.fairness.options import Progress, check_options, checked_bins, individual_ids, output_distance
+from likewise.fairness.order_of_rows import check_order
 from likewise.fairness.pairs import pair_positions
 from likewise.fairness.sampled_figures import MOST_GROUPS_APART, PairSample
 from likewise.fairness.sampling import POPULATION
@@ -155,6 +156,7 @@ def measure_sampled(
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
     check_tolerance(tolerance)
     distance = output_distance("outputs", outputs, reference)
+    check_order("groups", groups, reference.row_ids)
     ids, edges, asked = individual_ids(row_ids, reference), checked_bins(bins), tuple(map(float, quantiles))
     numbered = None if groups is None else number_groups(groups, reference.n_individuals)
     condition = None if lipschitz is None else (lipschitz, slack, tolerance)

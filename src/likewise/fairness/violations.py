@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,9 +130,9 @@ def violations_of(
     return Violations(*condition, n_violating, rate, mean, maximum, needed_slack)
 
 
-def check_lipschitz(lipschitz: float, slack: float) -> None:
+def check_lipschitz(lipschitz: Any, slack: Any) -> None:
     """Raise InputError unless L > 0 and gamma >= 0, both finite."""
-    if not 0 < lipschitz < np.inf:
+    if not isinstance(lipschitz, Real) or not 0 < float(lipschitz) < np.inf:
         raise InputError(option("lipschitz", repr(lipschitz)), "a finite number > 0")
-    if not 0 <= slack < np.inf:
+    if not isinstance(slack, Real) or not 0 <= float(slack) < np.inf:
         raise InputError(option("slack", repr(slack)), "a finite number >= 0")

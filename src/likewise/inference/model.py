@@ -165,6 +165,8 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     likewise.errors.ModelError: unknown model 'kmn'; expected one of 'knn', 'knn-co-raters', 'identity', 'dnn', 'package.module:name'. Hint: did you mean 'knn'?
     """
     chosen = _named(model) if isinstance(model, str) else model
+    if isinstance(chosen, type):
+        raise ModelError(f"the class {chosen.__name__} as a model", f"an object of it: {chosen.__name__}()")
     if isinstance(chosen, KNNRecommender):
         chosen = NearestNeighborModel(chosen.n_neighbors, chosen.average)
     if isinstance(chosen, NearestNeighborModel):

@@ -135,6 +135,7 @@ def audit(
     elif not isinstance(individuals, ObservedMatrix):
         individuals = ObservedMatrix(individuals)
     check_reference(reference)
+    measurement.check_groups(_count(individuals), individuals.row_ids)
     estimator = None if estimator is None else as_estimator(estimator)
     settings = {
         "model": None if outputs is not None else model if isinstance(model, str) else type(model).__name__,
@@ -204,6 +205,10 @@ def _findings(arms: Mapping[str, Arm], valid: bool, reference: ReferenceChoice, 
 def _advice(run: Run) -> str | None:
     """Say what to try should the error have risen; nothing where the estimator was chosen by that error."""
     return "The estimator 'auto' chooses by held-out error." if isinstance(run.fitted, SVT) else None
+
+
+def _count(individuals: ObservedMatrix | PairwiseDistance) -> int:
+    return individuals.shape[0] if isinstance(individuals, ObservedMatrix) else individuals.n_individuals
 
 
 def _observations(individuals: ObservedMatrix | PairwiseDistance) -> ObservedMatrix | None:

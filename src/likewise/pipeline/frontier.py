@@ -243,7 +243,7 @@ def _chosen_pairs(pairs: PairChoice | None, observed: ObservedMatrix) -> PairCho
     return "all" if m * (m - 1) / 2 * n <= _AFFORDABLE else _DRAWN
 
 
-def _check(budgets: Sequence[float] | None, reference: ReferenceChoice) -> None:
+def _check(budgets: Any, reference: ReferenceChoice) -> None:
     """Fail before the work, not after it."""
     check_reference(reference)
     if isinstance(reference, str) and reference == "estimate":
@@ -254,6 +254,8 @@ def _check(budgets: Sequence[float] | None, reference: ReferenceChoice) -> None:
         )
     if budgets is None:
         return
+    if np.ndim(budgets) != 1:
+        raise InputError(option("budgets", repr(budgets)), "values of L, one after another")
     if not len(budgets):
         raise InputError(option("budgets", "[]"), "at least one value of L")
     for limit in budgets:

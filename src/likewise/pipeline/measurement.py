@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import InputError, option
 from likewise.fairness import (
@@ -19,7 +19,9 @@ from likewise.fairness import (
     measure_arms,
     measure_sampled,
 )
-from likewise.fairness.options import check_options, check_whole
+from likewise.fairness.groups import number_groups
+from likewise.fairness.options import check_options, check_whole, is_number
+from likewise.fairness.order_of_rows import check_order
 from likewise.pipeline.steps import Steps
 from likewise.randomness import generator_of
 
@@ -46,13 +48,19 @@ class Measurement:
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
-        if not 0 <= self.tolerance < 1:
+        if not is_number(self.tolerance) or not 0 <= self.tolerance < 1:
             raise InputError(option("tolerance", repr(self.tolerance)), "a share of pairs in [0, 1)")
-        if not 0 < self.confidence < 1:
+        if not is_number(self.confidence) or not 0 < self.confidence < 1:
             raise InputError(option("confidence", repr(self.confidence)), "a number in (0, 1)")
         if self.pairs != "all":
             check_whole("pairs", self.pairs, "'all', or how many pairs to draw")
         generator_of(self.random_state)
+
+    def check_groups(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
+        """Raise InputError where groups are not one for each of these individuals, before anything is computed."""
+        if self.groups is not None:
+            number_groups(self.groups, n_individuals)
+            check_order("groups", self.groups, ids)
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
