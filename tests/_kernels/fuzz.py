@@ -27,6 +27,7 @@ from likewise._kernels import (
     add_pairs,
     adjoint_product,
     count_pairs,
+    distances_from_products,
     forward_product,
     gram_product,
     native,
@@ -125,8 +126,21 @@ def sums_over_pairs(seed):
     return sums.counts[[0, 1, 3, 5]]
 
 
+def distances_of_products(seed):
+    """Expand products of all kinds."""
+    rng = np.random.default_rng(seed)
+    products = rng.standard_normal(rng.integers(0, 70, 2))
+    odd = rng.random(products.shape) < 0.1
+    products[odd] = rng.choice([0.0, -np.inf, np.nan, 1e308], odd.sum())
+    sizes, others = (rng.random(n) * 9 for n in products.shape)
+    with np.errstate(all="ignore"):
+        n_cancelled = distances_from_products(products, sizes, others, 1e-9, 0.1)
+    assert n_cancelled == np.isnan(products).sum()
+    return np.nan_to_num(products, posinf=0.0)
+
+
 def every_result(matrix, seed):
-    return [*products_and_distances(matrix, seed), sums_over_pairs(seed)]
+    return [*products_and_distances(matrix, seed), sums_over_pairs(seed), distances_of_products(seed)]
 
 
 def attempt(seed):

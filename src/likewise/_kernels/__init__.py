@@ -44,6 +44,7 @@ and `kernel_info` tells what is in use.
 
 from likewise._kernels.compressed_rows import CompressedRows
 from likewise._kernels.entries import sampled_entries
+from likewise._kernels.expansion import distances_from_products
 from likewise._kernels.info import KernelInfo, kernel_info
 from likewise._kernels.log_bins import N_BINS, RELATIVE_WIDTH, EdgeCounter, bin_ends, bins_of
 from likewise._kernels.pair_block import PairBlock
@@ -88,6 +89,7 @@ __all__ = [
     "bin_ends",
     "bins_of",
     "count_pairs",
+    "distances_from_products",
     "excesses",
     "forward_product",
     "gram_product",

@@ -1,7 +1,7 @@
 """The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
 
 The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products`, `native_pairs`,
-`native_planes`, `native_entries` and `native_sums`, which alone call it.
+`native_planes`, `native_entries`, `native_sums` and `expansion`, which alone call it.
 """
 
 from __future__ import annotations
@@ -110,6 +110,20 @@ class Places(ctypes.Structure):
         ("left", c_void_p),
         ("right", c_void_p),
         ("entries", c_void_p),
+    )
+
+
+class Expansion(ctypes.Structure):
+    """``struct expansion`` of expansion.c."""
+
+    _fields_ = (
+        ("n_rows", c_int64),
+        ("n_others", c_int64),
+        ("products", c_void_p),
+        ("sizes", c_void_p),
+        ("other_sizes", c_void_p),
+        ("doubt", c_double),
+        ("resolution", c_double),
     )
 
 
@@ -239,7 +253,20 @@ def _load() -> ctypes.CDLL | None:
 
 def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
     """Declare the functions of a library, after checking that it was built for these structures."""
-    for structure in (Rows, Panel, Packing, Lists, Planes, Places, Block, Edges, Limits, Sums, Largest):
+    for structure in (
+        Rows,
+        Panel,
+        Packing,
+        Lists,
+        Planes,
+        Places,
+        Expansion,
+        Block,
+        Edges,
+        Limits,
+        Sums,
+        Largest,
+    ):
         size = getattr(loaded, f"likewise_size_of_{structure.__name__.lower()}")
         size.restype = c_int64
         if size() != ctypes.sizeof(structure):
@@ -251,7 +278,7 @@ def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
 def _declare_results(loaded: ctypes.CDLL) -> None:
     for function in (loaded.likewise_instruction_sets, loaded.likewise_read_ahead, loaded.likewise_copies):
         function.restype = c_int32
-    loaded.likewise_count_pairs.restype = c_int64
+    loaded.likewise_count_pairs.restype = loaded.likewise_expand.restype = c_int64
     loaded.likewise_instruction_set_name.restype = c_char_p
     for function in (
         loaded.likewise_sweep,
@@ -275,6 +302,7 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_compare_planes.argtypes = (c_int32, pointer(Planes), c_int64, *share, c_int32, c_void_p)
     loaded.likewise_entries.argtypes = (pointer(Places), *share)
     loaded.likewise_copies.argtypes = ()
+    loaded.likewise_expand.argtypes = (c_int32, pointer(Expansion))
     loaded.likewise_add_pairs.argtypes = (c_int32, *map(pointer, (Block, Limits, Sums, Largest)))
     loaded.likewise_count_pairs.argtypes = (c_int32, pointer(Block), c_void_p, c_void_p)
     for function in (loaded.likewise_pack, loaded.likewise_unpack):

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likewise._kernels import distances_from_products
+
 Floats = NDArray[np.float64]
 
 RELATIVE_ERROR = 1e-9
@@ -58,10 +60,26 @@ class CancellationGuard:
         limit = np.add.outer(rows, others)
         limit *= self.doubt
         left, right = np.nonzero(powers <= limit)
-        equal = self.labels[left + start] == self.labels[right + first]
-        powers[left[equal], right[equal]] = 0.0
-        left, right = left[~equal], right[~equal]
-        powers[left, right] = self.measure(left + start, right + first)
+        powers[left, right] = self._again(left + start, right + first)
+
+    def distances(self, products: Floats, start: int, first: int, resolution: float = 0.0) -> Floats:
+        """Turn inner products, ``products[k, l]`` of the pair ``(start + k, first + l)``, into l2 distances in place.
+
+        Distances of at most `resolution` become 0.
+        """
+        rows, others = (self.sizes[k : k + n] for k, n in zip((start, first), products.shape, strict=True))
+        if distances_from_products(products, rows, others, self.doubt, resolution):
+            left, right = np.divmod(np.flatnonzero(np.isnan(products)), others.size)
+            measured = np.sqrt(self._again(left + start, right + first))
+            products[left, right] = np.where(measured <= resolution, 0.0, measured)
+        return products
+
+    def _again(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Return the q-th powers of given pairs from the definition; exactly zero between equal rows."""
+        powers = np.zeros(left.size)
+        different = self.labels[left] != self.labels[right]
+        powers[different] = self.measure(left[different], right[different])
+        return powers
 
 
 def sums_are_exact(values: Floats, largest_size: float, order: float) -> bool:

@@ -13,6 +13,7 @@ Norm = str | float
 """``"l1"``, ``"l2"``, or any number q >= 1."""
 
 _PAIR_ENTRIES = 1 << 22
+_CACHED_ENTRIES = 1 << 15
 
 
 def norm_order(norm: Norm) -> float:
@@ -40,6 +41,13 @@ def norm_order(norm: Norm) -> float:
 def norm_name(order: float) -> str:
     """Write q as a name; the inverse of `norm_order`."""
     return f"l{order:g}"
+
+
+def row_norms(rows: Floats, order: float) -> Floats:
+    """Return the lq norm of every row, some at a time: no copy of all of them is made."""
+    step = max(1, _CACHED_ENTRIES // rows.shape[1])
+    parts = (rows[k : k + step] for k in range(0, len(rows), step))
+    return np.concatenate([np.linalg.norm(part, ord=order, axis=1) for part in parts])
 
 
 def row_differences(

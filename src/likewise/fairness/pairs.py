@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _BLOCK_ENTRIES = 1 << 21
+_LEAST_ROWS = 64
+_ROWS_A_COLUMN = 15
 
 
 def pair_count(n_individuals: int) -> int:
@@ -52,10 +54,15 @@ def pair_places(left: Indices, right: Indices, n_individuals: int) -> Indices:
 
 
 def row_blocks(n_individuals: int, entries: int) -> list[tuple[int, int]]:
-    """Cut the rows of the upper triangle into ranges of about `entries` pairs each."""
+    """Cut the rows of the upper triangle into ranges of at most about `entries` pairs each.
+
+    They are measured in rectangles, of which all but a thirtieth is above the diagonal as long as enough rows are left.
+    """
     blocks, start = [], 0
     while start < n_individuals - 1:
-        stop = min(n_individuals - 1, start + max(1, entries // (n_individuals - start)))
+        n_others = n_individuals - start
+        n_rows = min(entries // n_others, max(_LEAST_ROWS, n_others // _ROWS_A_COLUMN))
+        stop = min(n_individuals - 1, start + max(1, n_rows))
         blocks.append((start, stop))
         start = stop
     return blocks

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distance import DistanceDescription, PairwiseDistance
-from likewise.fairness.norms import Norm, norm_name, norm_order, row_differences
+from likewise.fairness.norms import Norm, norm_name, norm_order, row_differences, row_norms
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,8 @@ class RowDistance(PairwiseDistance):
         self.description = description or _describe(self.order, self.rows.shape[1])
         self.row_ids = None if row_ids is None else np.asarray(row_ids)
         with np.errstate(over="ignore"):  # whoever squares distances says so
-            self.scale = float(np.sqrt(np.mean(np.linalg.norm(self.rows, ord=self.order, axis=1) ** 2)))
+            self.norms = row_norms(self.rows, self.order)
+            self.scale = float(np.sqrt(np.mean(self.norms**2)))
 
     @classmethod
     def of_outputs(cls, outputs: ArrayLike) -> RowDistance:
@@ -86,8 +87,7 @@ class RowDistance(PairwiseDistance):
         largest output are therefore 0, and the description says so: over d = 0 they would make a ratio infinite that means nothing.
         """
         distance = cls(outputs)
-        with np.errstate(over="ignore"):
-            largest = float(np.linalg.norm(distance.rows, axis=1).max())
+        largest = float(distance.norms.max())
         if not np.isfinite((2 * largest) ** 2):
             raise DistanceError("outputs whose squares exceed the largest number", "smaller units")
         distance.resolution = _ROUNDINGS * float(np.finfo(np.float64).eps) * largest
@@ -99,9 +99,9 @@ class RowDistance(PairwiseDistance):
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
-        by_product = self.order == 2 and self.rows.shape[1] > _NARROW
-        measure = self._by_product if by_product else self._by_definition
-        return self._resolved(measure(start, stop, first, last))
+        if self.order == 2 and self.rows.shape[1] > _NARROW:
+            return self._by_product(start, stop, first, last)
+        return self._resolved(self._by_definition(start, stop, first, last))
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
@@ -134,13 +134,8 @@ class RowDistance(PairwiseDistance):
 
     def _by_product(self, start: int, stop: int, first: int, last: int | None) -> Floats:
         """l2 by ``||x||^2 + ||y||^2 - 2 x.y`` on rows moved to their common mean, where less cancels."""
-        squares: Floats = self._centred[start:stop] @ self._centred[first:last].T
-        squares *= -2
-        squares += self._guard.sizes[start:stop, None]
-        squares += self._guard.sizes[first:last]
-        self._guard.repair(squares, start, first)
-        np.sqrt(squares, out=squares)
-        return squares
+        products: Floats = self._centred[start:stop] @ self._centred[first:last].T
+        return self._guard.distances(products, start, first, self.resolution)
 
     @cached_property
     def _centred(self) -> Floats:

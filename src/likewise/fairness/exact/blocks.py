@@ -18,7 +18,8 @@ class Block(PairBlock):
         """Cut into blocks of some rows each, with about `n_pairs` pairs, that stay in cache."""
         step = max(1, n_pairs // (self.last - self.first))
         for start in range(self.start, min(self.stop, self.last - 1), step):
-            yield Block(start, min(start + step, self.stop, self.last - 1), self.first, self.last)
+            first = max(self.first, start + 1)  # what lies before never counts
+            yield Block(start, min(start + step, self.stop, self.last - 1), first, self.last)
 
 
 def units(n_individuals: int) -> list[Block]:
