@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,17 +16,23 @@ from likewise.fairness.epsilon_delta import distinct
 from likewise.fairness.exact.blocks import Block
 from likewise.fairness.exact.findings import ArmFindings, Findings, Request, counted_histogram
 from likewise.fairness.exact.in_order import in_order
+from likewise.fairness.exact.log_grid import CountedNumbers, SortedNumbers
+from likewise.fairness.exact.reference_tally import ReferenceTally
 from likewise.fairness.exact.tally import Tally
 from likewise.fairness.exact.thresholds import Thresholds
 from likewise.fairness.figure import ExactFigure
-from likewise.fairness.histogram import REACH
+from likewise.fairness.histogram import REACH, RatioHistogram
 from likewise.fairness.pairs import all_pairs, pair_starts, row_blocks
-from likewise.fairness.ratios import order_statistics, share_rank
+from likewise.fairness.ratios import share_rank
 from likewise.fairness.violations import SHARES as SLACK_SHARES
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Numbers = SortedNumbers | CountedNumbers
 
-_CHUNK_PAIRS = 1 << 18
+_FEW = 1 << 19
+_BLOCK_PAIRS = 1 << 20
+_PART = 1 << 17
 
 
 def measure_held(
@@ -51,84 +57,125 @@ def measure_held(
     DistanceError
         No pair has a defined reference distance.
     """
-    measured = all_pairs(reference, advance)
-    defined = ~np.isnan(measured)
-    n_undefined = defined.size - int(np.count_nonzero(defined))
-    known = measured[defined] if n_undefined else measured
-    if not known.size:
+    pairs = _Held(reference.n_individuals, all_pairs(reference, advance))
+    counts, n_undefined = pairs.counted()
+    if n_undefined == pairs.measured.size:
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
     outputs = {name: all_pairs(distance, advance) for name, distance in distances.items()}
-    orders = {
-        name: _Order.of(output[defined] if n_undefined else output, known, request)
-        for name, output in outputs.items()
-    }
-    thresholds = _thresholds(known, max(order.reach for order in orders.values()), request)
-    tallies = _tally(measured, outputs, thresholds, reference.n_individuals)
+    thresholds = _thresholds(pairs, counts, pairs.measured.size - n_undefined, request)
+    tallies = pairs.tallied(outputs, thresholds)
+    arms = {name: _Arm(pairs, outputs[name], tally, request) for name, tally in tallies.items()}
+    edges = _common_edges(arms, request.bins)
     return Findings(
-        thresholds,
-        n_undefined,
-        0.0,
-        {name: _arm(tallies[name], order, thresholds) for name, order in orders.items()},
+        thresholds, n_undefined, 0.0, {name: arm.findings(request, edges) for name, arm in arms.items()}
     )
 
 
-@dataclass(frozen=True)
-class _Order:
-    """Order statistics of one arm: quantiles, needed slack, and where nearly all finite ratios end."""
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """d of all pairs; NaN where it is not defined."""
 
-    quantiles: dict[float, ExactFigure]
-    needed_slack: dict[float, ExactFigure]
-    reach: float
+    n_individuals: int
+    measured: Floats
 
-    @classmethod
-    def of(cls, output: Floats, reference: Floats, request: Request) -> _Order:
-        n_pairs = output.size
-        ratios = pair_ratios(output, reference)
-        n_finite = n_pairs - int(np.count_nonzero(np.isinf(ratios)))
-        ranks = [share_rank(q, n_pairs) for q in request.quantiles]
-        *found, reach = order_statistics(ratios, [*ranks, share_rank(REACH, n_finite) if n_finite else 0])
-        slack: list[float] = []
-        if request.condition:
-            excess = excesses(output, reference, request.condition[0])
-            slack = order_statistics(excess, [share_rank(1 - share, n_pairs) for share in SLACK_SHARES])
-        return cls(
-            {q: ExactFigure(value, n_pairs) for q, value in zip(request.quantiles, found, strict=True)},
-            {share: ExactFigure(value, n_pairs) for share, value in zip(SLACK_SHARES, slack, strict=False)},
-            (reach or 1.0) if n_finite else 1.0,
-        )
+    @property
+    def many(self) -> bool:
+        """Whether to count numbers in bins rather than to sort them."""
+        return self.measured.size > _FEW
+
+    def numbers(self, counts: Counts, numbers_of: Callable[[slice], Floats]) -> Numbers:
+        """Return numbers of all pairs, of which those of a part can be made; `counts` in bins where they are many."""
+        if not self.many:
+            return SortedNumbers(numbers_of(slice(None)))
+        parts = [slice(k, k + _PART) for k in range(0, self.measured.size, _PART)]
+        return CountedNumbers(counts, parts, numbers_of)
+
+    @property
+    def blocks(self) -> list[tuple[Block, slice]]:
+        """Blocks of rows, and where their pairs are."""
+        m, starts = self.n_individuals, pair_starts(self.n_individuals)
+        rows = row_blocks(m, _BLOCK_PAIRS)
+        return [(Block(start, stop, start, m), slice(starts[start], starts[stop])) for start, stop in rows]
+
+    def counted(self) -> tuple[Counts, int]:
+        """Return d counted in bins, where they are many, and how many are not defined."""
+        if not self.many:
+            return np.zeros(0, np.int64), int(np.count_nonzero(np.isnan(self.measured)))
+
+        def count(block: tuple[Block, slice]) -> ReferenceTally:
+            found = ReferenceTally()
+            found.add(block[0], self.measured[block[1]])
+            return found
+
+        total = ReferenceTally()
+        for found in in_order(count, self.blocks):
+            total.merge(found)
+        return total.added["bins"], int(total.added["undefined"])
+
+    def tallied(self, outputs: Mapping[str, Floats], thresholds: Thresholds) -> dict[str, Tally]:
+        """Add up d and D of every arm."""
+        totals = {name: Tally(thresholds) for name in outputs}
+
+        def tally(block: tuple[Block, slice]) -> dict[str, Tally]:
+            found = {name: Tally(thresholds, totals[name].worst.floor[0]) for name in outputs}
+            for name, output in outputs.items():
+                found[name].add(block[0], self.measured[block[1]], output[block[1]])
+            return found
+
+        for found in in_order(tally, self.blocks):
+            for name, total in totals.items():
+                total.merge(found[name])
+        return totals
 
 
-def _thresholds(known: Floats, reach: float, request: Request) -> Thresholds:
-    shares = [request.nearest_share, *EPSILON_SHARES]
-    radius, *epsilon = order_statistics(known, [share_rank(share, known.size) for share in shares])
-    bins = request.bins
-    edges = np.linspace(0.0, reach, bins + 1) if isinstance(bins, int) else bins
+def _thresholds(pairs: _Held, counts: Counts, n_pairs: int, request: Request) -> Thresholds:
+    ranks = [share_rank(share, n_pairs) for share in (request.nearest_share, *EPSILON_SHARES)]
+    radius, *epsilon = pairs.numbers(counts, lambda part: pairs.measured[part]).of_ranks(ranks)
+    edges = None if isinstance(request.bins, int) else request.bins
     return Thresholds(
-        radius, distinct(epsilon), edges, request.condition, request.groups, request.worst, in_bins=False
+        radius, distinct(epsilon), edges, request.condition, request.groups, request.worst, pairs.many
     )
 
 
-def _tally(
-    measured: Floats, outputs: Mapping[str, Floats], thresholds: Thresholds, n_individuals: int
-) -> dict[str, Tally]:
-    starts = pair_starts(n_individuals)
-    totals = {name: Tally(thresholds) for name in outputs}
+class _Arm:
+    """D of all pairs, what was added up, and the order statistics of ratios."""
 
-    def tally(rows: tuple[int, int]) -> dict[str, Tally]:
-        part = slice(starts[rows[0]], starts[rows[1]])
-        block = Block(*rows, rows[0], n_individuals)
-        found = {name: Tally(thresholds, totals[name].worst.floor[0]) for name in outputs}
-        for name, output in outputs.items():
-            found[name].add(block, measured[part], output[part])
-        return found
+    def __init__(self, pairs: _Held, output: Floats, tally: Tally, request: Request) -> None:
+        self.pairs, self.output, self.tally = pairs, output, tally
+        self.n_pairs, self.n_infinite = (int(tally.added[name]) for name in ("pairs", "infinite"))
+        self.ratios = pairs.numbers(
+            tally.added["ratio_bins"], lambda part: pair_ratios(output[part], pairs.measured[part])
+        )
+        n_finite = self.n_pairs - self.n_infinite
+        ranks = [share_rank(q, self.n_pairs) for q in request.quantiles]
+        *found, reach = self.ratios.of_ranks([*ranks, share_rank(REACH, n_finite) if n_finite else 0])
+        self.reach = (reach or 1.0) if n_finite else 1.0
+        self.quantiles = self._figures(request.quantiles, found)
 
-    for found in in_order(tally, row_blocks(n_individuals, _CHUNK_PAIRS)):
-        for name, total in totals.items():
-            total.merge(found[name])
-    return totals
+    def findings(self, request: Request, edges: Floats) -> ArmFindings:
+        slack = {} if request.condition is None else self._needed_slack(request.condition[0])
+        return ArmFindings(self.tally, self.quantiles, slack, self._histogram(edges))
+
+    def _needed_slack(self, lipschitz: float) -> dict[float, ExactFigure]:
+        d, D = self.pairs.measured, self.output
+        counts = self.tally.added["excess_bins"]
+        numbers = self.pairs.numbers(counts, lambda part: excesses(D[part], d[part], lipschitz))
+        ranks = [share_rank(1 - share, self.n_pairs) for share in SLACK_SHARES]
+        return self._figures(SLACK_SHARES, numbers.of_ranks(ranks))
+
+    def _figures(self, shares: Iterable[float], values: list[float]) -> dict[float, ExactFigure]:
+        return {share: ExactFigure(value, self.n_pairs) for share, value in zip(shares, values, strict=True)}
+
+    def _histogram(self, edges: Floats) -> RatioHistogram:
+        """Count ratios between the edges, unless that was done; the last bin includes its upper edge."""
+        if self.tally.thresholds.edges is not None:
+            return counted_histogram(edges, self.tally.added["histogram"], self.n_infinite)
+        below = self.ratios.below(np.append(edges[:-1], np.nextafter(edges[-1], np.inf)))
+        above = self.n_pairs - self.n_infinite - int(below[-1])
+        return RatioHistogram(edges, np.diff(below), above, self.n_infinite)
 
 
-def _arm(tally: Tally, order: _Order, thresholds: Thresholds) -> ArmFindings:
-    assert thresholds.edges is not None
-    histogram = counted_histogram(thresholds.edges, tally.added["histogram"], int(tally.added["infinite"]))
-    return ArmFindings(tally, order.quantiles, order.needed_slack, histogram)
+def _common_edges(arms: Mapping[str, _Arm], bins: int | Floats) -> Floats:
+    if not isinstance(bins, int):
+        return bins
+    return np.linspace(0.0, max(arm.reach for arm in arms.values()), bins + 1)
