@@ -1,7 +1,7 @@
 /* Sums over the pairs of a block for one instruction set: wants SET, its name, and TARGET, which compiles a function for it.
  *
- * Pairs with a defined d are taken in chunks, in order. In a chunk pair q is added to lane q modulo LANES; the upper half of
- * the lanes is then added to the lower one until one is left. Loops over arrays are written for the compiler to vectorise. */
+ * Pairs with a defined d are taken in chunks, in order. In a chunk pair q is added to lane q modulo LANES, and
+ * then lanes one after the other: a few pairs are added as by hand. Loops over arrays are written for the compiler to vectorise. */
 
 #define NAME(x) JOIN(x, SET, pairs)
 
@@ -12,8 +12,7 @@ TARGET INLINE double NAME(sum)(const double *restrict x, int64_t length)
     for (; q + LANES <= length; q += LANES)
         for (int lane = 0; lane < LANES; lane++) lanes[lane] += x[q + lane];
     for (int lane = 0; q + lane < length; lane++) lanes[lane] += x[q + lane];
-    for (int half = LANES / 2; half; half /= 2)
-        for (int lane = 0; lane < half; lane++) lanes[lane] += lanes[lane + half];
+    for (int lane = 1; lane < LANES; lane++) lanes[0] += lanes[lane];
     return lanes[0];
 }
 

@@ -165,6 +165,4 @@ def total(values: Doubles) -> float:
 
 def _sums_of_chunks(values: Doubles) -> Doubles:
     lanes: Doubles = np.add.reduce(values.reshape(-1, _CHUNK // _LANES, _LANES), axis=1)
-    while lanes.shape[1] > 1:
-        lanes = lanes[:, : lanes.shape[1] // 2] + lanes[:, lanes.shape[1] // 2 :]
-    return lanes.ravel()
+    return np.add.accumulate(lanes, axis=1)[:, -1]
