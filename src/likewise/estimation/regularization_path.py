@@ -49,7 +49,9 @@ def largest_singular_value(values: Values) -> float:
     return float(singular_triplets(values, at_most=1, random_state=0).values.max(initial=0.0))
 
 
-def solution_path(values: Values, regularizations: Floats, **options: Any) -> Iterator[NuclearNormFit]:
+def solution_path(
+    values: Values, regularizations: Floats, start: NuclearNormFit | None = None, **options: Any
+) -> Iterator[NuclearNormFit]:
     """Yield the solutions for decreasing lambdas, each started from the last.
 
     Parameters
@@ -57,6 +59,8 @@ def solution_path(values: Values, regularizations: Floats, **options: Any) -> It
     values : csr_array, shape (m, n)
     regularizations : ndarray
         Decreasing, above 0.
+    start : NuclearNormFit, optional
+        Of the first.
     **options
         Of `soft_impute`.
 
@@ -64,10 +68,9 @@ def solution_path(values: Values, regularizations: Floats, **options: Any) -> It
     ------
     NuclearNormFit
     """
-    fit = None
     for regularization in regularizations.tolist():
-        fit = soft_impute(values, regularization, start=fit, **options)
-        yield fit
+        start = soft_impute(values, regularization, start=start, **options)
+        yield start
 
 
 def lambdas_down_to(smallest: float, largest: float, n_path: int) -> Floats:

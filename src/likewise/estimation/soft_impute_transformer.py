@@ -22,7 +22,7 @@ from likewise.estimation.regularization_path import (
     scaled_up,
     solution_path,
 )
-from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
+from likewise.estimation.soft_impute import NuclearNormFit
 from likewise.observations import ObservedMatrix
 from likewise.observations.range_check import RangeChoice
 from likewise.observations.value_range import Interval
@@ -114,7 +114,6 @@ class SoftImpute(MatrixEstimator):
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         options, n_path = self._checked_options(), checked_count("n_path", self.n_path)
         prepared = prepare(observed, self.interval, self.centering, self.propensities, self.random_state)
-        self.path_: tuple[tuple[float, int, float], ...] = ()
         *_, fit = self._solutions(prepared, n_path, options)
         self.regularization_, self.propensities_ = fit.regularization, prepared.propensities
         self.converged_, self.n_iter_, self.gap_ = prepared.converged(fit.converged), fit.n_iter, fit.gap
@@ -140,19 +139,21 @@ class SoftImpute(MatrixEstimator):
         self, prepared: Prepared, n_path: int, options: dict[str, Any]
     ) -> Iterator[NuclearNormFit]:
         """Yield solutions up to that of the lambda that was given or chosen."""
+        residuals, weights = prepared.residuals, prepared.weights
+        points = []
         if isinstance(self.regularization, str) and self.regularization == "held-out":
-            points = chosen_on_path(
-                prepared.residuals, n_path, options["random_state"], prepared.weights, **options
-            )
-            if points:
-                self.path_ = tuple((p.fit.regularization, p.fit.rank, p.held_out_error) for p in points)
-                best = points[best_of(points)].fit
-                # What was found on most of the observations is near what all of them say.
-                options |= {"start": best, "weights": prepared.weights}
-                return iter([soft_impute(prepared.residuals, scaled_up(best.regularization), **options)])
+            points = chosen_on_path(residuals, n_path, options["random_state"], weights, **options)
+        self.path_: tuple[tuple[float, int, float], ...] = tuple(
+            (point.fit.regularization, point.fit.rank, point.held_out_error) for point in points
+        )
+        if points:
+            # What was found on most of the observations is near what all of them say.
+            best = points[best_of(points)].fit
+            lambdas = np.array([scaled_up(best.regularization)])
+            return solution_path(residuals, lambdas, weights=weights, start=best, **options)
         largest = largest_singular_value(prepared.matrix)
         lambdas = lambdas_down_to(self._given(largest), largest, n_path)
-        return solution_path(prepared.residuals, lambdas, weights=prepared.weights, **options)
+        return solution_path(residuals, lambdas, weights=weights, **options)
 
     def _given(self, largest: float) -> float:
         if isinstance(self.regularization, str) and self.regularization in ("held-out", "half"):
