@@ -70,7 +70,7 @@ class CaiCandesShen(MatrixEstimator):
 
     no_budget: ClassVar[str] = RidgeFolding.not_linear
     refused: ClassVar[dict[str, str]] = {
-        "propensities": "what reproduces every observation does so whatever they weigh; soft-impute weighs its errors"
+        "propensities": "an estimator that has errors to weigh, such as soft-impute: what reproduces every observation does so whatever it weighs"
     }
 
     def __init__(

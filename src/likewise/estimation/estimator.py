@@ -70,7 +70,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     no_budget: ClassVar[str] = ""
     """Why no budget for a constant K* can be kept to by this kind, known before a fit; empty where one may be."""
     refused: ClassVar[dict[str, str]] = {}
-    """Options that other estimators take and that would be without meaning here, and why."""
+    """Options that other estimators take and that would mean nothing here: what is expected instead, and why."""
 
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         """Estimate the complete matrix.

@@ -59,10 +59,7 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     known = options_of(name)
     for option in options:
         if option in ESTIMATORS[name].refused:
-            reason = ESTIMATORS[name].refused[option]
-            raise EstimatorError(
-                f"{option} for {name}", f"an estimator for which they mean something: {reason}"
-            )
+            raise EstimatorError(f"{option} for {name}", ESTIMATORS[name].refused[option])
         if option not in known:
             raise EstimatorError(*unknown_name(f"option of {name}", option, known))
     return ESTIMATORS[name](**options)
