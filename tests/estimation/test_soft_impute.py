@@ -95,6 +95,21 @@ def test_the_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, max_iter):
     assert fit.converged == (fit.gap <= 1e-4)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gap_is_a_bound_where_a_randomised_test_proves_it(seed, monkeypatch):
+    """As beyond 1,000 columns: the level is proved by a test on random vectors, and the largest singular value is below it."""
+    monkeypatch.setattr("likewise.spectrum.proof.INERTIA_SIDE", 0)
+    stored, z = observations(seed, 60, 40)
+    w, of_stored = weights_of(z, seed)
+    fit = soft_impute(stored, 1.0, weights=of_stored, tol=1e-3, max_iter=2000, random_state=seed)
+    pull = np.nan_to_num(w * (z - dense(fit)))
+    scale = min(1.0, 1.0 / np.linalg.norm(pull, 2))
+    dual = scale * np.nansum(pull * z) - scale**2 / 2 * np.nansum(pull * (z - dense(fit)))
+    true_gap = 1 - dual / fit.objective
+    assert fit.converged
+    assert 0 < true_gap <= fit.gap <= 1e-3
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10**6), lam=st.floats(0.1, 9.0), above=st.floats(1.0, 9.0), more=st.floats(1e-6, 0.5)
