@@ -12,6 +12,7 @@ def small_units(request, monkeypatch):
     columns, rows = request.param
     monkeypatch.setattr(blocks, "tile_width", lambda _: columns)
     monkeypatch.setattr(blocks, "_LEAST_ROWS", rows)
+    monkeypatch.setattr(blocks, "_WIDEST", 5)
 
 
 @pytest.mark.parametrize("m", [2, 3, 17, 40])

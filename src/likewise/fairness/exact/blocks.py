@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from likewise._kernels import PairBlock, tile_width
 
 _BLOCK_PAIRS = 1 << 18
+_WIDEST = 1 << 13
 _UNITS_A_COLUMN = 16
 _LEAST_ROWS = 64
 
@@ -15,11 +16,13 @@ class Block(PairBlock):
     """A block that can be cut into smaller ones."""
 
     def cut(self, n_pairs: int = _BLOCK_PAIRS) -> Iterator[Block]:
-        """Cut into blocks of some rows each, with about `n_pairs` pairs, that stay in cache."""
-        step = max(1, n_pairs // (self.last - self.first))
-        for start in range(self.start, min(self.stop, self.last - 1), step):
-            first = max(self.first, start + 1)  # what lies before never counts
-            yield Block(start, min(start + step, self.stop, self.last - 1), first, self.last)
+        """Cut into blocks with about `n_pairs` pairs that stay in cache, with enough rows for a product to run at its full speed."""
+        for left in range(self.first, self.last, _WIDEST):
+            last = min(left + _WIDEST, self.last)
+            step = max(1, n_pairs // (last - left))
+            for start in range(self.start, min(self.stop, last - 1), step):
+                first = max(left, start + 1)  # what lies before never counts
+                yield Block(start, min(start + step, self.stop, last - 1), first, last)
 
 
 def units(n_individuals: int) -> list[Block]:
