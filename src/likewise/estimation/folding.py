@@ -233,6 +233,7 @@ def row_offsets(values: Values, penalty: float, weights: Floats | None = None) -
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> row_offsets(sparse.csr_array([[1.0, 2.0], [0.0, 0.0]]), penalty=1.0)
     array([1., 0.])
     """
