@@ -33,7 +33,8 @@ class Auto(MatrixEstimator):
 
     Candidates are row and column biases alone; singular value thresholding at the noise edge with the optimal shrinker, without a
     centre, with biases, with biases and propensities by degrees; alternating least squares of rank 10, 20, 40 and 80 with estimated
-    regularisation and noise; and of rank 10 and 20 with a given noise, from much to little. A tenth of the observations is held out (several times where they are fewer than 15,000); each candidate is fitted on the others, as long as more
+    regularisation and noise; of rank 10 and 20 with a given noise, from much to little; and least squares of small nuclear norm (the problem of
+    `SoftImpute`, of rank 10 or 20), from strong to weak. A tenth of the observations is held out (several times where they are fewer than 15,000); each candidate is fitted on the others, as long as more
     complex ones of its kind help. The one with the smallest error on what was held out is fitted on all observations; or the simplest
     of its kind, or biases alone, unless their error is larger by more than one standard error and than 0.15%. So the error on held-out
     observations is never above that of biases alone.
@@ -94,7 +95,7 @@ class Auto(MatrixEstimator):
         search = _Search(HeldOut(observed, folds, settings), plan)
         recipe, self.choice_ = search.run()
         self.candidates_ = self.choice_.candidates
-        best = recipe.make(replace(settings, trial=False)).fit(observed)
+        best = recipe.make(observed, replace(settings, trial=False)).fit(observed)
         self.best_estimator_, self.threshold_ = best, best.threshold_
         self.converged_, self.n_iter_ = best.converged_, best.n_iter_
         self.notes_ = (*self.choice_.lines, *best.notes_, *_without_constant(best))

@@ -9,6 +9,8 @@ from likewise.estimation.als_transformer import AlternatingLeastSquares
 from likewise.estimation.biases import Biases
 from likewise.estimation.centering import Centering
 from likewise.estimation.estimator import MatrixEstimator
+from likewise.estimation.preparation import prepare
+from likewise.estimation.regularization_path import largest_singular_value
 from likewise.estimation.svt_transformer import SVT
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import Interval
@@ -25,6 +27,12 @@ _RANKS = (10, 20, 40, 80)
 _GIVEN_NOISE_RANKS = (10, 20)
 _GIVEN_NOISE = (0.6, 0.4, 0.3, 0.2, 0.1)
 """Shares of the variance. Where observations are few, the estimate of the noise takes weak components for it."""
+_NUCLEAR_RANKS = (10, 20)
+_NUCLEAR_SHARES = (0.35, 0.25, 0.18, 0.12)
+"""Lambdas, of the largest singular value of what the biases leave: above it the estimate is the biases."""
+
+_ROUNDING = 1e-8
+"""Singular values up to here, on the method's interval, are rounding: biases alone explain what was observed."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class Recipe:
     ----------
     name : str
     make : callable
-        Takes `Settings`.
+        Takes the observations that it is going to be fitted on, and `Settings`.
     operations : callable
         Takes m, n and the number of observations.
     rank : int
@@ -62,7 +70,7 @@ class Recipe:
     """
 
     name: str
-    make: Callable[[Settings], MatrixEstimator] = field(repr=False)
+    make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
     operations: Callable[[int, int, int], float] = field(repr=False)
     rank: int = 0
     switches_off: bool = False
@@ -86,7 +94,7 @@ Ladder = tuple[Recipe, ...]
 
 
 def _svt(name: str, centering: Centering = "none", propensities: str | None = None) -> Recipe:
-    def make(settings: Settings) -> MatrixEstimator:
+    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         return SVT(
             shrinker="optimal-frobenius",
             centering=centering,
@@ -100,7 +108,7 @@ def _svt(name: str, centering: Centering = "none", propensities: str | None = No
 
 
 def _least_squares(rank: int, noise: float | None = None) -> Recipe:
-    def make(settings: Settings) -> MatrixEstimator:
+    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         return AlternatingLeastSquares(
             rank,
             noise=noise,
@@ -115,6 +123,21 @@ def _least_squares(rank: int, noise: float | None = None) -> Recipe:
     )
 
 
+def _nuclear(rank: int, share: float) -> Recipe:
+    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+        largest = largest_singular_value(prepare(observed, settings.interval, "biases").matrix)
+        unit = largest if largest > _ROUNDING else 1.0
+        return AlternatingLeastSquares(
+            rank,
+            regularization=share * unit,
+            tol=_TRIED_TO,
+            interval=settings.interval,
+            random_state=settings.seed,
+        )
+
+    return Recipe(f"nuclear norm, rank {rank}, {share:g} sigma_1", make, _sweeps(rank), rank)
+
+
 def _sweeps(rank: int) -> Callable[[int, int, int], float]:
     d = rank + 1
     # Gram matrices from both sides, and an inverse for each row and column.
@@ -123,7 +146,7 @@ def _sweeps(rank: int) -> Callable[[int, int, int], float]:
 
 BIASES = Recipe(
     "biases",
-    lambda settings: Biases(interval=settings.interval, random_state=settings.seed),
+    lambda _, settings: Biases(interval=settings.interval, random_state=settings.seed),
     lambda m, n, observed: 500.0 * observed + 100.0 * (m + n),
 )
 """The baseline: tried always, taken where nothing is better."""
@@ -134,6 +157,7 @@ LADDERS: tuple[Ladder, ...] = (
     (_svt("svt, biases, propensities", "biases", "degrees"),),
     tuple(_least_squares(rank) for rank in _RANKS),
     *(tuple(_least_squares(rank, noise) for noise in _GIVEN_NOISE) for rank in _GIVEN_NOISE_RANKS),
+    *(tuple(_nuclear(rank, share) for share in _NUCLEAR_SHARES) for rank in _NUCLEAR_RANKS),
 )
 """From those with a provable constant to those without, from the smoother to the rougher: among equals the first is taken."""
 

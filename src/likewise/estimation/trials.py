@@ -99,7 +99,7 @@ class HeldOut:
                     warnings.simplefilter(
                         "ignore", LikewiseWarning
                     )  # of the winner they are given when it is fitted
-                    fitted = recipe.make(self.settings).fit(training)
+                    fitted = recipe.make(training, self.settings).fit(training)
                 if recipe is not BIASES and fitted.rank_ == 0:
                     return Tried(recipe, None, perf_counter() - began, remark="keeps no component")
                 squares.append(self._squares(fitted.estimate_, fold))
