@@ -19,6 +19,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,10 @@ from likewise.fairness import (
 )
 from likewise.fairness.exact import streamed
 from likewise.fairness.exact.blocks import Block, units
+from likewise.fairness.exact.findings import Request
+from likewise.fairness.exact.reference_tally import ReferenceTally
+from likewise.fairness.exact.tally import Tally
+from likewise.fairness.groups import PairGroups
 from likewise.fairness.pairs import all_pairs, pair_count
 from likewise.observations import read_ratings
 from netflix_shaped import netflix_shaped
@@ -58,6 +63,34 @@ def timed(what: str, task: Callable[[], object], repeat: int = 1, peer: float | 
     return results[-1]
 
 
+def sums_of_a_block(D: RowDistance, d: ObservedDistance) -> None:
+    """CPU nanoseconds a pair of what is added up, on one block that was measured before: best of 20."""
+    block = Block(0, 128, 512, 2560)
+    place = (block.start, block.stop, block.first, block.last)
+    measured, outputs = d.block(*place), D.block(*place)
+    everybody = np.arange(d.n_individuals)
+    ratio = float(np.median(outputs / measured))
+    kinds = {
+        "ratios in bins": {},
+        "with a condition": {"condition": (ratio, 0.0)},
+        "with two groups": {"groups": PairGroups.of(everybody % 2, everybody.size)},
+    }
+    known = ReferenceTally()
+    tasks: dict[str, Callable[[], None]] = {"d in bins": lambda: known.add(block, measured)}
+    known.add(block, measured)
+    for name, options in kinds.items():
+        request = Request(everybody, 0.1, (0.5,), 60, 10, **{"condition": None, "groups": None, **options})
+        tally = Tally(streamed._thresholds(known, request))
+        tasks[name] = partial(tally.add, block, measured, outputs)
+    for name, task in tasks.items():
+        nanoseconds = []
+        for _ in range(20):
+            begun = time.process_time_ns()
+            task()
+            nanoseconds.append(time.process_time_ns() - begun)
+        print(f"  sums over a block, {name}: {min(nanoseconds) / block.n_pairs:.1f} CPU ns a pair")
+
+
 def movielens(ratings: Path, repeat: int) -> None:
     observed = read_ratings(ratings, value_range=(1, 5))
     outputs, d = mixed_outputs(observed, 0), ObservedDistance(observed)
@@ -69,6 +102,7 @@ def movielens(ratings: Path, repeat: int) -> None:
     timed("D: l2 of all pairs", lambda: all_pairs(RowDistance(outputs)), repeat, l2)
     timed("all figures, held in memory", lambda: measure_fairness(outputs, d), repeat, l1 + l2)
     timed("all figures, streamed", lambda: measure_fairness(outputs, d, streaming=True), repeat, l1 + l2)
+    sums_of_a_block(RowDistance(outputs), d)
     found = timed("worst 100 pairs", lambda: worst_pairs(outputs, d), repeat)
     print(f"  examined {found.n_examined / found.n_pairs:.2%} of the pairs, measured {found.n_measured:,}")
 
