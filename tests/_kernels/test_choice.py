@@ -75,7 +75,7 @@ def test_threads_come_from_the_argument_then_the_environment_then_the_machine(mo
     assert thread_count() == usable_processors() <= (os.cpu_count() or 1)
 
 
-@pytest.mark.parametrize("text", ["0", "-2", "many", "1.5"])
+@pytest.mark.parametrize("text", ["0", "-2", "many", "1.5", "9" * 20])
 def test_a_number_of_threads_that_is_none_is_an_error(monkeypatch, text):
     monkeypatch.setenv("LIKEWISE_NUM_THREADS", text)
     with pytest.raises(InputError, match="LIKEWISE_NUM_THREADS"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise import ObservedMatrix
+from likewise import ObservedMatrix, audit
 from likewise.errors import ConstantOutputWarning
 from likewise.fairness import ObservedDistance, RowDistance, measure_fairness, measure_sampled
 from likewise.fairness.cancellation import RELATIVE_ERROR
@@ -15,6 +15,7 @@ from likewise.fairness.epsilon_delta import EpsilonBins
 from likewise.fairness.neighbors import nearest_neighbors
 from likewise.fairness.sampling import draw_pairs
 from likewise.fairness.similar import reach
+from likewise.fairness.violations import find_violations
 
 SCALE = (0, 5)
 """Steps of this scale are multiples of 0.4 on the symmetric interval, which no binary fraction is."""
@@ -116,3 +117,29 @@ def test_neighbours_at_one_distance_are_taken_by_position():
     people = RowDistance(np.array([[0.0, 0.0, 0.0], [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]]), "l1")
     others = RowDistance(np.array([[0.0, 0.0, 0.0], [0.3, 0.2, 0.1], [0.1, 0.2, 0.3]]), "l1")
     assert nearest_neighbors(people, 1)[0] == nearest_neighbors(others, 1)[0] == [1]
+
+
+@pytest.mark.parametrize("pairs", ["all", 1000])
+@pytest.mark.parametrize("kernels", ["native", "numpy"])
+def test_a_pair_on_the_limit_is_no_violation_however_it_is_rounded(monkeypatch, pairs, kernels):
+    """The matrix itself has D = d for l2 in every pair; D and d are added up in different orders."""
+    if kernels == "numpy":
+        monkeypatch.setattr("likewise._kernels.sums.use_native", lambda: False)
+    people = ObservedMatrix(np.random.default_rng(0).normal(size=(60, 200)))
+    outputs = people.scaled("symmetric").to_dense()
+    report = audit(people, outputs=outputs, norm="l2", lipschitz=1.0, tolerance=0.01, pairs=pairs)
+    arm = report.arms["outputs"]
+    assert arm.verdict.status == "holds"
+    assert (arm.fairness.violations.n_violating, arm.fairness.violations.max_excess.value) == (0, 0)
+    tighter = audit(people, outputs=outputs, norm="l2", lipschitz=1 - 1e-8, pairs=pairs).arms["outputs"]
+    assert tighter.fairness.violations.n_violating == tighter.fairness.n_pairs
+    assert tighter.verdict.status == "violated"
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-3, 1e3), st.floats(0, 1e3))
+def test_a_limit_met_exactly_is_met(reference, lipschitz, slack):
+    output = np.array([lipschitz * reference + slack])
+    for nudged in (output, np.nextafter(output, np.inf)):
+        found = find_violations(nudged, np.array([reference]), lipschitz, slack)
+        assert (found.n_violating, found.mean_excess.value) == (0, 0)
+    assert find_violations(output * (1 + 1e-8), np.array([reference]), lipschitz, slack).n_violating == 1

@@ -1,10 +1,14 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import ObservationError
-from likewise.observations import ValueRange
+from likewise.fairness import ObservedDistance
+from likewise.fairness.pairs import all_pairs
+from likewise.observations import ObservedMatrix, ValueRange
 
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)
 
@@ -83,3 +87,21 @@ def test_ranges_print_whence_they_come():
         == "ValueRange(0.5 to 2, inferred from the data)"
     )
     assert repr(ValueRange.declared(([1, 0], [5, 10]))) == "ValueRange(2 columns, each its own)"
+
+
+@given(st.integers(-10_000, 10_000), st.integers(1, 10_000), st.integers(0, 4))
+def test_a_decimal_in_the_middle_is_exactly_zero(low, width, places):
+    """As written in a file; the bounds and the middle are rounded to numbers each for itself."""
+    low, middle, high = (Decimal(low + k * width).scaleb(-places) for k in (0, 1, 2))
+    for kind in (np.float64, np.float32):
+        bounds = [float(kind(float(bound))) for bound in (low, high)]
+        if bounds[0] < bounds[1]:
+            scale = ValueRange.declared(bounds).scale_to("symmetric")
+            assert scale.forward(np.array([float(middle)], kind)) == 0
+    nearby = float(middle) + 1e-7 * float(high - low)
+    assert ValueRange.declared((float(low), float(high))).scale_to("symmetric").forward(nearby) != 0
+
+
+def test_what_is_observed_in_the_middle_is_at_distance_zero_from_what_is_missing():
+    ratings = np.array([[2.2, 3.15], [2.2, np.nan], [4.1, 4.1]])
+    assert all_pairs(ObservedDistance(ObservedMatrix(ratings), "l1"))[0] == 0

@@ -56,7 +56,7 @@ from likewise._kernels.pairs import (
     squared_differences,
 )
 from likewise._kernels.products import adjoint_product, forward_product, gram_product
-from likewise._kernels.ratios import excesses, largest_places, pair_ratios
+from likewise._kernels.ratios import TIE, beyond_rounding, excesses, largest_places, pair_ratios
 from likewise._kernels.sums import (
     COUNTS,
     GROUP_COLUMNS,
@@ -75,6 +75,7 @@ __all__ = [
     "LARGEST",
     "N_BINS",
     "RELATIVE_WIDTH",
+    "TIE",
     "TOTALS",
     "CompressedRows",
     "EdgeCounter",
@@ -86,6 +87,7 @@ __all__ = [
     "absolute_differences",
     "add_pairs",
     "adjoint_product",
+    "beyond_rounding",
     "bin_ends",
     "bins_of",
     "count_pairs",

@@ -109,9 +109,9 @@ TARGET INLINE void NAME(add_excess)(struct chunk *C, const struct limits *M, con
 {
     int64_t violating = 0;
     for (int64_t q = 0; q < C->length; q++)
-        C->made[q] = larger(C->reference[q] * -M->lipschitz + C->output[q], 0);
+        C->made[q] = beyond_rounding(C->reference[q] * -M->lipschitz + C->output[q], C->output[q]);
     if (S->excess_bins) NAME(count_bins)(C, C->made, S->excess_bins);
-    for (int64_t q = 0; q < C->length; q++) C->made[q] = larger(C->made[q] - M->slack, 0);
+    for (int64_t q = 0; q < C->length; q++) C->made[q] = beyond_rounding(C->made[q] - M->slack, C->output[q]);
     for (int64_t q = 0; q < C->length; q++) violating += C->made[q] != 0;
     S->counts[VIOLATING] += violating;
     totals[EXCESS] = NAME(sum)(C->made, C->length);

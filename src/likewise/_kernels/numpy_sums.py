@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likewise._kernels.log_bins import N_BINS, bins_of
 from likewise._kernels.pair_block import PairBlock
-from likewise._kernels.ratios import excesses, largest_places, pair_ratios
+from likewise._kernels.ratios import beyond_rounding, excesses, largest_places, pair_ratios
 
 if TYPE_CHECKING:
     from likewise._kernels.sums import PairLimits, PairSums
@@ -121,7 +121,7 @@ def _add_excesses(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
     if limits.in_bins:
         np.add.at(sums.excess_bins, bins_of(excess), 1)
     excess -= slack
-    np.maximum(excess, 0.0, out=excess)
+    beyond_rounding(excess, pairs.output)
     sums.counts[5] += np.count_nonzero(excess)
     sums.totals[6] += total(excess)
     sums.largest[2] = np.maximum(sums.largest[2], excess.max())

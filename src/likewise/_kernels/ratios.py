@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+TIE = 3e-9
+"""Two measurements of one distance, each within a share e = 1e-9 of it, differ by a factor of at most ``(1 + e) / (1 - e) < 1 + 3 e``."""
+
 
 def pair_ratios(output: Floats, reference: Floats) -> Floats:
     """Return D / d of each pair: 0 where both are 0 (no violation), infinite where only d is.
@@ -24,10 +27,22 @@ def pair_ratios(output: Floats, reference: Floats) -> Floats:
 
 
 def excesses(output: Floats, reference: Floats, lipschitz: float) -> Floats:
-    """Return ``max(0, D - L d)``."""
+    """Return ``max(0, D - L d)``; 0 also where it is no more than rounding, see `beyond_rounding`.
+
+    Examples
+    --------
+    >>> excesses(np.array([0.1 + 0.2, 3.0]), np.array([0.3, 1.0]), 1.0)
+    array([0., 2.])
+    """
     excess = reference * -lipschitz
     excess += output
-    return np.maximum(excess, 0.0, out=excess)
+    return beyond_rounding(excess, output)
+
+
+def beyond_rounding(excess: Floats, output: Floats) -> Floats:
+    """Set to 0, in place, what is below 0 or may be rounding: both distances can be off by a share of `TIE` / 3, and so D = L d seem a violation."""
+    excess[excess <= TIE * output] = 0.0
+    return excess
 
 
 def largest_places(ratios: Floats, output: Floats, count: int) -> Indices:

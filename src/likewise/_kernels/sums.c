@@ -8,6 +8,7 @@
 #define CHUNK 512 /* pairs at a time: what is made of them stays in the first cache */
 #define LANES 32  /* sums that run side by side */
 #define COPIES 4  /* of counts with few places */
+#define TIE 3e-9  /* of D: that much, distances may be off by rounding; see ratios.py */
 
 #define BIN_SHIFT 8 /* of the leading 32 bits of a double: twelve bits of the fraction are left */
 #define BIN_ORIGIN ((1023 - 64) << 12)
@@ -104,6 +105,12 @@ static void add_all_chunks(const struct pairwise *P, double *totals)
 INLINE double larger(double a, double b)
 {
     return (b > a) | (b != b) ? b : a;
+}
+
+/* An excess over a limit on D; 0 where it is none or may be rounding. */
+INLINE double beyond_rounding(double excess, double output)
+{
+    return excess <= TIE * output ? 0 : excess;
 }
 
 INLINE int32_t bin_of(double value)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from likewise.errors import InputError
 
 _VARIABLE = "LIKEWISE_NUM_THREADS"
+_MOST = 4096
 _here = local()
 
 
@@ -88,8 +89,10 @@ def _from_environment() -> int | None:
     text = os.environ.get(_VARIABLE, "").strip()
     if not text:
         return None
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST:
         raise InputError(
-            f"{_VARIABLE} is {text!r}", "a whole number >= 1", f"unset {_VARIABLE} for all processors"
+            f"{_VARIABLE} is {text!r}",
+            f"a whole number >= 1, at most {_MOST}",
+            f"unset {_VARIABLE} for all processors",
         )
     return int(text)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import pair_ratios
+from likewise._kernels import beyond_rounding, excesses, pair_ratios
 from likewise.errors import DistanceError
 from likewise.fairness.bounds import Bounds
 from likewise.fairness.claims import Claims
@@ -96,9 +96,9 @@ class PairSample:
 
     def violations(self, lipschitz: float, slack: float) -> Violations:
         """Hold the pairs against ``D <= L d + gamma``."""
-        beyond = np.maximum(self.output - lipschitz * self.reference, 0.0)
+        beyond = excesses(self.output, self.reference, lipschitz)
         needed = {share: self.claims.quantile(beyond, 1 - share) for share in SHARES}
-        excess, broken = np.maximum(beyond - slack, 0.0), self.violates(lipschitz, slack)
+        excess, broken = beyond_rounding(beyond - slack, self.output), self.violates(lipschitz, slack)
         return Violations(
             lipschitz,
             slack,
@@ -110,8 +110,8 @@ class PairSample:
         )
 
     def violates(self, lipschitz: float, slack: float) -> Mask:
-        """Mark the pairs with ``D > L d + gamma``."""
-        return self.output - lipschitz * self.reference - slack > 0
+        """Mark the pairs with ``D > L d + gamma``, by more than rounding."""
+        return beyond_rounding(excesses(self.output, self.reference, lipschitz) - slack, self.output) > 0
 
     def groups(self, names: NDArray[Any], left: NDArray[np.intp], right: NDArray[np.intp]) -> GroupSplit:
         """Return the figures of every kind of pair; `left` and `right` number the two groups of each."""

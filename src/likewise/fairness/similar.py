@@ -8,13 +8,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.fairness.cancellation import RELATIVE_ERROR
+from likewise._kernels import TIE
 from likewise.fairness.figure import Figure
 
 Distances = TypeVar("Distances", float, NDArray[np.float64])
-
-_TIE = 3 * RELATIVE_ERROR
-"""Two measurements of one distance, each within a share e of it, differ by a factor of at most ``(1 + e) / (1 - e) < 1 + 3 e``."""
 
 
 def reach(distance: Distances) -> Distances:
@@ -28,7 +25,7 @@ def reach(distance: Distances) -> Distances:
     >>> 0.1 + 0.2 + 0.3 <= 0.3 + 0.2 + 0.1, 0.1 + 0.2 + 0.3 <= reach(0.3 + 0.2 + 0.1)
     (False, True)
     """
-    return distance * (1 + _TIE)
+    return distance * (1 + TIE)
 
 
 @dataclass(frozen=True)

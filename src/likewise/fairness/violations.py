@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import excesses
+from likewise._kernels import beyond_rounding, excesses
 from likewise.errors import InputError, option
 from likewise.fairness.figure import AnyFigure, ExactFigure, Figure
 from likewise.fairness.ratios import order_statistics, share_rank
@@ -64,7 +64,7 @@ def find_violations(
     slack: float = 0.0,
     shares: tuple[float, ...] = SHARES,
 ) -> Violations:
-    """Hold pairs against ``D <= L d + gamma``, compared as computed.
+    """Hold pairs against ``D <= L d + gamma``; what is above by no more than 3e-9 of D may be rounding and is within.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def find_violations(
     found = order_statistics(excess, [share_rank(1 - share, n_pairs) for share in shares])
     needed = {share: ExactFigure(value, n_pairs) for share, value in zip(shares, found, strict=True)}
     excess -= slack
-    np.maximum(excess, 0.0, out=excess)
+    beyond_rounding(excess, output)
     n_violating, total, largest = np.count_nonzero(excess), excess.sum(), excess.max()
     return violations_of((lipschitz, slack), n_pairs, int(n_violating), float(total), float(largest), needed)
 

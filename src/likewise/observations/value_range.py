@@ -18,6 +18,10 @@ Columns = NDArray[np.integer] | slice | None
 _BOUNDS: dict[Interval, tuple[float, float]] = {"symmetric": (-1.0, 1.0), "unit": (0.0, 1.0)}
 
 
+_ROUNDINGS = 4
+"""As many roundings are in a value, the two ends of the range and their middle."""
+
+
 @dataclass(frozen=True, eq=False)
 class AffineScale:
     """The map ``x -> (x - shift) / factor`` from the user's units onto an interval of the method.
@@ -35,8 +39,15 @@ class AffineScale:
     bounds: tuple[float, float]
 
     def forward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
-        """Map values in the user's units to the interval; `columns` says which column each value belongs to."""
-        return (np.asarray(values) - _of(self.shift, columns)) / _of(self.factor, columns)
+        """Map values in the user's units to the interval; `columns` says which column each value belongs to.
+
+        What is 0 there but for rounding is 0, as a missing entry is once it is filled: 3.15 is in the middle of 2.2 to 4.1.
+        """
+        given = np.asarray(values)
+        shift, factor = _of(self.shift, columns), _of(self.factor, columns)
+        scaled: NDArray[np.float64] = (given - shift) / factor
+        unit = np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps
+        return np.where(np.abs(scaled) <= _ROUNDINGS * unit * (1 + np.abs(shift / factor)), 0.0, scaled)
 
     def backward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
         """Map values in the interval back to the user's units."""
