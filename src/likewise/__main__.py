@@ -1,8 +1,17 @@
-"""``python -m likewise`` is ``likewise``."""
+"""What starts as ``likewise``, and as ``python -m likewise``."""
 
 import sys
 
-from likewise.cli.main import run
+
+def main() -> int:
+    """Run the command line; also while it is still being imported, an interruption ends it in one line."""
+    try:
+        from likewise.cli.main import run
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return 130
+    return run()
+
 
 if __name__ == "__main__":
-    sys.exit(run())
+    sys.exit(main())

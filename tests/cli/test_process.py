@@ -131,3 +131,22 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number):
     assert process.returncode == 130
     assert errors == "error: interrupted\n"
     assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_an_interruption_while_it_is_imported_is_one_line():
+    code = """
+import sys
+import likewise.__main__ as start
+
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "likewise.cli.audit":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+sys.exit(start.main())
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "error: interrupted\n")
