@@ -89,3 +89,9 @@ def test_nothing_is_said_where_no_ratio_is_infinite_or_nothing_is_known(observed
 def test_on_what_both_observed_the_reason_is_another(observed):
     report = audit(observed, outputs=OUTPUTS, reference="co-observed")
     assert report.findings[1].startswith("Here d is 0 where two individuals agree on everything that both")
+
+
+def test_only_reasons_that_there_are_are_named():
+    filled = ObservedMatrix(np.array([[5, 3, NAN], [5, NAN, 3], [1, 2, 2]]), value_range=(1, 5))
+    why = audit(filled, outputs=[1.0, 2, 3]).findings[1]
+    assert why.startswith("Distance 0 means for 1 pair that they observed different features, where")

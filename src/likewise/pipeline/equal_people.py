@@ -50,14 +50,20 @@ def why_equal_people_differ(reference: ReferenceChoice, run: Run) -> str:
     if reference != "observed" or run.training is None:
         return ""
     alike, filled = equal_pairs(run.training, run.interval)
-    words = f"Distance 0 means for {_pairs(alike)} that both observed the same values of the same features"
-    if filled:
-        words += (
-            f", and for {_pairs(filled)} that they observed different features, where a value {_FILL[run.interval]} counts as a missing one "
-            f"does. {_OTHER_RANGE}"
+    meanings = [
+        f"for {_pairs(count)} that {meaning}"
+        for count, meaning in (
+            (alike, "both observed the same values of the same features"),
+            (
+                filled,
+                f"they observed different features, where a value {_FILL[run.interval]} counts as a missing one does",
+            ),
         )
-    else:
-        words += "."
+        if count
+    ]
+    if not meanings:  # distances too small for a number
+        return ""
+    words = f"Distance 0 means {', and '.join(meanings)}." + (f" {_OTHER_RANGE}" if filled else "")
     by_neighbors = any(isinstance(trained.model, NearestNeighborModel) for trained in run.trained.values())
     return f"{words} {_NEIGHBORS}" if alike and by_neighbors else words
 
