@@ -61,6 +61,27 @@ def test_a_library_from_other_sources_is_not_used():
 
 
 @pytest.mark.skipif(not native.is_built(), reason="the compiled kernels are not installed")
+@pytest.mark.parametrize(
+    ("architecture", "instructions", "advised"),
+    [
+        ("Haswell", "avx512", True),
+        ("SkylakeX", "avx512", False),
+        ("Haswell", "avx2", False),
+        (None, "avx512", False),
+    ],
+)
+def test_info_tells_where_blas_takes_the_processor_for_an_older_one(
+    monkeypatch, architecture, instructions, advised
+):
+    library = {"user_api": "blas", "internal_api": "openblas", "version": "0.3.31", "num_threads": 2}
+    monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: [library | {"architecture": architecture}])
+    monkeypatch.setattr("likewise._kernels.choice.use_native", lambda: True)
+    monkeypatch.setattr(native, "instruction_set_name", lambda: instructions)
+    info = kernel_info()
+    assert info.blas == f"openblas 0.3.31 ({f'{architecture}, ' if architecture else ''}2 threads)"
+    assert ("OPENBLAS_CORETYPE=SkylakeX" in info.advice) == advised
+
+
 def test_info_names_the_instruction_set(monkeypatch):
     monkeypatch.setenv("LIKEWISE_KERNELS", "native")
     info = kernel_info()

@@ -20,6 +20,7 @@ def doctor() -> None:
         "free memory": format_bytes(available_memory()),
     }
     lines |= {name: number or "not installed" for name, number in found["libraries"].items()}
+    lines |= {"hint": kernels.advice} if kernels.advice else {}
     width = max(map(len, lines))
     for name, value in lines.items():
         print(f"{name:<{width}}  {value}")

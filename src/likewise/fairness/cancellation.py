@@ -9,6 +9,7 @@ small multiple of 1/1024, as ratings mostly are, sums are not rounded and nothin
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,9 @@ class CancellationGuard:
     ----------
     sizes : ndarray, shape (n_individuals,)
         ``sum |x|^q`` of every row.
-    labels : ndarray of int, shape (n_individuals,)
-        Equal for equal rows, different for different ones.
+    label : callable
+        Returns labels, ndarray of int, shape (n_individuals,): equal for equal rows, different for different ones. Called when the first
+        pair is in doubt, as it reads all rows.
     terms : int
         How many terms the sum of one pair has at most.
     measure : callable
@@ -43,12 +45,16 @@ class CancellationGuard:
     def __init__(
         self,
         sizes: Floats,
-        labels: NDArray[np.intp],
+        label: Callable[[], NDArray[np.intp]],
         terms: int,
         measure: Callable[[NDArray[np.intp], NDArray[np.intp]], Floats],
     ) -> None:
-        self.sizes, self.labels, self.measure = sizes, labels, measure
+        self.sizes, self.label, self.measure = sizes, label, measure
         self.doubt = (terms + 2) * _ROUNDING_UNIT / RELATIVE_ERROR
+
+    @cached_property
+    def _labels(self) -> NDArray[np.intp]:
+        return self.label()
 
     def repair(self, powers: Floats, start: int, first: int) -> None:
         """Correct in place the doubtful entries of ``powers[k, l]``, the pair ``(start + k, first + l)``."""
@@ -77,8 +83,12 @@ class CancellationGuard:
     def _again(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Return the q-th powers of given pairs from the definition; exactly zero between equal rows."""
         powers = np.zeros(left.size)
-        different = self.labels[left] != self.labels[right]
-        powers[different] = self.measure(left[different], right[different])
+        different = np.flatnonzero(
+            left != right
+        )  # near its diagonal a block measures individuals from themselves
+        if different.size:
+            different = different[self._labels[left[different]] != self._labels[right[different]]]
+            powers[different] = self.measure(left[different], right[different])
         return powers
 
 

@@ -135,5 +135,8 @@ class ObservedDistance(PairwiseDistance):
         sizes = power_sums(self.values, self.order)
         terms = 2 * int(np.diff(self.values.indptr).max(initial=0))
         return CancellationGuard(
-            sizes, label_equal_rows(self.values), terms, lambda i, j: self.between(i, j) ** self.order
+            sizes,
+            lambda: label_equal_rows(self.values),
+            terms,
+            lambda i, j: self.between(i, j) ** self.order,
         )

@@ -147,7 +147,7 @@ class RowDistance(PairwiseDistance):
         sizes = np.einsum("ij,ij->i", self._centred, self._centred)
         return CancellationGuard(
             sizes,
-            label_equal_rows(self.rows),
+            lambda: label_equal_rows(self.rows),
             self.rows.shape[1],
             lambda i, j: row_differences(self.rows, i, j, 2.0) ** 2,
         )
