@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,12 +12,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from likewise.errors import ValueRangeWarning, option
 from likewise.estimation.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
 from likewise.observations.convert import to_table
-from likewise.observations.range_check import RangeChoice, column_extremes
+from likewise.observations.range_check import RangeChoice
 from likewise.observations.table import Values
+from likewise.observations.unlike_columns import warn_of_unlike_columns
 from likewise.observations.value_range import Interval
 from likewise.randomness import generator_of
 
@@ -26,12 +25,6 @@ if TYPE_CHECKING:
     from likewise.fairness import LipschitzCertificates
 
 Floats = NDArray[np.float64]
-
-_UNLIKE = 10.0
-"""How many times as wide as the narrowest column's the widest column's range may be before one range for all is doubtful."""
-
-_TABLE = 0.5
-"""Share of observed entries from which on columns are features of a table: of a film that few rated, few values were seen."""
 
 
 class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
@@ -145,7 +138,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         names = getattr(self, "feature_names_in_", None)
         observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
         if self.value_range is None:
-            _warn_of_unlike_columns(observed)
+            warn_of_unlike_columns(observed, stacklevel=3)
         return observed
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
@@ -168,16 +161,3 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _warn_of_unlike_columns(observed: ObservedMatrix) -> None:
-    """Say so where one inferred range would squeeze a column into a corner of it."""
-    low, high = column_extremes(observed.values)
-    widths = (high - low)[high > low]
-    if widths.size and widths.max() > _UNLIKE * widths.min() and observed.observed_fraction > _TABLE:
-        warnings.warn(
-            f"columns range over {widths.min():.3g} to {widths.max():.3g} units, yet one value range is inferred for all of them, which hides "
-            f"the narrow ones. Give {option('value_range', repr('per-column'))}, or the range that values can take.",
-            ValueRangeWarning,
-            stacklevel=4,
-        )

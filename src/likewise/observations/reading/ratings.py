@@ -15,6 +15,7 @@ from likewise.observations.reading.tabular import Tabular, is_parquet, open_parq
 from likewise.observations.reading.unpack import Source, is_npz, unpack
 from likewise.observations.table import Table, without_value
 from likewise.observations.triplets import DuplicateRule
+from likewise.observations.unlike_columns import warn_of_unlike_columns
 
 
 def read_ratings(
@@ -108,7 +109,9 @@ def read_ratings(
         header=header,
         encoding=encoding,
     )
-    return ObservedMatrix.from_table(_read(unpack(path), choices), value_range)
+    observed = ObservedMatrix.from_table(_read(unpack(path), choices), value_range)
+    warn_of_unlike_columns(observed, stacklevel=2)
+    return observed
 
 
 def _read(source: Source, choices: Choices) -> Table:
