@@ -26,6 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from bench_fairness import best_of, extrapolated_pdist, mixed_outputs
+from likewise._kernels import kernel_info
 from likewise.fairness import (
     FactorDistance,
     ObservedDistance,
@@ -45,7 +46,7 @@ from likewise.observations import read_ratings
 from netflix_shaped import netflix_shaped
 
 RANK = 50
-GUESSED_PAIRS_A_SECOND = 5e6
+GUESSED_PAIRS_A_SECOND = 5e7
 
 
 def say(what: str, seconds: str, cpu: str, mib: str, beside: str = "", note: str = "") -> None:
@@ -162,6 +163,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--repeat", type=int, default=3)
     arguments = parser.parse_args()
+    print(kernel_info())
     ratings = Path(os.environ.get("LIKEWISE_DATA", "")) / "ml-1m" / "ratings.dat"
     if ratings.is_file():
         movielens(ratings, arguments.repeat)
