@@ -31,11 +31,26 @@ def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, finite=np.
 
 
 @pytest.mark.parametrize(
-    ("after", "words"), [(0.25, "more alike"), (0.5, "as they were"), (0.75, "less alike")]
+    ("after", "words"),
+    [
+        (0.25, "treated more alike"),
+        (0.47, "treated more alike"),
+        (0.48, "treated about as alike as before"),
+        (0.5, "treated about as alike as before"),
+        (0.52, "treated about as alike as before"),
+        (0.53, "treated less alike"),
+        (0.75, "treated less alike"),
+    ],
 )
 def test_first_sentence_names_the_direction(after, words):
     first, *_ = findings({"without": arm(0.5), "with": arm(after)})
     assert words in first
+
+
+def test_a_change_too_small_for_a_headline_keeps_its_figures():
+    first, *_ = findings({"without": arm(1.72), "with": arm(1.74)})
+    assert "treated about as alike as before" in first
+    assert "most similar pairs goes from 1.72 to 1.74 (+1%)" in first
 
 
 def test_percent_change_is_right():

@@ -14,6 +14,9 @@ from likewise.fairness.sampled import SampledFairness
 _SAME = 0.005
 """Relative changes below half a percent are called no change: they would print as equal figures."""
 
+_ABOUT_SAME = 0.05
+"""Relative changes of the scale-free ratio up to this are called neither more nor less alike: a headline is for more than that."""
+
 
 class Measured(Protocol):
     """Outputs whose fairness was measured, with their error beside."""
@@ -92,13 +95,13 @@ def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
             f"{set_apart}Whether similar individuals are treated more alike is not shown: over the {share} most similar pairs the "
             f"scale-free ratio is {_number(pair[0])} before and {_number(pair[1])} after."
         )
-    treated = {-1: "treated more alike", 0: "treated as they were", 1: "treated less alike"}[
-        _direction(*pair)
+    treated = {-1: "more alike", 0: "about as alike as before", 1: "less alike"}[
+        _direction(*pair, same=_ABOUT_SAME)
     ]
     gap = (before.fairness.similar.output_gap.value, after.fairness.similar.output_gap.value)
     overall = (before.fairness.mean_output_distance.value, after.fairness.mean_output_distance.value)
     return (
-        f"{set_apart}{change} similar individuals are {treated}, relative to how much outputs differ overall: the scale-free ratio over the "
+        f"{set_apart}{change} similar individuals are treated {treated}, relative to how much outputs differ overall: the scale-free ratio over the "
         f"{share} most similar pairs {_change(*pair)}. The mean distance of their outputs {_change(*gap)}, "
         f"that of all pairs {_change(*overall)}."
     )
@@ -178,9 +181,9 @@ def _scope(arm: Measured) -> str:
     )
 
 
-def _direction(before: float, after: float) -> int:
-    """Return -1, 0 or 1 for a fall, no change, or a rise."""
-    if before == after or (isfinite(before) and abs(after - before) <= _SAME * abs(before)):
+def _direction(before: float, after: float, *, same: float = _SAME) -> int:
+    """Return -1, 0 or 1 for a fall, no relative change beyond `same`, or a rise."""
+    if before == after or (isfinite(before) and abs(after - before) <= same * abs(before)):
         return 0
     return 1 if after > before else -1
 
