@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from likewise.fairness import Verdict
 from likewise.report import document, run_document, to_json
 
 
@@ -45,6 +46,14 @@ def test_every_figure_comes_back_exactly(make_report):
         assert arms[name]["fairness"]["mean_ratio"]["n_pairs"] == arm.fairness.n_pairs
         assert arms[name]["fairness"]["quantiles"]["0.9"]["value"] == arm.fairness.quantiles[0.9].value
         assert arms[name]["error"]["rmse"] == arm.error.rmse
+
+
+def test_the_verdict_leads_the_findings(make_report):
+    report = make_report(arms=("with",))
+    assert parsed(report)["findings"] == list(report.findings)
+    verdict = Verdict("violated", 0.5, 0.0, None, "all pairs", "half violate")
+    judged = replace(report, arms={"with": replace(report.arms["with"], verdict=verdict)})
+    assert parsed(judged)["findings"] == [f"with pre-processing: {verdict}", *report.findings]
 
 
 def test_what_json_lacks_becomes_text(make_report):

@@ -87,9 +87,10 @@ def _rounding(text: str) -> float:
     return float(found[0]) if found else 0.0
 
 
-def verdict_lines(report: AuditReport) -> tuple[str, ...]:
-    """Say of each arm whether the limit that was given holds."""
-    return tuple(f"{arm.label}: {arm.verdict}" for arm in report.arms.values() if arm.verdict is not None)
+def all_findings(report: AuditReport) -> tuple[str, ...]:
+    """Say of each arm whether the limit that was given holds, then what else is shown and what is not."""
+    judged = (arm for arm in report.arms.values() if arm.verdict is not None)
+    return (*(f"{arm.label}: {arm.verdict}" for arm in judged), *report.findings)
 
 
 def all_notes(report: AuditReport) -> tuple[str, ...]:

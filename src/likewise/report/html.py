@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.comparison import comparison
-from likewise.report.description import all_notes, data_lines, estimate_lines, reference_lines, verdict_lines
+from likewise.report.description import all_findings, all_notes, data_lines, estimate_lines, reference_lines
 from likewise.report.figures import FIGURES, inline_svg
 from likewise.report.numbers import number, printable
 from likewise.report.page_templates import page_environment, page_style
@@ -45,7 +45,7 @@ def _context(report: AuditReport) -> dict[str, Any]:
     return {
         "report": report,
         "title": _title(report),
-        "findings": (*verdict_lines(report), *report.findings),
+        "findings": all_findings(report),
         "style": page_style(),
         "groups": groups,
         "headline": groups[:-1],

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from likewise.report.description import all_findings
+
 if TYPE_CHECKING:
     from likewise.pipeline.result import Arm, AuditReport
 
@@ -33,7 +35,7 @@ def document(report: AuditReport) -> dict[str, Any]:
     tree = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
-        "findings": report.findings,
+        "findings": all_findings(report),
         "data": asdict(report.data),
         "settings": report.settings,
         "reference": asdict(report.reference),

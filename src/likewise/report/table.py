@@ -14,12 +14,12 @@ from rich.text import Text
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.comparison import comparison
 from likewise.report.description import (
+    all_findings,
     all_notes,
     data_lines,
     estimate_lines,
     measured_lines,
     reference_lines,
-    verdict_lines,
 )
 from likewise.report.numbers import number, printable
 
@@ -63,7 +63,7 @@ def as_renderable(report: AuditReport) -> RenderableType:
 
 
 def _parts(report: AuditReport) -> Iterator[RenderableType]:
-    yield from _section("Findings", (*verdict_lines(report), *report.findings), bullet=True)
+    yield from _section("Findings", all_findings(report), bullet=True)
     yield from _section("Data", data_lines(report.data))
     if report.estimate is not None:
         yield from _section("Estimate", estimate_lines(report.estimate))
