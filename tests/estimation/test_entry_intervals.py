@@ -190,6 +190,62 @@ def test_an_inferred_range_is_inferred_without_the_hidden_observations_and_cuts_
     assert max(lowest) > values.min()  # where the smallest was hidden, the range begins above it
 
 
+def test_one_inferred_range_of_many_observations_cuts_ends_off_and_coverage_holds():
+    """The truth is continuous, so that values do lie beyond the range that was seen: more are missed than without the cut, yet not too many."""
+    covered = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        values, seen = rng.normal(size=(40, 30)), rng.random((40, 30)) < 0.5
+        observed = ObservedMatrix(np.where(seen, values, np.nan))
+        found = entry_intervals(observed, "biases", confidence=0.9, calibration_share=0.2, random_state=seed)
+        i, j = np.nonzero(~seen)
+        ends = found.entries(i, j)
+        low, high = found.estimate.scale.backward(np.array([-1.0, 1.0]))
+        assert found.bounded
+        assert low - 1e-12 <= ends.min() <= ends.max() <= high + 1e-12
+        covered.append(np.mean((ends[:, 0] <= values[i, j]) & (values[i, j] <= ends[:, 1])))
+    assert np.mean(covered) > 0.9 - 3 * np.std(covered) / np.sqrt(len(covered))
+
+
+def test_a_hidden_value_beyond_the_inferred_range_is_counted_as_missed():
+    """Found again step by step: where the largest is hidden, it is beyond the range of the others, whatever the radius."""
+    rng = np.random.default_rng(1)
+    values = rng.uniform(0, 1, (30, 30))
+    hidden = hold_out(ObservedMatrix(values), 0.1, np.random.default_rng(3))
+    beyond = (hidden.rows[:4], hidden.columns[:4])
+    values[beyond] = [2.0, 3.0, -1.0, 4.0]
+    options = {"scaling": "none", "calibration_share": 0.1, "random_state": 3}
+    found = entry_intervals(
+        ObservedMatrix(values), SoftImpute(0.5, random_state=1), confidence=0.9, **options
+    )
+    training = values.copy()
+    training[hidden.rows, hidden.columns] = np.nan
+    estimate = SoftImpute(0.5, random_state=1).fit(ObservedMatrix(training)).estimate_
+    errors = np.abs(estimate.entries(hidden.rows, hidden.columns) - values[hidden.rows, hidden.columns])
+    errors[:4] = inf
+    half = np.sort(errors)[int(np.ceil((errors.size + 1) * 0.9)) - 1]
+    assert found.half_widths() == pytest.approx((half, half))
+    few = entry_intervals(ObservedMatrix(values), "biases", confidence=0.97, **options)
+    assert (few.radius, few.bounded) == (inf, False)  # four of 90 are missed by any radius: more than 3%
+    assert "all numbers" in str(few)
+
+
+def test_half_widths_are_in_the_unit_of_the_data_and_those_of_the_narrowest_and_widest():
+    declared = ObservedMatrix(
+        np.random.default_rng(2).uniform(0, 1, (30, 2)) * [1, 160], value_range=([-9, -900], [9, 900])
+    )
+    found = entry_intervals(declared, "biases", confidence=0.8, random_state=0)
+    ends = found.entries(*(index.ravel() for index in np.indices((30, 2))))
+    halves = np.ptp(ends, axis=1) / 2
+    assert found.half_widths() == pytest.approx((halves.min(), halves.max()))
+    assert (
+        f"plus or minus {halves.min():.3g} to {halves.max():.3g}, which differs from entry to entry, cut at"
+        in str(found)
+    )
+    alike = entry_intervals(ratings(), "biases", scaling="none", random_state=0)
+    assert f"plus or minus {2 * alike.radius:.3g}, cut at the value range, calibrated" in str(alike)
+
+
 def test_coverage_holds_where_every_column_has_an_inferred_range_of_its_own():
     covered = []
     for seed in range(60):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil, inf, isfinite
 from numbers import Real
 from typing import Any
 
@@ -19,9 +19,13 @@ from likewise.estimation.registry import as_estimator
 from likewise.estimation.spread import Scaling, Spread
 from likewise.observations import ObservedMatrix, hold_out
 from likewise.observations.positions import checked_positions
+from likewise.observations.value_range import ValueRange
 from likewise.randomness import generator_of
 
 Floats = NDArray[np.float64]
+
+_SELDOM = 0.1
+"""Of the share that intervals may miss, the part that values beyond an inferred range may take before ends are not cut at it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +46,9 @@ class EntryIntervals:
     n_calibration : int
         How many observations the radius rests on.
     bounded : bool
-        Whether the value range was declared, so that ends beyond it may be cut off. An inferred range ends at the values that happened to
-        be seen, beyond which others may lie.
+        Whether ends beyond the value range of `estimate` are cut off: where it was declared, as no value lies beyond; where one was
+        inferred for all columns from enough observations, as hidden observations beyond it then counted as not covered when the radius was
+        chosen. Coverage is the same in both. Other inferred ranges end where few values happened to be seen, and cut nothing off.
     """
 
     estimate: LowRankEstimate
@@ -73,7 +78,7 @@ class EntryIntervals:
         Returns
         -------
         ndarray, shape (k, 2)
-            Lower and upper ends, within the value range if it was declared.
+            Lower and upper ends, within the value range where `bounded`.
 
         Raises
         ------
@@ -99,14 +104,30 @@ class EntryIntervals:
         rows = positions_of(row_ids, self.estimate.row_ids, "row")
         return self.entries(rows, positions_of(column_ids, self.estimate.column_ids, "column"))
 
-    def __str__(self) -> str:
-        low, high = self.estimate.scale.bounds
-        width = (
-            f"radius {self.radius:.3g} on [{low:g}, {high:g}]"
-            if np.isfinite(self.radius)
-            else ("the whole range" if self.bounded else "all numbers")
+    def half_widths(self) -> tuple[float, float]:
+        """Return the smallest and the largest half width of an interval before its ends are cut off, in the user's units."""
+        columns = self.spread.columns * self.estimate.scale.factor
+        narrowest, widest = (
+            float(self.radius * end(self.spread.rows) * end(columns)) for end in (np.min, np.max)
         )
-        return f"{self.confidence:.0%} intervals, {width}, calibrated on {self.n_calibration:,} observations, for {self.population}"
+        return narrowest, widest
+
+    def __str__(self) -> str:
+        return (
+            f"{self.confidence:.0%} intervals, {self._width()}, calibrated on {self.n_calibration:,} observations, "
+            f"for {self.population}"
+        )
+
+    def _width(self) -> str:
+        if not np.isfinite(self.radius):
+            return "the whole range" if self.bounded else "all numbers"
+        narrowest, widest = (f"{half:.3g}" for half in self.half_widths())
+        width = (
+            narrowest
+            if narrowest == widest
+            else f"{narrowest} to {widest}, which differs from entry to entry"
+        )
+        return f"the estimate plus or minus {width}{', cut at the value range' if self.bounded else ''}"
 
 
 def entry_intervals(
@@ -123,7 +144,7 @@ def entry_intervals(
     A share of the observations is hidden and the estimator fitted on the others. The radius is the smallest one with which intervals
     about the estimate cover ``ceil((k + 1) confidence)`` of the k hidden ones; a further observation is as likely as any of them to
     have the largest residual, hence the coverage is at least `confidence`, and at most ``1 / (k + 1)`` above it where residuals do not
-    tie. See `EntryIntervals.population` for which entries that speaks of.
+    tie. See `EntryIntervals.population` for which entries that speaks of, and `EntryIntervals.bounded` for when ends are cut at the range.
 
     Parameters
     ----------
@@ -180,8 +201,13 @@ def entry_intervals(
     predicted = estimate.on_interval().entries(hidden.rows, hidden.columns)
     actual = estimate.scale.forward(hidden.values, hidden.columns)
     scores = np.abs(actual - predicted) / spread.at(hidden.rows, hidden.columns)
-    radius, bounded = conformal_radius(scores, confidence), not observed.value_range.inferred
-    return EntryIntervals(estimate, confidence, radius, spread, scores.size, bounded)
+    declared, cut = not observed.value_range.inferred, _may_cut(training, confidence)
+    if cut:
+        scores[_beyond(training.value_range, hidden.values)] = inf
+    radius = conformal_radius(scores, confidence)
+    return EntryIntervals(
+        estimate, confidence, radius, spread, scores.size, declared or (cut and isfinite(radius))
+    )
 
 
 def check_confidence(confidence: Any) -> None:
@@ -201,6 +227,21 @@ def _with_its_own_range(training: ObservedMatrix) -> ObservedMatrix:
         row_ids=training.row_ids,
         column_ids=training.column_ids,
     )
+
+
+def _may_cut(training: ObservedMatrix, confidence: float) -> bool:
+    """Return whether intervals may end where the inferred range does, at little cost in width.
+
+    A further observation lies beyond n that were seen with a chance of at most ``2 / (n + 1)``. Judged by n alone: a choice that looked at
+    the hidden observations would void what they promise.
+    """
+    found = training.value_range
+    seldom = 2 / (training.n_observed + 1) <= _SELDOM * (1 - confidence)
+    return found.inferred and not found.low.ndim and seldom
+
+
+def _beyond(found: ValueRange, values: NDArray[np.floating]) -> NDArray[np.bool_]:
+    return np.asarray((values < found.low) | (values > found.high))
 
 
 def conformal_radius(scores: Floats, confidence: float) -> float:
