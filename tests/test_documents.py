@@ -19,6 +19,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 APPLICANTS = "name,test,grade\nann,160,3.1\nbea,,3.9\ncy,151,2.4\ndan,171,3.0\n"
+DECISIONS = "name,score\nann,0.9\nbea,0.8\ncy,0.1\ndan,0.7\n"
 
 
 def blocks(document: Path, language: str) -> list[tuple[int, str]]:
@@ -45,6 +46,7 @@ def folder(tmp_path, monkeypatch):
     ratings = "\n".join(f"{user},{item},{rating}" for user, item, rating in lines)
     (tmp_path / "ratings.csv").write_text(f"userId,movieId,rating\n{ratings}\n")
     (tmp_path / "applicants.csv").write_text(APPLICANTS)
+    (tmp_path / "decisions.csv").write_text(DECISIONS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
     (tmp_path / "pairs.csv").write_text("1,1\n2,5\n")
     monkeypatch.chdir(tmp_path)

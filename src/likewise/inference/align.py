@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from likewise.errors import ModelError
+from likewise.errors import ModelError, option
 from likewise.observations.ids import places_by_text
 
 _NAMED = 5
@@ -42,12 +42,19 @@ def positions_of(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: str 
         raise ModelError(
             f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {_listed(absent)}",
             "a row for each",
-            f"its ids begin {_listed(ids.tolist(), more=False)}",
+            f"its ids begin {_listed(ids.tolist(), more=False)}{_if_nobody_was_named(wanted, absent)}",
         )
     if len(position) < len(found):
         repeated = [other for other, count in Counter(found).items() if count > 1]
         raise ModelError(f"{name} has several rows for {_listed(repeated)}", "one row for each individual")
     return [position[str(other)] for other in wanted]
+
+
+def _if_nobody_was_named(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
+    """Say how to name the individuals where they are only counted and no count is an id of the file."""
+    if len(absent) < len(wanted) or list(wanted) != list(range(len(wanted))):
+        return ""
+    return f"; the individuals are only numbered: name the column of the observations that holds their ids, {option('id_columns')}"
 
 
 def _listed(names: Sequence[Any], *, more: bool = True) -> str:
