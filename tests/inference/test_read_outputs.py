@@ -85,6 +85,16 @@ class TestRefusals:
         with pytest.raises(ModelError, match=reason):
             read_outputs(write(TABLE), ids)
 
+    def test_individuals_that_are_only_numbered_are_told_how_to_be_named(self, write):
+        named = write("id,score\na0,1\na1,2\n")
+        with pytest.raises(
+            ModelError, match=r"its ids begin 'a0', 'a1'; .* only numbered: .* id_columns=\.\.\.$"
+        ):
+            read_outputs(named, range(2))
+        for ids in (range(1, 3), ["ann", "bea"]):
+            with pytest.raises(ModelError, match=r"its ids begin 'a0', 'a1'$"):
+                read_outputs(named, ids)
+
     def test_repeated_ids(self, write):
         with pytest.raises(ModelError, match="several rows for '2'"):
             read_outputs(write(TABLE + "2,0.5,50\n"), IDS)
@@ -181,13 +191,3 @@ def test_headers_that_say_what_cannot_be(tmp_path, name, inside):
         read_outputs(file, [1, 2])
     with pytest.raises(FileFormatError, match=r"outputs\.npy"):
         LowRankEstimate.load(file)
-
-    def test_individuals_that_are_only_numbered_are_told_how_to_be_named(self, write):
-        named = write("id,score\na0,1\na1,2\n")
-        with pytest.raises(
-            ModelError, match=r"its ids begin 'a0', 'a1'; .* only numbered: .* id_columns=\.\.\.$"
-        ):
-            read_outputs(named, range(2))
-        for ids in (range(1, 3), ["ann", "bea"]):
-            with pytest.raises(ModelError, match=r"its ids begin 'a0', 'a1'$"):
-                read_outputs(named, ids)
