@@ -87,6 +87,10 @@ def test_settings_reach_the_estimator_as_numbers_or_text():
     [
         ({"estimator": "svd"}, "unknown estimator 'svd'; expected one of 'svt'.*did you mean 'svt'"),
         ({"estimator": "biases", "threshold": 3.0}, "unknown option of biases 'threshold'"),
+        (
+            {"estimator": "als", "max_lipschitz": 0.3},
+            "unknown option of als 'max_lipschitz'.*Hint: taken by svt$",
+        ),
         ({"settings": ("treshold=3",)}, "unknown option of svt 'treshold'.*did you mean 'threshold'"),
         ({"settings": ("threshold",)}, "--set threshold; expected NAME=VALUE"),
         ({"settings": ("=3",)}, "--set =3; expected NAME=VALUE"),

@@ -129,7 +129,7 @@ class TestRefusals:
         assert type(caught.value).__module__ == "likewise.errors"
 
     def test_missing_file_and_folder(self, tmp_path):
-        with pytest.raises(FileFormatError, match="no file"):
+        with pytest.raises(FileFormatError, match=r"no file .* expected a path to a file of outputs"):
             read_outputs(tmp_path / "none.csv", IDS)
         with pytest.raises(FileFormatError, match="is a directory"):
             read_outputs(tmp_path, IDS)

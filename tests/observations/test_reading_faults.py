@@ -107,7 +107,7 @@ TEXTS = {
     "repeated pair": (
         GOOD + "1::10::4\n",
         ObservationError,
-        r"1 pairs occur more than once, the first being \(1, 10\)",
+        r"1 pair occurs more than once, the first being \(1, 10\).*choose duplicates='first', duplicates='last' or duplicates='mean'$",
     ),
     "all equal": ("1::10::5\n1::20::5\n", ObservationError, "all equal 5"),
     "two fields": ("1::10\n1::20\n", FileFormatError, "2 fields; expected at least 3: user, item, rating"),

@@ -1,5 +1,7 @@
 """Arrays, sparse matrices and frames of every kind give the same observations."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -73,7 +75,7 @@ def test_duplicates_in_a_sparse_matrix_are_named_not_added_up(kind):
     else:
         values = getattr(sparse, f"{kind}_array")((np.array([1.0, 2, 4]), [1, 1, 0], [0, 2, 3]), shape=(2, 2))
     pair = r"\(0, 1\)" if kind != "csc" else r"\(1, 0\)"
-    with pytest.raises(ObservationError, match=f"1 pairs occur more than once, the first being {pair}"):
+    with pytest.raises(ObservationError, match=f"1 pair occurs more than once, the first being {pair}"):
         ObservedMatrix(values)
 
 
@@ -177,3 +179,11 @@ def test_malformed_blocks_and_coordinates_are_refused():
     for malformed in (blocks, coordinates):
         with pytest.raises(ObservationError, match="malformed"):
             ObservedMatrix(malformed)
+
+
+@pytest.mark.parametrize("path", ["ratings.csv", Path("ratings.csv")])
+def test_a_path_is_no_observations(path):
+    with pytest.raises(
+        ObservationError, match=r"'ratings.csv' as observations; .*likewise.read_ratings\('ratings.csv'\)$"
+    ):
+        ObservedMatrix(path)

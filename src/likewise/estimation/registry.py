@@ -61,8 +61,15 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
         if option in ESTIMATORS[name].refused:
             raise EstimatorError(f"{option} for {name}", ESTIMATORS[name].refused[option])
         if option not in known:
-            raise EstimatorError(*unknown_name(f"option of {name}", option, known))
+            given, expected, hint = unknown_name(f"option of {name}", option, known)
+            raise EstimatorError(given, expected, _takers(option) or hint)
     return ESTIMATORS[name](**options)
+
+
+def _takers(option: str) -> str:
+    """Say which estimators take an option; nothing where none does."""
+    takers = [name for name in ESTIMATORS if option in options_of(name)]
+    return f"taken by {', '.join(takers)}" if takers else ""
 
 
 def options_of(name: str) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def read_groups(
     ['F', 'M']
     """
     id_columns = (id_column,) if isinstance(id_column, str | int) else tuple(id_column)
-    source = unpack(path)
+    source = unpack(path, "groups")
     if is_parquet(source):
         file = open_parquet(source)
     else:

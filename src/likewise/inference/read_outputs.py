@@ -59,7 +59,7 @@ def read_outputs(path: str | PathLike[str], row_ids: ArrayLike, *, id_column: st
     ...
     likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
     """
-    source = unpack(path)
+    source = unpack(path, "outputs")
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
     ids, values = _read(source, id_column, {str(one) for one in wanted})
     if ids is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLike | None = None) -> Table:
     """Convert whatever holds observations; see `ObservedMatrix` for what is taken and raised."""
+    if isinstance(values, str | PathLike):
+        raise ObservationError(
+            f"{str(values)!r} as observations",
+            "an array, a sparse matrix or a data frame",
+            f"read a file first: likewise.read_ratings({str(values)!r})",
+        )
     if sparse.issparse(values):
         matrix = _from_sparse(values)
     elif (frame := _as_frame(values)) is not None:

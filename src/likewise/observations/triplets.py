@@ -138,8 +138,9 @@ def compress(
     if duplicates == "error":
         raise _duplicate_error(rows, columns, order[starts[counts > 1]])
     matrix.data = _merge(numbers[order], starts, counts, duplicates).astype(numbers.dtype)
+    repeated = int((counts > 1).sum())
     verb = "averaged" if duplicates == "mean" else f"the {duplicates} was kept"
-    return matrix, (f"{(counts > 1).sum()} pairs occurred more than once; {verb}",)
+    return matrix, (f"{repeated:,} {'pair' if repeated == 1 else 'pairs'} occurred more than once; {verb}",)
 
 
 def _group_pairs(
@@ -169,7 +170,7 @@ def _duplicate_error(rows: Axis, columns: Axis, firsts: NDArray[np.intp]) -> Obs
     shown = np.sort(firsts)[:_SHOWN]
     pairs = ", ".join(f"({rows.ids[rows.codes[k]]}, {columns.ids[columns.codes[k]]})" for k in shown)
     return ObservationError(
-        f"{firsts.size} pairs occur more than once, the first being {pairs}",
+        f"{firsts.size:,} {'pair occurs' if firsts.size == 1 else 'pairs occur'} more than once, the first being {pairs}",
         "each pair (individual, feature) once",
-        f"choose {option('duplicates', repr('first'))}, 'last' or 'mean'",
+        f"choose {', '.join(option('duplicates', repr(rule)) for rule in ('first', 'last'))} or {option('duplicates', repr('mean'))}",
     )

@@ -54,7 +54,7 @@ def read_pairs(
     >>> read_pairs(file)
     (array([1, 2]), array([10, 20]))
     """
-    source = unpack(path)
+    source = unpack(path, "pairs")
     wanted = {"user": user, "item": item}
     file = open_parquet(source) if is_parquet(source) else _open_text(source, wanted, separator, encoding)
     roles = _roles(file, wanted)

@@ -55,7 +55,7 @@ class Source:
     data: bytes
 
 
-def unpack(path: str | PathLike[str]) -> Source:
+def unpack(path: str | PathLike[str], holds: str = "observations") -> Source:
     """Read a file whole, and decompress it.
 
     Raises
@@ -66,15 +66,15 @@ def unpack(path: str | PathLike[str]) -> Source:
         If it would not fit into the memory that is available.
     """
     file = Path(fspath(path))
-    source = Source(file.name, _content(file))
+    source = Source(file.name, _content(file, holds))
     while (inner := _unwrapped(source)) is not None:
         source = inner
     if not source.data or source.data.isspace():
-        raise FileFormatError(f"{source.name} is empty", "a file of observations")
+        raise FileFormatError(f"{source.name} is empty", f"a file of {holds}")
     return source
 
 
-def _content(file: Path) -> bytes:
+def _content(file: Path, holds: str) -> bytes:
     if file.is_dir():
         raise FileFormatError(f"{file} is a directory", "a file", _listing(file))
     try:
@@ -84,7 +84,7 @@ def _content(file: Path) -> bytes:
         siblings = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
         nearest = get_close_matches(file.name, siblings, n=1, cutoff=_ALIKE)
         hint = f"did you mean {file.parent / nearest[0]}?" if nearest else ""
-        raise FileFormatError(f"no file {str(file)!r}", "a path to a file of observations", hint) from error
+        raise FileFormatError(f"no file {str(file)!r}", f"a path to a file of {holds}", hint) from error
     except (OSError, ValueError) as error:
         raise FileFormatError(f"{file} cannot be read ({error})", "a file that can be read") from error
 
