@@ -64,6 +64,13 @@ def test_out_writes_a_whole_report_and_says_where(likewise, ratings, tmp_path):
     assert ran.out.endswith(f"Report: {tmp_path / 'report' / 'report.html'}\n")
 
 
+@pytest.mark.parametrize("limit", [(), ("--lipschitz", "0.5")])
+def test_quiet_alone_is_refused_before_the_work_as_nothing_would_come_of_it(likewise, limit):
+    ran = likewise("audit", "nowhere.csv", *limit, "--quiet")
+    expected = "error: --quiet without --out, --json or --fail-above; expected one of them, or no --quiet.\n"
+    assert (ran.code, ran.out, ran.err) == (1, "", expected)
+
+
 def test_quiet_prints_nothing(likewise, ratings, tmp_path, quick):
     ran = likewise("audit", ratings, *OPTIONS, "--quiet", "--out", tmp_path / "report")
     assert (ran.code, ran.out, ran.err) == (0, "", "")

@@ -48,7 +48,12 @@ def write(tmp_path):
             "name it, --rating, or give --columns",
             "rating=..., or give columns=[...]",
         ),
-        (b"1,1,3\n1,1,4\n", (), "--duplicates first, 'last'", "duplicates='first', 'last'"),
+        (
+            b"1,1,3\n1,1,4\n",
+            (),
+            "--duplicates first, --duplicates last or",
+            "duplicates='first', duplicates='last' or",
+        ),
     ],
 )
 def test_hints_name_options_as_they_are_typed(likewise, write, content, options, shell, python):
@@ -101,7 +106,7 @@ def test_errors_travel_between_processes():
 def test_options_of_a_model_beside_given_outputs_are_refused(likewise, ratings, write, source, idle):
     scores = write("id,score\n" + "".join(f"user-{k},{k % 3}\n" for k in range(12)), "scores.csv")
     assert f"error: {source} with {idle[0]}; " in message(likewise("audit", ratings, source, scores, *idle))
-    assert likewise("audit", ratings, source, scores, "--quiet", "--random-state", "3").code == 0
+    assert likewise("audit", ratings, source, scores, "--random-state", "3").code == 0
 
 
 @pytest.mark.parametrize("target", ["--out", "--json"])
@@ -111,7 +116,7 @@ def test_an_empty_name_is_no_place_to_write_to(likewise, ratings, target):
 
 def test_columns_named_in_digits(likewise, write):
     file = write(MARKS)
-    options = ("--id-columns", "id", "--model", "identity", "--hold-out", "0", "--quiet")
+    options = ("--id-columns", "id", "--model", "identity", "--hold-out", "0")
     assert likewise("audit", file, "--columns", "2020,2021", *options).code == 0
     assert likewise("audit", file, "--columns", "1,2", *options).code == 0
     assert "column 7 of file.csv" in message(likewise("audit", file, "--columns", "7", *options))

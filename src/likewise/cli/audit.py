@@ -76,12 +76,13 @@ def audit(
     json
         File for the report as JSON; - prints it, and nothing else.
     quiet
-        Print no table and no progress.
+        Print no table and no progress; with --out, --json or --fail-above, as nothing would come of the work without.
     """
     import likewise
 
     files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
     _check_targets(out, json, [ratings, measuring.checked().groups, *files.values()])
+    _refuse_silence(quiet, heard=out is not None or json is not None or measuring.fail_above is not None)
     _refuse_idle(files, {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out}, completing)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
@@ -151,6 +152,14 @@ def _check_targets(out: Path | None, json: Path | None, read: list[Path | None])
         check_file(json)
         if out is not None and json.resolve() == out.resolve():
             raise InputError(f"--json {json} and --out {out}", "two different names")
+
+
+def _refuse_silence(quiet: bool, *, heard: bool) -> None:
+    """Raise where nothing would come of the work: no table, no file, and an exit code that says nothing of fairness."""
+    from likewise.errors import InputError
+
+    if quiet and not heard:
+        raise InputError("--quiet without --out, --json or --fail-above", "one of them, or no --quiet")
 
 
 def _refuse_idle(files: dict[str, Path | None], running: dict[str, Any], completing: Completing) -> None:
