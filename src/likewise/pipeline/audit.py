@@ -16,6 +16,7 @@ from likewise.inference import Model, as_model
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.equal_people import why_equal_people_differ
 from likewise.pipeline.measurement import Measurement, PairChoice
+from likewise.pipeline.missing_in_worst import missing_in_worst_pairs
 from likewise.pipeline.proved import prove_outputs
 from likewise.pipeline.references import (
     ReferenceChoice,
@@ -195,11 +196,12 @@ def _report(
 
 
 def _findings(arms: Mapping[str, Arm], valid: bool, reference: ReferenceChoice, run: Run) -> tuple[str, ...]:
-    """Put what was measured into words; where ratios are infinite, why."""
+    """Put what was measured into words; where ratios are infinite, why; where blanks make pairs the worst, that they do."""
     first, *others = findings(arms, valid=valid, change="With pre-processing", advice=_advice(run))
     infinite = any(arm.fairness.n_infinite for arm in arms.values())
     why = why_equal_people_differ(reference, run) if infinite else ""
-    return (first, *([why] if why else []), *others)
+    blanks = missing_in_worst_pairs(arms, reference, run)
+    return (first, *filter(None, (why, blanks)), *others)
 
 
 def _advice(run: Run) -> str | None:
