@@ -9,7 +9,7 @@ from likewise import audit
 from likewise.fairness import LipschitzCertificates, RowDistance, SampledFigure, Unavailable
 from likewise.report import as_text
 from likewise.report.comparison import comparison
-from likewise.report.numbers import figure_text
+from likewise.report.numbers import figure_text, number, percent_change
 
 
 def section(text, title):
@@ -102,6 +102,35 @@ def test_similar_pairs_of_finite_ratio_have_a_mean_of_their_own_where_the_other_
     )
     assert row.split()[-3:-1] == [figure_text(arm.fairness.similar.finite_mean_ratio) for arm in arms]
     assert label not in str(make_report())
+
+
+def row_of(report, label):
+    return next(row for group in comparison(report) for row in group.rows if row.label == label)
+
+
+def test_the_scale_free_ratio_that_the_headline_names_is_a_row(make_report):
+    """Of 4 people two are at distance 0; among the 3 nearest pairs those of finite ratio have D/d 1/1 and 2/1."""
+    outputs = np.array([0.0, 1.0, 2.0, 2.0])
+    report = audit(RowDistance(np.array([0.0, 0.0, 1.0, 4.0])), outputs=outputs, nearest_share=0.5)
+    mean_ratio, d, output = (2 / 1 + 1 / 1) / 2, (0 + 1 + 1 + 4 + 4 + 3) / 6, (1 + 2 + 1 + 2 + 1 + 0) / 6
+    label = "scale-free ratio, finite pairs"
+    assert row_of(report, label).values == (number(mean_ratio * d / output),)
+    assert label in str(report)
+    assert label not in str(make_report())
+    both = make_report(duplicate=True)
+    before, after = map(float, row_of(both, label).values)
+    assert f"goes from {before:.3g} to {after:.3g}" in both.findings[0]
+    assert row_of(both, label).change == percent_change(before, after)
+
+
+def test_without_a_finite_pair_that_row_is_undefined_and_of_drawn_pairs_it_is_about_a_number():
+    label = "scale-free ratio, finite pairs"
+    equal = audit(RowDistance(np.array([0.0, 0.0, 5.0])), outputs=[0.0, 1.0, 3.0], nearest_share=0.2)
+    assert row_of(equal, label).values == ("undefined",)
+    people, outputs = np.repeat(np.arange(20.0), 2), np.arange(40.0)
+    drawn = audit(RowDistance(people), outputs=outputs, pairs=700, nearest_share=0.5)
+    (text,) = row_of(drawn, label).values
+    assert f"outputs differ {float(text.removeprefix('about ')):.3g} times" in drawn.findings[0]
 
 
 def test_drawn_pairs_of_finite_ratio_too_have_a_mean_of_their_own():

@@ -74,7 +74,7 @@ def findings(
 
 
 def _one_arm(arm: Measured) -> str:
-    similar, ratio = arm.fairness.similar, _similar_ratio(arm.fairness)
+    similar, ratio = arm.fairness.similar, similar_ratio(arm.fairness)
     if not isfinite(ratio):
         return (
             f"{_set_apart(arm)}No finite ratio is known of the {similar.share:.0%} most similar pairs; over all pairs the mean ratio "
@@ -87,7 +87,7 @@ def _one_arm(arm: Measured) -> str:
 
 
 def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
-    pair = (_similar_ratio(before.fairness), _similar_ratio(after.fairness))
+    pair = (similar_ratio(before.fairness), similar_ratio(after.fairness))
     set_apart = _set_apart(before, after)
     share = f"{before.fairness.similar.share:.0%}"
     if not all(map(isfinite, pair)):
@@ -153,8 +153,18 @@ def _set_apart(*arms: Measured) -> str:
     )
 
 
-def _similar_ratio(fairness: FairnessFigures) -> float:
-    """Return the scale-free ratio of the most similar pairs, or of those of them whose ratio is finite; infinite without one."""
+def similar_ratio(fairness: FairnessFigures) -> float:
+    """Return the scale-free ratio that the first sentence speaks of.
+
+    Parameters
+    ----------
+    fairness : FairnessFigures
+
+    Returns
+    -------
+    float
+        Of the most similar pairs, or of those of them whose ratio is finite; infinite without one.
+    """
     similar = fairness.similar
     if not fairness.n_infinite or isfinite(similar.scale_free_ratio.value):
         return similar.scale_free_ratio.value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING
 
+from likewise.fairness import SampledFairness
+from likewise.fairness.findings import similar_ratio
 from likewise.report.numbers import figure_text, number, percent_change
 
 if TYPE_CHECKING:
@@ -56,6 +58,10 @@ _SIMILAR = {
     "similar_max_ratio": ("largest ratio", "The pair of similar individuals that is treated worst."),
     "similar_output_gap": ("mean output distance", "How far apart the outputs of similar individuals are."),
 }
+_SIMILAR_FINITE_SCALE_FREE = (
+    "scale-free ratio, finite pairs",
+    "The same without the pairs at distance zero whose outputs differ: the one that the findings name.",
+)
 _SIMILAR_FINITE = {
     "similar_finite_mean_ratio": (
         "mean ratio D/d, finite pairs",
@@ -132,7 +138,7 @@ def comparison(report: AuditReport) -> tuple[Group, ...]:
     comparable = report.reference.valid_comparison
     similar = f"The {arms[0].fairness.similar.share:.0%} most similar pairs"
     groups = [
-        Group(similar, (*_figure_rows(arms, _similar_figures(arms), comparable), *_similarity_rows(arms))),
+        Group(similar, (*_similar_rows(arms, comparable), *_similarity_rows(arms))),
         Group("All pairs", (*_figure_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
         Group("Outputs", tuple(_figure_rows(arms, _OUTPUTS, comparable))),
         *_groups_on_request(arms, comparable),
@@ -147,10 +153,24 @@ def _figure_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable:
         yield _row(label, meaning, [figures[name] for figures in every], comparable)
 
 
-def _similar_figures(arms: list[Arm]) -> dict[str, tuple[str, str]]:
-    """Name the figures of similar pairs; that of the finite ones where another mean is infinite."""
-    finite = all(isfinite(arm.fairness.similar.mean_ratio.value) for arm in arms)
-    return _SIMILAR if finite else _SIMILAR | _SIMILAR_FINITE
+def _similar_rows(arms: list[Arm], comparable: bool) -> Iterable[Row]:
+    """Yield the figures of similar pairs; those of the finite ones too where another mean is infinite."""
+    yield from _figure_rows(arms, _SIMILAR, comparable)
+    if not all(isfinite(arm.fairness.similar.mean_ratio.value) for arm in arms):
+        yield _finite_scale_free_row(arms, comparable)
+        yield from _figure_rows(arms, _SIMILAR_FINITE, comparable)
+
+
+def _finite_scale_free_row(arms: list[Arm], comparable: bool) -> Row:
+    values = [similar_ratio(arm.fairness) for arm in arms]
+    texts = tuple(_finite_text(arm, value) for arm, value in zip(arms, values, strict=True))
+    return Row(*_SIMILAR_FINITE_SCALE_FREE, texts, _change(values) if comparable else "")
+
+
+def _finite_text(arm: Arm, value: float) -> str:
+    """Write a ratio of finite pairs; one of drawn pairs, which has no interval, as what it is about."""
+    text = number(value if isfinite(value) else nan)
+    return f"about {text}" if isinstance(arm.fairness, SampledFairness) and isfinite(value) else text
 
 
 def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
