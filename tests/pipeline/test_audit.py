@@ -91,15 +91,23 @@ def test_unit_interval_reads_missing_as_the_low_end(observed):
     assert report.arms["without"].fairness.mean_ratio.value == pytest.approx(expected)
 
 
+def test_outputs_from_elsewhere_have_no_error_and_the_reason_is_said(observed):
+    scores = observed.zero_filled().sum(axis=1)
+    report = audit(observed, outputs={"without": scores, "with": scores / 2})
+    assert "because the outputs were computed elsewhere" in " ".join(report.findings)
+
+
 def test_nothing_hidden_measures_no_error(observed):
     report = audit(observed, model=identity, hold_out=0)
     assert report.arms["with"].error is None
-    assert any("Accuracy was not measured" in sentence for sentence in report.findings)
+    assert "Accuracy was not measured because no observations were hidden:" in " ".join(report.findings)
 
 
 def test_scores_are_audited_but_are_no_predictions_of_entries(observed):
     report = audit(observed, model=lambda matrix: matrix.sum(axis=1))
     assert report.arms["with"].error is None
+    why = "Accuracy was not measured because the model's outputs are not values of the same features"
+    assert why in " ".join(report.findings)
     assert report.arms["with"].fairness.n_pairs == 190
 
 

@@ -37,6 +37,7 @@ def findings(
     paired: PairedDifferences | None = None,
     change: str | None = None,
     advice: str | None = None,
+    unmeasured: str | None = None,
 ) -> tuple[str, ...]:
     """Put what was measured into words.
 
@@ -51,6 +52,8 @@ def findings(
         What made the difference, to begin a sentence with, for example ``"With pre-processing"``; by default the names of the arms.
     advice : str, optional
         What to try, as a sentence, should the error rise.
+    unmeasured : str, optional
+        Why there is no error, to stand after "because", should there be none.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def findings(
         return (_not_comparable(before, after), _scope(before))
     sentences = (
         _fairness_sentence(change, before, after),
-        _error_sentence(before, after, advice),
+        _error_sentence(before, after, advice, unmeasured),
         _mean_ratio_sentence(before, after),
         _scope(before),
     )
@@ -107,9 +110,10 @@ def _fairness_sentence(change: str, before: Measured, after: Measured) -> str:
     )
 
 
-def _error_sentence(before: Measured, after: Measured, advice: str | None) -> str:
+def _error_sentence(before: Measured, after: Measured, advice: str | None, unmeasured: str | None) -> str:
     if before.error is None or after.error is None:
-        return "Accuracy was not measured, so whether fairness cost accuracy is not shown."
+        because = f" because {unmeasured}" if unmeasured else ""
+        return f"Accuracy was not measured{because}: whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
     verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
     text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."

@@ -197,7 +197,13 @@ def _report(
 
 def _findings(arms: Mapping[str, Arm], valid: bool, reference: ReferenceChoice, run: Run) -> tuple[str, ...]:
     """Put what was measured into words; where ratios are infinite, why; where blanks make pairs the worst, that they do."""
-    first, *others = findings(arms, valid=valid, change="With pre-processing", advice=_advice(run))
+    first, *others = findings(
+        arms,
+        valid=valid,
+        change="With pre-processing",
+        advice=_advice(run),
+        unmeasured=run.why_no_error,
+    )
     infinite = any(arm.fairness.n_infinite for arm in arms.values())
     why = why_equal_people_differ(reference, run) if infinite else ""
     blanks = missing_in_worst_pairs(arms, reference, run)

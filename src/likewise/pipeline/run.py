@@ -69,6 +69,15 @@ class Run:
         """``A_hat``, if anything was estimated."""
         return None if self.fitted is None else self.fitted.estimate_
 
+    @property
+    def why_no_error(self) -> str:
+        """The reason why outputs have no error on hidden observations, where they have none."""
+        if not self.trained:
+            return "the outputs were computed elsewhere, so no observations were hidden from them"
+        if self.hidden is None:
+            return "no observations were hidden"
+        return "the model's outputs are not values of the same features, which could be held against the hidden ones"
+
     def error(self, arm: str) -> ErrorFigures | None:
         """Return an arm's error on the hidden observations; None if nothing is hidden or outputs are no predictions of entries."""
         predictions = np.asarray(self.outputs[arm])
