@@ -57,3 +57,10 @@ def test_of_many_narrow_columns_five_are_named():
     values = np.vstack([np.zeros(8), [100, *range(1, 8)]])
     with pytest.warns(ValueRangeWarning, match=r"5 \(0 to 5\) and 2 more, beside 0 \(0 to 100\)"):
         warn_of_unlike_columns(ObservedMatrix(values), stacklevel=1)
+
+
+def test_triplets_are_ratings_on_one_scale(tmp_path):
+    (tmp_path / "ratings.csv").write_text("1,1,0\n1,2,1\n2,1,50\n2,2,2\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_ratings(tmp_path / "ratings.csv")

@@ -110,7 +110,8 @@ def read_ratings(
         encoding=encoding,
     )
     observed = ObservedMatrix.from_table(_read(unpack(path), choices), value_range)
-    warn_of_unlike_columns(observed, stacklevel=2)
+    if choices.layout(False) == "wide":
+        warn_of_unlike_columns(observed, stacklevel=2)
     return observed
 
 
