@@ -82,6 +82,20 @@ def test_info_tells_where_blas_takes_the_processor_for_an_older_one(
     assert ("OPENBLAS_CORETYPE=SkylakeX" in info.advice) == advised
 
 
+@pytest.mark.parametrize(
+    ("told", "said"), [("Haswell", "environment instead of Haswell products"), (None, "environment products")]
+)
+def test_the_advice_names_what_the_environment_says_of_the_processor(monkeypatch, told, said):
+    library = {"user_api": "blas", "internal_api": "openblas", "version": "0.3.31", "num_threads": 2}
+    monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: [library | {"architecture": "Haswell"}])
+    monkeypatch.setattr("likewise._kernels.choice.use_native", lambda: True)
+    monkeypatch.setattr(native, "instruction_set_name", lambda: "avx512")
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+    if told:
+        monkeypatch.setenv("OPENBLAS_CORETYPE", told)
+    assert said in kernel_info().advice
+
+
 def test_info_names_the_instruction_set(monkeypatch):
     monkeypatch.setenv("LIKEWISE_KERNELS", "native")
     info = kernel_info()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,11 +67,16 @@ def _described(library: dict[str, Any]) -> str:
 
 
 def _advice(libraries: list[dict[str, Any]], instructions: str) -> str:
-    """OpenBLAS takes a processor that came after it for an older one, and multiplies at little more than half its speed."""
+    """OpenBLAS multiplies at little more than half the speed where it is told of, or sees, an older processor than there is."""
     narrow = {str(library.get("architecture")) for library in libraries} & _WITHOUT_AVX512
     if instructions != "avx512" or not narrow:
         return ""
     return (
         f"OpenBLAS uses its kernels for {', '.join(sorted(narrow))}, but this processor has AVX-512: "
-        "with OPENBLAS_CORETYPE=SkylakeX in the environment products may run nearly twice as fast"
+        f"with OPENBLAS_CORETYPE=SkylakeX in the environment{_now_set()} products may run nearly twice as fast"
     )
+
+
+def _now_set() -> str:
+    named = os.environ.get("OPENBLAS_CORETYPE")
+    return f" instead of {named}" if named else ""
