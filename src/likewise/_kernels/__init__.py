@@ -56,7 +56,7 @@ from likewise._kernels.pairs import (
     squared_differences,
 )
 from likewise._kernels.products import adjoint_product, forward_product, gram_product
-from likewise._kernels.ratios import TIE, beyond_rounding, excesses, largest_places, pair_ratios
+from likewise._kernels.ratios import PAIR_COLUMNS, TIE, beyond_rounding, excesses, largest_places, pair_ratios
 from likewise._kernels.sums import (
     COUNTS,
     GROUP_COLUMNS,
@@ -74,6 +74,7 @@ __all__ = [
     "GROUP_COLUMNS",
     "LARGEST",
     "N_BINS",
+    "PAIR_COLUMNS",
     "RELATIVE_WIDTH",
     "TIE",
     "TOTALS",

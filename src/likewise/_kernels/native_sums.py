@@ -11,19 +11,12 @@ from numpy.typing import NDArray
 from likewise._kernels import native
 from likewise._kernels.log_bins import EdgeCounter
 from likewise._kernels.pair_block import PairBlock
+from likewise._kernels.ratios import PAIR_COLUMNS
 
 if TYPE_CHECKING:
     from likewise._kernels.sums import PairLimits, PairSums
 
 Doubles = NDArray[np.float64]
-
-_COLUMNS: dict[str, type] = {
-    "ratio": np.float64,
-    "output": np.float64,
-    "reference": np.float64,
-    "left": np.intp,
-    "right": np.intp,
-}
 
 
 def add_pairs(
@@ -39,7 +32,9 @@ def add_pairs(
     C = native.library()
     copies = np.zeros((sums.epsilon_counts.size, C.likewise_copies()), np.int64)
     by_label = np.zeros(sums.groups.shape[::-1])
-    columns: dict[str, NDArray[Any]] = {name: np.empty(n_largest, kind) for name, kind in _COLUMNS.items()}
+    columns: dict[str, NDArray[Any]] = {
+        name: np.empty(n_largest, kind) for name, kind in PAIR_COLUMNS.items()
+    }
     largest = native.Largest(
         room=n_largest, floor=floor, **{name: native.address(column) for name, column in columns.items()}
     )

@@ -8,6 +8,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+PAIR_COLUMNS: dict[str, type] = {
+    "ratio": np.float64,
+    "output": np.float64,
+    "reference": np.float64,
+    "left": np.intp,
+    "right": np.intp,
+}
+"""What is kept of a pair that is among those with the largest ratios."""
+
 TIE = 3e-9
 """Two measurements of one distance, each within a share e = 1e-9 of it, differ by a factor of at most ``(1 + e) / (1 - e) < 1 + 3 e``."""
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._kernels.bit_planes import BitPlanes, Levels
 from likewise._kernels.pair_lists import Lists, PairLists
 
 BIT_COST = 2.0**-11
-"""What comparing a bit costs, in units of what a walk costs for a feature that a pair shares. Measured: 2^-11 with AVX-512's count of ones, 2^-8
+"""What comparing a bit costs, in units of what a walk costs for a feature that a pair shares. Measured: 2^-11 with AVX-512's count of ones, 2^-9
 without; the same everywhere, so that rounding is, too."""
 
 
@@ -47,7 +48,7 @@ class SplitColumns:
         )
 
 
-def _some(rows: Lists, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Lists:
+def _some(rows: Lists, chosen: NDArray[np.bool_]) -> Lists:
     """Keep chosen entries."""
     pointers = np.concatenate([[0], np.cumsum(chosen)])[rows.pointers]
     return Lists(pointers, rows.members[chosen], rows.values[chosen])

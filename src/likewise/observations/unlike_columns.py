@@ -34,9 +34,8 @@ def warn_of_unlike_columns(observed: ObservedMatrix, stacklevel: int) -> None:
     if not found.inferred or found.low.ndim or observed.observed_fraction <= _TABLE:
         return
     low, high = column_extremes(observed.values)
-    widths = np.where(
-        high > low, high - low, np.nan
-    )  # a column that is constant, or empty, has no scale to compare
+    # A column that is constant, or empty, has no scale to compare.
+    widths = np.where(high > low, high - low, np.nan)
     if np.isnan(widths).all():
         return
     widest = int(np.nanargmax(widths))

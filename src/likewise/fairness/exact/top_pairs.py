@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_COLUMNS: dict[str, type] = {
-    "ratio": np.float64,
-    "output": np.float64,
-    "reference": np.float64,
-    "left": np.intp,
-    "right": np.intp,
-}
+from likewise._kernels import PAIR_COLUMNS
 
 
 class TopPairs:
@@ -32,7 +26,9 @@ class TopPairs:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.columns: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in _COLUMNS.items()}
+        self.columns: dict[str, NDArray[Any]] = {
+            name: np.empty(0, kind) for name, kind in PAIR_COLUMNS.items()
+        }
 
     @property
     def floor(self) -> tuple[float, float]:
@@ -42,7 +38,7 @@ class TopPairs:
 
     def offer(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Take in what belongs among the largest."""
-        joined = {name: np.concatenate([self.columns[name], columns[name]]) for name in _COLUMNS}
+        joined = {name: np.concatenate([self.columns[name], columns[name]]) for name in PAIR_COLUMNS}
         keys = ("right", "left", "output", "ratio")
         signs = {"output": -1.0, "ratio": -1.0}
         order = np.lexsort([signs.get(name, 1) * joined[name] for name in keys])[: self.count]
