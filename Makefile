@@ -3,7 +3,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard src/likewise/_kernels/*.c src/likewise/_kernels/*.h)
+BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard src/likewise/_kernels/c/*.c src/likewise/_kernels/c/*.h)
 USABLE := $(VENV)/.usable
 TESTABLE := $(VENV)/.testable
 

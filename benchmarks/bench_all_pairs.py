@@ -36,12 +36,9 @@ from likewise.fairness import (
     worst_pairs,
 )
 from likewise.fairness.exact import streamed
-from likewise.fairness.exact.blocks import Block, units
-from likewise.fairness.exact.findings import Request
-from likewise.fairness.exact.reference_tally import ReferenceTally
-from likewise.fairness.exact.tally import Tally
-from likewise.fairness.groups import PairGroups
-from likewise.fairness.pairs import all_pairs, pair_count
+from likewise.fairness.exact.accumulated import ReferenceTally, Request, Tally
+from likewise.fairness.exact.blocks import Block, all_pairs, pair_count, units
+from likewise.fairness.metrics.groups import PairGroups
 from likewise.observations import read_ratings
 from netflix_shaped import netflix_shaped
 

@@ -24,7 +24,7 @@ EXPERIMENT_2 = (
     "6040,3952",
     "--value-range",
     "0,5",
-    "--interval",
+    "--working-range",
     "unit",
     "--threshold",
     "paper-ratings",

@@ -15,9 +15,9 @@ from time import perf_counter
 import numpy as np
 
 from likewise.fairness import RowDistance
-from likewise.fairness.pairs import pair_positions
-from likewise.fairness.ratios import order_statistics, share_rank
-from likewise.fairness.sampled import SampledFairness, measure_sampled
+from likewise.fairness.exact.blocks import pair_positions
+from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.sampled.measure import SampledFairness, measure_sampled
 
 Values = np.ndarray
 WANTED, LIMIT, SLACK = 0.94, 0.4, 0.02

@@ -29,7 +29,7 @@ from likewise.fairness import (
     RowDistance,
     measure_sampled,
 )
-from likewise.fairness.sampling import draw_pairs
+from likewise.fairness.sampled.sampling import draw_pairs
 from likewise.inference import as_model
 
 FOLDS, SEED, PAIRS = 5, 0, 40_000
@@ -91,7 +91,7 @@ def with_and_without(ratings: ObservedMatrix) -> None:
     auto = make_estimator("auto", random_state=SEED).fit(hidden.training)
     arms = {
         "without": scaled.zero_filled,
-        "with auto": lambda: auto.estimate_.on_interval().to_dense(),
+        "with auto": lambda: auto.estimate_.on_working_range().to_dense(),
     }
     references = {
         "observed": ObservedDistance(hidden.training, "l1"),

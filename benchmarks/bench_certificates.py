@@ -22,9 +22,7 @@ import numpy as np
 
 from adversarial_pairs import Distances, Function, Rows, ascent, every_pair, one_feature_apart
 from likewise import ObservedMatrix, certify, read_ratings, svt
-from likewise.errors import LikewiseWarning
-from likewise.fairness import ObservedDistance, RowDistance
-from likewise.fairness.certificates import (
+from likewise.certificates import (
     AffineCertificate,
     Certificate,
     ErrorBound,
@@ -33,6 +31,8 @@ from likewise.fairness.certificates import (
     compose,
     model_constant,
 )
+from likewise.errors import LikewiseWarning
+from likewise.fairness import ObservedDistance, RowDistance
 from likewise.observations.synthetic import clustered
 
 Bound = Certificate | AffineCertificate
@@ -127,7 +127,7 @@ def preprocessing_cases(rng: np.random.Generator, effort: float) -> Iterator[Cas
 def _preprocessing(observed: ObservedMatrix, estimate: Any, rng: np.random.Generator, title: str) -> Case:
     certificates = certify(estimate, observed)
     proved = [bound for bound in certificates if isinstance(bound, Certificate)]
-    at_seen = estimate.on_interval().to_dense()
+    at_seen = estimate.on_working_range().to_dense()
     seen = observed.scaled("symmetric").to_dense()
     return Case(title, estimate.fold_in, seen, _like(seen, rng), proved, [certificates.seen], at_seen)
 
@@ -136,7 +136,7 @@ def _composed(observed: ObservedMatrix, estimate: Any, rng: np.random.Generator)
     """Logistic regression on the estimate: K1 K*."""
     from sklearn.linear_model import LogisticRegression
 
-    at_seen, seen = estimate.on_interval().to_dense(), observed.scaled("symmetric").to_dense()
+    at_seen, seen = estimate.on_working_range().to_dense(), observed.scaled("symmetric").to_dense()
     model = LogisticRegression(C=10).fit(at_seen, at_seen[:, 0] > np.median(at_seen[:, 0]))
     certificates, K1 = certify(estimate, observed), model_constant(model)
     return Case(
@@ -223,7 +223,7 @@ def truth_findings(rng: np.random.Generator, effort: float) -> list[Finding]:
     data = clustered(
         *((1500, 300, 10) if effort >= 1 else (60, 80, 5)), observed_fraction=0.4, random_state=rng
     )
-    estimate = svt(data.observed, "noise-edge").on_interval().to_dense()
+    estimate = svt(data.observed, "noise-edge").on_working_range().to_dense()
     model = Ridge().fit(estimate, data.truth[:, :3])
     error = ErrorBound.measured(estimate, data.truth)
     finding = Finding("ridge on SVT, truth known", certify_on_truth(model_constant(model), error))
@@ -239,12 +239,15 @@ def movielens_findings() -> Iterable[Finding]:
     observed = read_ratings(
         Path(os.environ["LIKEWISE_DATA"]) / "ml-1m" / "ratings.dat", shape=(6040, 3952), value_range=(1, 5)
     )
-    estimate = svt(observed, "paper-ratings", interval="unit")
+    estimate = svt(observed, "paper-ratings", working_range="unit")
     certificates = certify(estimate, observed)
     findings = [
         Finding("MovieLens 1M", bound) for bound in (certificates.seen, certificates.k_star, certificates.k2)
     ]
-    d, D = ObservedDistance(observed, interval="unit"), RowDistance(estimate.on_interval().to_dense())
+    d, D = (
+        ObservedDistance(observed, working_range="unit"),
+        RowDistance(estimate.on_working_range().to_dense()),
+    )
     for start in range(0, 6040, 200):
         stop = min(start + 200, 6040)
         kept = np.triu(np.ones((stop - start, 6040 - start), bool), 1)

@@ -18,10 +18,10 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import cauchy
 
-from likewise.fairness import intervals
-from likewise.fairness.intervals import Interval
-from likewise.fairness.ratios import order_statistics, share_rank
-from likewise.fairness.sampling import draw_disjoint_pairs, draw_pairs
+from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.sampled import intervals
+from likewise.fairness.sampled.intervals import Interval
+from likewise.fairness.sampled.sampling import draw_disjoint_pairs, draw_pairs
 
 WANTED = 0.94
 PEOPLE = 60  # of a data set from which pairs are drawn with replacement: 1,770 pairs

@@ -17,7 +17,7 @@ import numpy as np
 from likewise import hold_out, read_ratings
 from likewise.errors import LikewiseWarning
 from likewise.estimation import MatrixEstimator, entry_intervals, make_estimator
-from likewise.estimation.spread import SCALINGS
+from likewise.estimation.intervals import SCALINGS
 from likewise.observations import HoldOut, ObservedMatrix
 from likewise.observations.synthetic import clustered
 

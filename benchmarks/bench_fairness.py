@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from likewise.fairness import ObservedDistance, RowDistance, measure_arms
-from likewise.fairness.pairs import all_pairs, pair_count
+from likewise.fairness.exact.blocks import all_pairs, pair_count
 from likewise.observations import ObservedMatrix, read_ratings
 
 PDIST_ROWS = 600

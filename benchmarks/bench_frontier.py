@@ -21,7 +21,7 @@ import numpy as np
 import likewise
 from likewise.errors import LikewiseWarning
 from likewise.estimation import SVT, LowRankEstimate
-from likewise.estimation.budget import within_budget
+from likewise.estimation.budget.budget import within_budget
 from likewise.fairness import ObservedDistance
 from likewise.observations import ObservedMatrix, clustered, hold_out
 
@@ -86,10 +86,13 @@ def random_pairs(
     distance, n_pairs = ObservedDistance(training), min(20_000, 20_000_000 // training.shape[1])
     rng = np.random.default_rng(0)
     left, right = rng.integers(training.shape[0], size=(2, n_pairs))
-    on_interval = estimate.on_interval()
+    on_working_range = estimate.on_working_range()
     for start in range(0, n_pairs, 2000):
         i, j = left[start : start + 2000], right[start : start + 2000]
-        yield distance.between(i, j), np.linalg.norm(on_interval.rows(i) - on_interval.rows(j), axis=1)
+        yield (
+            distance.between(i, j),
+            np.linalg.norm(on_working_range.rows(i) - on_working_range.rows(j), axis=1),
+        )
 
 
 def worst_pairs(estimate: LowRankEstimate, change: float = 1e-4) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -97,12 +100,12 @@ def worst_pairs(estimate: LowRankEstimate, change: float = 1e-4) -> Iterator[tup
     n = estimate.shape[1]
     centre = np.zeros(n) if estimate.column_offsets is None else estimate.column_offsets
     middle = np.clip(centre, -0.9, 0.9)
-    base = estimate.on_interval().fold_in(middle[None])
+    base = estimate.on_working_range().fold_in(middle[None])
     for start in range(0, n, 500):
         features = np.arange(start, min(start + 500, n))
         rows = np.repeat(middle[None], features.size, axis=0)
         rows[np.arange(features.size), features] += change
-        outputs = np.linalg.norm(estimate.on_interval().fold_in(rows) - base, axis=1)
+        outputs = np.linalg.norm(estimate.on_working_range().fold_in(rows) - base, axis=1)
         yield np.full(features.size, change), outputs
 
 

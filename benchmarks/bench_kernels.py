@@ -29,11 +29,11 @@ from likewise._kernels import (
     forward_product,
     gram_product,
     kernel_info,
-    native_entries,
-    numpy_entries,
     shared_differences,
     squared_differences,
 )
+from likewise._kernels.fallback import entries as numpy_entries
+from likewise._kernels.native import entries as native_entries
 from likewise._kernels.threads import run_together
 from netflix_shaped import netflix_shaped
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise.fairness import ObservedDistance, RowDistance
-from likewise.fairness.sampled import measure_sampled
+from likewise.fairness.sampled.measure import measure_sampled
 
 PEOPLE, ITEMS, RATINGS = 480_189, 17_770, 100_480_507
 

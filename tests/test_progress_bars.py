@@ -6,13 +6,13 @@ import time
 import pytest
 from rich.console import Console
 
-from likewise import progress_bars
+from likewise import progress
 from likewise.errors import InputError
-from likewise.progress_bars import StepBars, shown
+from likewise.progress import StepBars, shown
 
 
 def drawn(monkeypatch, *, patience, terminal=True, quiet=False):
-    monkeypatch.setattr(progress_bars, "PATIENCE", patience)
+    monkeypatch.setattr(progress, "PATIENCE", patience)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=terminal, width=80)
     with StepBars(quiet=quiet, console=console) as report:
@@ -47,7 +47,7 @@ def test_nothing_is_shown_where_nobody_looks(monkeypatch, options):
 
 
 def test_the_default_is_two_seconds():
-    assert progress_bars.PATIENCE == 2.0
+    assert progress.PATIENCE == 2.0
 
 
 class Stream(io.StringIO):

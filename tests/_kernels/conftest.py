@@ -2,7 +2,7 @@
 
 import pytest
 
-from likewise._kernels import native
+from likewise._kernels.native import library as native
 
 INSTRUCTION_SETS = ("baseline", "avx2", "avx512")
 
@@ -27,4 +27,4 @@ def kernels(request, monkeypatch):
 @pytest.fixture
 def always_in_threads(monkeypatch):
     """Start threads for the smallest product too."""
-    monkeypatch.setattr("likewise._kernels.native_products._WORK_PER_THREAD", 1)
+    monkeypatch.setattr("likewise._kernels.native.products._WORK_PER_THREAD", 1)

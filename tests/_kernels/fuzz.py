@@ -26,17 +26,17 @@ from likewise._kernels import (
     absolute_differences,
     add_pairs,
     adjoint_product,
+    bit_planes,
     count_pairs,
     distances_from_products,
     forward_product,
     gram_product,
     native,
-    native_products,
     sampled_entries,
     shared_differences,
-    split_columns,
     squared_differences,
 )
+from likewise._kernels.native import products as native_products
 from likewise.errors import InputError
 
 
@@ -149,7 +149,7 @@ def attempt(seed):
     matrix, malform = random_matrix(rng), rng.random() < 0.6
     matrix = corrupted(matrix, rng) if malform else matrix
     os.environ["LIKEWISE_KERNELS"] = "native"
-    split_columns.BIT_COST = rng.choice([0, 2.0**-8, 2.0**-4])
+    bit_planes.BIT_COST = rng.choice([0, 2.0**-8, 2.0**-4])
     try:
         CompressedRows.from_csr(matrix)
     except InputError:

@@ -3,7 +3,7 @@
 # Usage: tests/_kernels/fuzz_asan.sh [SECONDS] [PYTHON]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-kernels=$here/../../src/likewise/_kernels
+kernels=$here/../../src/likewise/_kernels/c
 seconds=${1:-20}
 python=${2:-python}
 build=$(mktemp -d)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise._kernels import CompressedRows, choice, kernel_info, native
+from likewise._kernels import CompressedRows, backend, kernel_info
+from likewise._kernels.native import library as native
 from likewise._kernels.threads import equal_shares, run_together, thread_count, usable_processors
 from likewise.errors import InputError, KernelWarning, MissingDependencyError
 
@@ -16,9 +17,9 @@ from likewise.errors import InputError, KernelWarning, MissingDependencyError
 def not_built(monkeypatch):
     monkeypatch.setattr(native, "_load", lambda: None)
     monkeypatch.delenv("LIKEWISE_KERNELS", raising=False)
-    choice._warn_once.cache_clear()
+    backend._warn_once.cache_clear()
     yield
-    choice._warn_once.cache_clear()
+    backend._warn_once.cache_clear()
 
 
 def test_without_a_compiler_scipy_runs_and_it_is_said_once(not_built):
@@ -75,7 +76,7 @@ def test_info_tells_where_blas_takes_the_processor_for_an_older_one(
 ):
     library = {"user_api": "blas", "internal_api": "openblas", "version": "0.3.31", "num_threads": 2}
     monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: [library | {"architecture": architecture}])
-    monkeypatch.setattr("likewise._kernels.choice.use_native", lambda: True)
+    monkeypatch.setattr("likewise._kernels.backend.use_native", lambda: True)
     monkeypatch.setattr(native, "instruction_set_name", lambda: instructions)
     info = kernel_info()
     assert info.blas == f"openblas 0.3.31 ({f'{architecture}, ' if architecture else ''}2 threads)"
@@ -88,7 +89,7 @@ def test_info_tells_where_blas_takes_the_processor_for_an_older_one(
 def test_the_advice_names_what_the_environment_says_of_the_processor(monkeypatch, told, said):
     library = {"user_api": "blas", "internal_api": "openblas", "version": "0.3.31", "num_threads": 2}
     monkeypatch.setattr("threadpoolctl.threadpool_info", lambda: [library | {"architecture": "Haswell"}])
-    monkeypatch.setattr("likewise._kernels.choice.use_native", lambda: True)
+    monkeypatch.setattr("likewise._kernels.backend.use_native", lambda: True)
     monkeypatch.setattr(native, "instruction_set_name", lambda: "avx512")
     monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
     if told:

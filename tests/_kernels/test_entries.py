@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise._kernels import native, sampled_entries
+from likewise._kernels import sampled_entries
+from likewise._kernels.native import library as native
 from likewise.errors import InputError, ShapeError
 
 KERNELS = ["scipy", *(["native"] if native.is_built() else [])]

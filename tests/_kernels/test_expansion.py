@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise._kernels import distances_from_products, native
+from likewise._kernels import distances_from_products
+from likewise._kernels.native import library as native
 from likewise.errors import ShapeError
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from likewise._kernels import PairWalk, absolute_differences, split_columns
-from likewise._kernels.bit_planes import LANES, BitPlanes, Levels
+from likewise._kernels import PairWalk, absolute_differences, bit_planes
+from likewise._kernels.bit_planes import LANES, BitPlanes, Quantization
 from likewise._kernels.pair_lists import PairLists
 
 pytestmark = pytest.mark.usefixtures("kernels")
@@ -33,13 +33,13 @@ def few_values(draw):
 
 def split_at(cost, Z):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(split_columns, "BIT_COST", cost)
+        patch.setattr(bit_planes, "BIT_COST", cost)
         pairs = PairWalk.from_csr(sparse.csr_array(Z))
         return pairs, pairs.split
 
 
 def test_levels_and_bits_by_hand():
-    levels = Levels.of(np.array([0.5, 2.0, -1.0, 0.5]))
+    levels = Quantization.of(np.array([0.5, 2.0, -1.0, 0.5]))
     assert_array_equal(levels.values, [-1, 0, 0.5, 2])
     assert_array_equal(levels.gaps, [1, 0.5, 1.5])
     assert_array_equal(
@@ -136,7 +136,7 @@ def test_long_segments_and_many_individuals():
 def test_rows_are_laid_out_in_parts(monkeypatch):
     Z = np.random.default_rng(0).choice([0.0, 1.0, 2.0], (50, 30))
     lists = PairLists.of(sparse.csr_array(Z))
-    levels = Levels.of(lists.by_row.values)
+    levels = Quantization.of(lists.by_row.values)
     whole = BitPlanes.of(lists.by_row, np.arange(30), levels)
     monkeypatch.setattr("likewise._kernels.bit_planes._BITS_AT_A_TIME", 1)
     assert_array_equal(BitPlanes.of(lists.by_row, np.arange(30), levels).words, whole.words)

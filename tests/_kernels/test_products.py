@@ -128,7 +128,7 @@ def test_long_float32_sums_keep_their_digits(kernels, monkeypatch):
     rows = CompressedRows.from_csr(sparse.csr_array(dense))
 
     def error(stretch):
-        monkeypatch.setattr("likewise._kernels.native_products._STRETCH", stretch)
+        monkeypatch.setattr("likewise._kernels.native.products._STRETCH", stretch)
         return np.abs(gram_product(rows, np.eye(8, dtype=np.float32), n_threads=1) / exact - 1).max()
 
     assert error(1 << 16) < 1e-6

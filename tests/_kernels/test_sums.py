@@ -22,8 +22,8 @@ from likewise._kernels import (
     add_pairs,
     bins_of,
     count_pairs,
-    native,
 )
+from likewise._kernels.native import library as native
 from likewise.errors import InputError, ShapeError
 
 needs_native = pytest.mark.skipif(not native.is_built(), reason="the compiled kernels are not installed")

@@ -32,7 +32,7 @@ def test_it_is_what_three_lines_of_python_give(likewise, ratings):
 
 def test_options_reach_the_audit(likewise, ratings):
     options = (
-        "--interval",
+        "--working-range",
         "unit",
         "--norm",
         "l2",
@@ -45,7 +45,7 @@ def test_options_reach_the_audit(likewise, ratings):
     )
     ran = likewise("audit", ratings, *OPTIONS, *options, "--model", "knn-co-raters", "--json", "-")
     document = json.loads(ran.out)
-    assert document["data"]["interval"] == "unit"
+    assert document["data"]["working_range"] == "unit"
     assert document["estimate"]["threshold"] == 1.0
     assert "soft" in document["estimate"]["estimator"]
     assert document["arms"]["with"]["error"] is None

@@ -6,12 +6,12 @@ from typing import get_args
 import pytest
 
 import likewise as package
-from likewise.cli.options import Completing, Reading
+from likewise.cli.options import EstimatorOptions, ReadOptions
 from likewise.errors import EstimatorError
 from likewise.estimation import ESTIMATORS, SHRINKERS, SVT, THRESHOLDS
-from likewise.observations.reading.choices import Layout
-from likewise.observations.triplets import DuplicateRule
-from likewise.observations.value_range import Interval
+from likewise.observations.reading.layouts import Layout
+from likewise.observations.table import DuplicateRule
+from likewise.observations.value_range import WorkingRange
 
 
 def choices(options, name):
@@ -27,9 +27,9 @@ def choices(options, name):
 @pytest.mark.parametrize(
     ("options", "name", "expected"),
     [
-        (Reading, "format", get_args(Layout)),
-        (Reading, "duplicates", get_args(DuplicateRule)),
-        (Completing, "interval", get_args(Interval)),
+        (ReadOptions, "format", get_args(Layout)),
+        (ReadOptions, "duplicates", get_args(DuplicateRule)),
+        (EstimatorOptions, "working_range", get_args(WorkingRange)),
     ],
 )
 def test_choices_are_those_of_the_library(options, name, expected):
@@ -39,18 +39,18 @@ def test_choices_are_those_of_the_library(options, name, expected):
 def test_reading_has_every_option_of_read_ratings_with_its_default():
     parameters = inspect.signature(package.read_ratings).parameters
     expected = {name: parameter.default for name, parameter in parameters.items() if name != "path"}
-    assert vars(Reading()) == expected
+    assert vars(ReadOptions()) == expected
 
 
 def test_what_is_not_said_is_left_to_the_estimator():
-    assert repr(Completing().make_estimator()) == "Auto(random_state=0)"
-    assert repr(Completing().make_estimator("svt")) == "SVT(random_state=0)"
+    assert repr(EstimatorOptions().make_estimator()) == "Auto(random_state=0)"
+    assert repr(EstimatorOptions().make_estimator("svt")) == "SVT(random_state=0)"
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_is_the_same_by_name_in_python_and_on_the_command_line(name):
-    by_command = Completing(estimator=name, interval="unit", random_state=3).make_estimator()
-    by_name = package.make_estimator(name, interval="unit", random_state=3)
+    by_command = EstimatorOptions(estimator=name, working_range="unit", random_state=3).make_estimator()
+    by_name = package.make_estimator(name, working_range="unit", random_state=3)
     assert type(by_command) is type(by_name) is ESTIMATORS[name]
     assert by_command.get_params() == by_name.get_params()
 
@@ -67,18 +67,18 @@ def test_every_estimator_is_the_same_by_name_in_python_and_on_the_command_line(n
     ],
 )
 def test_options_of_thresholding_call_for_it(options):
-    assert type(Completing(**options).make_estimator()) is SVT
+    assert type(EstimatorOptions(**options).make_estimator()) is SVT
     with pytest.raises(EstimatorError, match="unknown option of auto"):
-        Completing(**options, estimator="auto").make_estimator()
+        EstimatorOptions(**options, estimator="auto").make_estimator()
 
 
 def test_options_of_the_default_leave_it():
-    assert Completing(settings=("time_budget=5",)).make_estimator().time_budget == 5
+    assert EstimatorOptions(settings=("time_budget=5",)).make_estimator().time_budget == 5
 
 
 def test_settings_reach_the_estimator_as_numbers_or_text():
     settings = ("threshold=2.5", "shrinker=soft", "max_lipschitz=null", "centering=global")
-    made = Completing(settings=settings).make_estimator()
+    made = EstimatorOptions(settings=settings).make_estimator()
     assert made.get_params() == SVT(2.5, "soft", random_state=0, centering="global").get_params()
 
 
@@ -110,9 +110,9 @@ def test_settings_reach_the_estimator_as_numbers_or_text():
 )
 def test_an_unknown_estimator_or_option_is_named(options, message):
     with pytest.raises(EstimatorError, match=message):
-        Completing(**options).make_estimator()
+        EstimatorOptions(**options).make_estimator()
 
 
 def test_the_help_names_every_estimator_threshold_and_shrinker():
-    text = Completing.__doc__
+    text = EstimatorOptions.__doc__
     assert all(name in text for name in (*ESTIMATORS, *THRESHOLDS, *SHRINKERS))

@@ -10,7 +10,7 @@ from likewise import read_ratings
 from likewise.cli.exits import exit_code_of
 from likewise.errors import FileFormatError, InputError, LikewiseWarning, option
 from likewise.inference import read_groups
-from likewise.observations.reading.names import Numeral
+from likewise.observations.reading.columns import Numeral
 
 MARKS = "id,2020,2021\nann,1,2\nbea,3,4\ncy,5,7\n"
 
@@ -124,7 +124,7 @@ def test_columns_named_in_digits(likewise, write):
 
 def test_a_name_wins_over_a_position():
     file_names = ["2", "1", "0"]
-    from likewise.observations.reading.names import position_of
+    from likewise.observations.reading.columns import position_of
 
     assert [position_of(Numeral(text), file_names, 3, "f") for text in "012"] == [2, 1, 0]
     assert [position_of(position, file_names, 3, "f") for position in range(3)] == [0, 1, 2]

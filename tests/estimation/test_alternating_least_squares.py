@@ -8,9 +8,9 @@ from scipy import sparse
 
 from likewise.errors import ConvergenceWarning, InputError
 from likewise.estimation import AlternatingLeastSquares, alternating_least_squares
-from likewise.estimation.als_transformer import orthogonal_factors
-from likewise.estimation.factor_posterior import Prior, regress
-from likewise.estimation.normal_equations import Factors, ObservedRows, packed, packed_inner, unpacked
+from likewise.estimation.als.transformer import orthogonal_factors
+from likewise.estimation.base.factor_update import Prior, regress
+from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, packed_inner, unpacked
 
 
 def partly_observed(matrix, share, rng):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from likewise.estimation import SHRINKERS, SVT, THRESHOLDS, ObservationStatistics, OptimalShrinker
-from likewise.estimation.assumptions import assumption_notes, unevenness
+from likewise.estimation.thresholding.assumptions import assumption_notes, unevenness
 
 NONE_KEPT = np.zeros(0)
 

@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix, make_estimator
+from likewise.certificates import Unavailable
 from likewise.errors import InputError, SpectrumError
 from likewise.estimation import SVT, Auto, Biases
-from likewise.estimation import auto as auto_module
-from likewise.estimation.auto import _Plan
-from likewise.estimation.held_out_folds import held_out_folds
-from likewise.estimation.recipes import BIASES, LADDERS, Recipe, Settings, ladders_for
-from likewise.estimation.trials import HeldOut, Tried, chosen_of
-from likewise.fairness.certificates import Unavailable
+from likewise.estimation.auto import transformer as auto_module
+from likewise.estimation.auto.candidates import BIASES, LADDERS, Candidate, Settings, ladders_for
+from likewise.estimation.auto.transformer import _Plan
+from likewise.estimation.auto.trials import CandidateResult, HeldOut, chosen_of, held_out_folds
 from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
@@ -31,12 +30,16 @@ def fitted(data):
     return Auto(random_state=0).fit(data.observed)
 
 
-def recipe(name, make=lambda _, settings: Biases(interval=settings.interval), operations=0.0, **options):
-    return Recipe(name, make, lambda *_: operations, **options)
+def candidate(
+    name, make=lambda _, settings: Biases(working_range=settings.working_range), operations=0.0, **options
+):
+    return Candidate(name, make, lambda *_: operations, **options)
 
 
 def tried(name, squares):
-    return Tried(recipe(name), None if squares is None else np.asarray(squares, dtype=np.float64), 0.1)
+    return CandidateResult(
+        candidate(name), None if squares is None else np.asarray(squares, dtype=np.float64), 0.1
+    )
 
 
 # What is held out.
@@ -137,16 +140,21 @@ def test_a_ladder_is_left_where_more_does_not_help(data):
         for ladder in ((BIASES,), *ladders):
             search.ladders.append([])
             search._climb(ladder, search.ladders[-1])
-        return [found.recipe.name for found in search.tried]
+        return [found.candidate.name for found in search.tried]
 
-    svt = recipe("svt", lambda _, settings: SVT(centering="biases", random_state=settings.seed))
-    assert search_of((svt, recipe("worse"), recipe("never"))) == ["biases", "svt", "worse"]
+    svt = candidate("svt", lambda _, settings: SVT(centering="biases", random_state=settings.seed))
+    assert search_of((svt, candidate("worse"), candidate("never"))) == ["biases", "svt", "worse"]
     # Two rungs that are better than each other, but not than what leads.
-    weak = recipe("weak", lambda _, settings: SVT(threshold=1e-3, random_state=settings.seed))
-    assert search_of((svt,), (weak, recipe("better"), recipe("never"))) == ["biases", "svt", "weak", "better"]
+    weak = candidate("weak", lambda _, settings: SVT(threshold=1e-3, random_state=settings.seed))
+    assert search_of((svt,), (weak, candidate("better"), candidate("never"))) == [
+        "biases",
+        "svt",
+        "weak",
+        "better",
+    ]
     # A fit that switches components off does not need more of them.
-    enough = recipe("enough", svt.make, rank=50, switches_off=True)
-    assert search_of((enough, recipe("never"))) == ["biases", "enough"]
+    enough = candidate("enough", svt.make, rank=50, switches_off=True)
+    assert search_of((enough, candidate("never"))) == ["biases", "enough"]
 
 
 def test_ranks_that_a_matrix_cannot_have_are_left_out():
@@ -162,7 +170,7 @@ def test_a_candidate_that_fails_is_said_and_left(data, monkeypatch):
     def fail(_, settings):
         raise SpectrumError("no luck")
 
-    monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((recipe("bad", fail),),))
+    monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((candidate("bad", fail),),))
     found = Auto(random_state=0).fit(data.observed)
     assert found.choice_.name == "biases"
     assert "failed: no luck" in str(found.choice_)
@@ -170,7 +178,7 @@ def test_a_candidate_that_fails_is_said_and_left(data, monkeypatch):
 
 
 def test_an_estimate_without_a_component_is_no_candidate(data, monkeypatch):
-    empty = recipe("empty", lambda _, settings: SVT(threshold=1e6, random_state=settings.seed))
+    empty = candidate("empty", lambda _, settings: SVT(threshold=1e6, random_state=settings.seed))
     monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((empty,),))
     found = Auto(random_state=0).fit(data.observed)
     assert [candidate.remark for candidate in found.candidates_] == ["chosen", "keeps no component"]
@@ -214,7 +222,7 @@ def test_a_smaller_budget_tries_less_and_says_what(data):
 def test_the_clock_does_not_change_what_the_plan_allows(data, fitted, monkeypatch):
     """The same choice, and the same words, where everything takes a hundred times as long as it did."""
     ticks = iter(np.arange(0, 50, 0.1))
-    monkeypatch.setattr("likewise.estimation.trials.perf_counter", lambda: next(ticks))
+    monkeypatch.setattr("likewise.estimation.auto.trials.perf_counter", lambda: next(ticks))
     again = Auto(random_state=0).fit(data.observed)
     assert again.notes_ == fitted.notes_
 
@@ -263,7 +271,7 @@ def test_everything_is_the_winners(data, fitted):
 
 
 def test_a_linear_winner_has_its_constant(data, monkeypatch):
-    svt = recipe("svt", lambda _, settings: SVT(centering="biases", random_state=settings.seed))
+    svt = candidate("svt", lambda _, settings: SVT(centering="biases", random_state=settings.seed))
     monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((svt,),))
     found = Auto(random_state=0).fit(data.observed)
     assert found.choice_.name == "svt"
@@ -277,7 +285,7 @@ def test_a_winner_with_offsets_and_weights_of_rows_says_that_it_has_no_constant(
         auto_module,
         "ladders_for",
         lambda _: (
-            (recipe("svt", lambda *_: SVT(centering="biases", propensities="degrees", random_state=0)),),
+            (candidate("svt", lambda *_: SVT(centering="biases", propensities="degrees", random_state=0)),),
         ),
     )
     found = Auto(random_state=0).fit(data.observed)

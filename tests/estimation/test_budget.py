@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from likewise import SVT, LowRankEstimate, ObservedMatrix, certify, svt
 from likewise.errors import InputError
 from likewise.estimation import LinearFolding, RidgeFolding, Weighting, make_estimator
-from likewise.estimation.budget import shrink_to_budget, within_budget
-from likewise.estimation.budget_rows import BudgetRows
+from likewise.estimation.budget.budget import shrink_to_budget, within_budget
+from likewise.estimation.budget.rows import BudgetRows
 from likewise.fairness import Unavailable
 from likewise.observations import clustered
 
@@ -220,7 +220,7 @@ def test_a_budget_of_nothing_kept(data):
 def test_a_budget_by_name_and_a_bad_one_before_the_work(data, monkeypatch):
     assert make_estimator("svt", max_lipschitz=0.5).max_lipschitz == 0.5
     monkeypatch.setattr(
-        "likewise.estimation.svt_transformer.threshold_spectrum", lambda *_: pytest.fail("too late")
+        "likewise.estimation.thresholding.transformer.threshold_spectrum", lambda *_: pytest.fail("too late")
     )
     with pytest.raises(InputError, match="max_lipschitz=-1"):
         SVT(max_lipschitz=-1).fit(data)

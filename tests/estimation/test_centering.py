@@ -9,7 +9,7 @@ from scipy import sparse
 from likewise import SVT, ObservedMatrix
 from likewise.errors import InputError
 from likewise.estimation import Biases, centre
-from likewise.estimation.bias_equations import VarianceComponents, solve_biases, variance_components
+from likewise.estimation.base.bias_equations import VarianceComponents, solve_biases, variance_components
 
 HAND = np.array([[1.0, 0.0, np.nan], [0.5, np.nan, -0.5], [np.nan, np.nan, np.nan]])
 """Means: all .25; rows .5, 0, none; columns .75, 0, -.5."""
@@ -173,15 +173,15 @@ def test_without_biases_in_the_data_none_are_found():
 
 
 @pytest.mark.parametrize("kind", ["none", "global", "row", "column", "biases"])
-@pytest.mark.parametrize("interval", ["symmetric", "unit"])
-def test_the_centre_is_undone_exactly(kind, interval):
+@pytest.mark.parametrize("working_range", ["symmetric", "unit"])
+def test_the_centre_is_undone_exactly(kind, working_range):
     """All singular values kept as they are: what was observed comes back, and a missing entry is its centre."""
     values = random_values(1)
     Z = ObservedMatrix(values, value_range=(-2, 2))
-    fitted = SVT(threshold=0.0, shrinker="identity", centering=kind, interval=interval)
+    fitted = SVT(threshold=0.0, shrinker="identity", centering=kind, working_range=working_range)
     dense = fitted.fit(Z).estimate_.to_dense()
     np.testing.assert_allclose(dense[~np.isnan(values)], values[~np.isnan(values)], atol=1e-10)
-    estimate = fitted.estimate_.on_interval()
+    estimate = fitted.estimate_.on_working_range()
     offsets = np.zeros(values.shape)
     offsets += 0 if estimate.column_offsets is None else estimate.column_offsets
     offsets += 0 if estimate.row_offsets is None else estimate.row_offsets[:, None]

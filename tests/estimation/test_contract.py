@@ -53,7 +53,7 @@ def observed_ratings(**options):
 @check
 def what_is_no_interval_and_no_seed_is_told(name):
     for option, match in (
-        ({"interval": "foo"}, "unknown interval 'foo'"),
+        ({"working_range": "foo"}, "unknown working_range 'foo'"),
         ({"random_state": "abc"}, "random_state='abc'"),
     ):
         with pytest.raises(InputError, match=match):
@@ -83,7 +83,7 @@ def every_way_to_read_the_estimate_agrees(name):
     np.testing.assert_allclose(estimate.entries(i.ravel(), j.ravel()).reshape(dense.shape), dense, atol=1e-12)
     np.testing.assert_allclose(np.vstack([block for _, block in estimate.blocks()]), dense, atol=1e-12)
     np.testing.assert_allclose(estimate.rows([3, 1]), dense[[3, 1]], atol=1e-12)
-    np.testing.assert_allclose(estimate.on_interval().to_dense(), (dense - 3) / 2, atol=1e-12)
+    np.testing.assert_allclose(estimate.on_working_range().to_dense(), (dense - 3) / 2, atol=1e-12)
 
 
 @check
@@ -178,9 +178,9 @@ def other_units_give_the_same_in_those_units(name):
 
 @check
 def the_unit_interval_is_taken_too(name):
-    estimator = made(name, interval="unit").fit(observed_ratings())
+    estimator = made(name, working_range="unit").fit(observed_ratings())
     assert estimator.estimate_.scale.bounds == (0.0, 1.0)
-    on_unit = estimator.estimate_.on_interval().to_dense()
+    on_unit = estimator.estimate_.on_working_range().to_dense()
     np.testing.assert_allclose(estimator.estimate_.to_dense(), 1 + 4 * on_unit)
 
 

@@ -12,8 +12,7 @@ import likewise
 from likewise import ObservedMatrix, hold_out
 from likewise.errors import InputError, ObservationError, ShapeError
 from likewise.estimation import LowRankEstimate, RidgeFolding, SoftImpute, entry_intervals
-from likewise.estimation.conformal import conformal_radius
-from likewise.estimation.spread import SCALINGS, Spread
+from likewise.estimation.intervals import SCALINGS, Spread, conformal_radius
 from likewise.observations.synthetic import clustered
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from likewise import LowRankEstimate, ObservedMatrix
 from likewise.errors import FileFormatError, InputError, ShapeError
 from likewise.estimation import LinearFolding, RidgeFolding, Weighting, centre
-from likewise.estimation.ridge import ridge_rows
+from likewise.estimation.base.folding import ridge_rows
 
 
 def naive_ridge(values, basis, penalties, weights, by_count):
@@ -59,7 +59,7 @@ def test_ridge_equals_one_regression_a_row(seed, by_count, weighted):
 def test_ridge_in_blocks_is_the_same(monkeypatch):
     values, basis, penalties, _ = drawn(1, m=50)
     whole = ridge_rows(stored(values), basis, penalties)
-    monkeypatch.setattr("likewise.estimation.ridge._BLOCK_BYTES", 100)
+    monkeypatch.setattr("likewise.estimation.base.folding._BLOCK_BYTES", 100)
     np.testing.assert_allclose(ridge_rows(stored(values), basis, penalties), whole, atol=1e-12)
 
 

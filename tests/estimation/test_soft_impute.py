@@ -8,8 +8,8 @@ from scipy import sparse
 
 from likewise.errors import ConvergenceWarning, InputError, ShapeError
 from likewise.estimation import SoftImpute, alternating_least_squares, soft_impute
-from likewise.estimation.nuclear_norm import DualityGap
-from likewise.estimation.regularization_path import (
+from likewise.estimation.nuclear_norm.problem import DualityGap
+from likewise.estimation.nuclear_norm.soft_impute import (
     chosen_on_path,
     lambdas_down_to,
     largest_singular_value,

@@ -13,7 +13,9 @@ from likewise.estimation import NoiseEdge
 
 
 @pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
-@parametrize_with_checks([SVT(), SVT(threshold="paper-ratings", shrinker="soft-rescaled", interval="unit")])
+@parametrize_with_checks(
+    [SVT(), SVT(threshold="paper-ratings", shrinker="soft-rescaled", working_range="unit")]
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

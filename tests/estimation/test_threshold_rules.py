@@ -19,9 +19,13 @@ from likewise.estimation import (
     noise_variance,
     resolve_threshold,
 )
-from likewise.estimation.marchenko_pastur import median_square
-from likewise.estimation.threshold_rules.optimal_hard import median_coefficient, optimal_coefficient
-from likewise.estimation.threshold_rules.screenot import optimal_threshold, pseudo_noise
+from likewise.estimation.thresholding.noise_level import median_square
+from likewise.estimation.thresholding.rules.optimal import (
+    median_coefficient,
+    optimal_coefficient,
+    optimal_threshold,
+    pseudo_noise,
+)
 
 ROOT = np.sqrt(3.0)
 
@@ -126,15 +130,15 @@ def test_optimal_hard_by_hand():
 @pytest.mark.parametrize("aspect", [1.0, 0.4])
 def test_optimal_hard_threshold_is_where_cutting_costs_what_keeping_costs(aspect):
     """A signal x seen at y: cut it and lose x^2; keep it and lose x^2 + y^2 - 2 x y c c' = x^2 + y^2 - 2 y eta(y)."""
-    from likewise.estimation.optimal_shrinkers import frobenius_optimal
+    from likewise.estimation.thresholding.optimal_shrinkers import frobenius_optimal
 
     y = optimal_coefficient(aspect)
     assert y == pytest.approx(2 * frobenius_optimal(np.array([y]), aspect)[0])
 
 
 def test_optimal_hard_falls_back_on_the_residual(monkeypatch):
-    monkeypatch.setattr("likewise.estimation.threshold_rules.optimal_hard.LONGEST_SHORT_SIDE", 5)
-    monkeypatch.setattr("likewise.estimation.noise_level.LONGEST_SHORT_SIDE", 5)
+    monkeypatch.setattr("likewise.estimation.thresholding.rules.optimal.LONGEST_SHORT_SIDE", 5)
+    monkeypatch.setattr("likewise.estimation.thresholding.noise_level.LONGEST_SHORT_SIDE", 5)
     assert OptimalHard()(statistics_of(SPIKE)) == OptimalHard("residual")(statistics_of(SPIKE))
     with pytest.raises(ThresholdError, match="at most 5"):
         OptimalHard("median")(statistics_of(SPIKE))

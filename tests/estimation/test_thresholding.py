@@ -72,17 +72,17 @@ def test_threshold_is_strict():
     assert svt(Z, threshold=0.5 - 1e-9).rank == 2
 
 
-@pytest.mark.parametrize("interval", ["symmetric", "unit"])
-def test_any_range_goes_in_and_comes_out(interval):
+@pytest.mark.parametrize("working_range", ["symmetric", "unit"])
+def test_any_range_goes_in_and_comes_out(working_range):
     """Stars 1..5: the literal recipe on the mapped values, mapped back."""
     rng = np.random.default_rng(3)
     stars = rng.integers(1, 6, size=(12, 9)).astype(float)
     stars[rng.random(stars.shape) < 0.4] = np.nan
-    low, high = (-1.0, 1.0) if interval == "symmetric" else (0.0, 1.0)
+    low, high = (-1.0, 1.0) if working_range == "symmetric" else (0.0, 1.0)
     mapped = low + (stars - 1) / 4 * (high - low)
     p = np.mean(~np.isnan(stars))
     expected = 1 + (literal_svt(mapped, 1.5, lambda x: x / p, low, high) - low) / (high - low) * 4
-    estimate = svt(ObservedMatrix(stars, value_range=(1, 5)), 1.5, interval=interval)
+    estimate = svt(ObservedMatrix(stars, value_range=(1, 5)), 1.5, working_range=working_range)
     np.testing.assert_allclose(estimate.to_dense(), expected, atol=1e-10)
     assert estimate.to_dense().min() >= 1
     assert estimate.to_dense().max() <= 5
@@ -165,7 +165,7 @@ class TestReading:
         assert 0 < estimate.clipped_fraction() < 1
 
     def test_on_interval_reads_without_the_users_units(self, estimate):
-        np.testing.assert_allclose(estimate.on_interval().to_dense() * 5 + 5, estimate.to_dense())
+        np.testing.assert_allclose(estimate.on_working_range().to_dense() * 5 + 5, estimate.to_dense())
 
     def test_wrong_shapes_are_refused(self, estimate):
         with pytest.raises(ShapeError, match="the 11 features"):

@@ -64,7 +64,7 @@ def precomputed(seed):
 
 KINDS = {
     "zero-filled l1": lambda s: ObservedDistance(stars(s)),
-    "zero-filled l2": lambda s: ObservedDistance(stars(s), "l2", interval="unit"),
+    "zero-filled l2": lambda s: ObservedDistance(stars(s), "l2", working_range="unit"),
     "zero-filled without a column": lambda s: ObservedDistance(stars(s), exclude=[0, 3]),
     "co-observed l1": lambda s: CoObservedDistance(stars(s)),
     "co-observed l2": lambda s: CoObservedDistance(stars(s), "l2", least_shared=2),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from likewise.errors import InputError
-from likewise.fairness import ErrorFigures, RowDistance, compare, measure_fairness, paired_differences
+from likewise.fairness import ErrorMetrics, RowDistance, compare, measure_fairness, paired_differences
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_mixed_references_are_refused_unless_named(people):
 
 
 def test_error_and_spread_stand_beside(people):
-    errors = {"without": ErrorFigures(9, 0.1, 1.0, 1.0, 0.8), "with": ErrorFigures(9, 0.1, 4.0, 2.0, 1.5)}
+    errors = {"without": ErrorMetrics(9, 0.1, 1.0, 1.0, 0.8), "with": ErrorMetrics(9, 0.1, 4.0, 2.0, 1.5)}
     found = compare(
         {"without": people, "with": people / 2}, RowDistance(people), errors=errors, random_state=0
     )

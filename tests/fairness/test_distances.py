@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from likewise import ObservedMatrix
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness import CoObservedDistance, ObservedDistance, RowDistance
-from likewise.fairness.cancellation import sums_are_exact
+from likewise.fairness.distances.cancellation import sums_are_exact
 
 from . import naive
 
@@ -37,7 +37,7 @@ def test_observed_distance_by_hand():
     np.testing.assert_allclose(ObservedDistance(Z, "l2").block(0, 1)[0, 1], np.sqrt(2.25 + 1 + 1))
     np.testing.assert_allclose(ObservedDistance(Z, 3).block(0, 1)[0, 1], (3.375 + 1 + 1) ** (1 / 3))
     # On [0, 1]: (0, missing, 1, 0.75) and (0.75, 1, missing, 0.75).
-    assert ObservedDistance(Z, "l1", interval="unit").block(0, 1).tolist() == [[0, 0.75 + 1 + 1 + 0]]
+    assert ObservedDistance(Z, "l1", working_range="unit").block(0, 1).tolist() == [[0, 0.75 + 1 + 1 + 0]]
 
 
 def test_row_distance_by_hand():
@@ -179,7 +179,7 @@ def test_descriptions_record_how_they_measure():
     assert (d["norm"], d["is_metric"]) == ("l1", True)
     assert "symmetric" in d["scaling"]
     assert "middle" in d["missing"]
-    assert "low end" in ObservedDistance(stars(0), interval="unit").description.missing
+    assert "low end" in ObservedDistance(stars(0), working_range="unit").description.missing
     assert RowDistance([1.0, 2.0]).name == "absolute difference"
     assert RowDistance([[1.0, 2.0], [3.0, 4.0]], 1.5).description.norm == "l1.5"
 

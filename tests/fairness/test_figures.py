@@ -19,9 +19,9 @@ from likewise.fairness import (
     measure_fairness,
     nearest_neighbors,
 )
-from likewise.fairness.epsilon_delta import EpsilonBins
-from likewise.fairness.ratios import order_statistics
-from likewise.fairness.violations import find_violations
+from likewise.fairness.metrics.curves import EpsilonBins
+from likewise.fairness.metrics.ratios import order_statistics
+from likewise.fairness.metrics.violations import find_violations
 from likewise.observations import ObservedMatrix
 
 from . import naive
@@ -135,7 +135,7 @@ def neighbors_by_definition(distance, k):
 @pytest.mark.parametrize("k", [1, 3, 10])
 @pytest.mark.parametrize("entries", [1, 40, 10**6])
 def test_nearest_neighbors_with_ties_and_in_blocks(monkeypatch, k, entries):
-    monkeypatch.setattr("likewise.fairness.neighbors._BLOCK_ENTRIES", entries)
+    monkeypatch.setattr("likewise.fairness.metrics.similar._BLOCK_ENTRIES", entries)
     people, *_ = case(1)
     assert nearest_neighbors(people, k).tolist() == neighbors_by_definition(people, k)
 
@@ -351,7 +351,7 @@ def test_order_statistics_of_any_numbers(values):
 
 
 def test_order_statistics_across_chunks(monkeypatch):
-    monkeypatch.setattr("likewise.fairness.ratios._CHUNK", 64)
+    monkeypatch.setattr("likewise.fairness.metrics.ratios._CHUNK", 64)
     values = np.random.default_rng(0).gamma(1, 1, 1000)
     values[::7], values[::11] = 0.5, np.inf
     ranks = [0, 999, 500, 500, 3]

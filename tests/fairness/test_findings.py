@@ -5,24 +5,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from likewise.fairness import ExactFigure, RowDistance, measure_fairness
-from likewise.fairness.findings import findings
+from likewise.fairness import ExactValue, RowDistance, measure_fairness
+from likewise.fairness.sentences import findings
 
 
 def arm(scale_free, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, finite=np.nan):
     similar = SimpleNamespace(
         share=0.1,
-        scale_free_ratio=ExactFigure(scale_free, 3),
-        output_gap=ExactFigure(2 * scale_free, 3),
-        finite_mean_ratio=ExactFigure(finite, 2),
+        scale_free_ratio=ExactValue(scale_free, 3),
+        output_gap=ExactValue(2 * scale_free, 3),
+        finite_mean_ratio=ExactValue(finite, 2),
     )
     fairness = SimpleNamespace(
         similar=similar,
-        mean_ratio=ExactFigure(mean_ratio, 3),
-        finite_mean_ratio=ExactFigure(0.3, 2),
-        output_spread=ExactFigure(spread, 3),
-        mean_output_distance=ExactFigure(spread, 3),
-        mean_reference_distance=ExactFigure(4.0, 3),
+        mean_ratio=ExactValue(mean_ratio, 3),
+        finite_mean_ratio=ExactValue(0.3, 2),
+        output_spread=ExactValue(spread, 3),
+        mean_output_distance=ExactValue(spread, 3),
+        mean_reference_distance=ExactValue(4.0, 3),
         n_pairs=3,
         n_infinite=infinite,
         n_individuals=3,

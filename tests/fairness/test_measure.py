@@ -20,14 +20,14 @@ from likewise.errors import (
 )
 from likewise.fairness import (
     DistanceDescription,
-    ExactFigure,
+    ExactValue,
     ObservedDistance,
     PairwiseDistance,
     RowDistance,
     measure_arms,
     measure_fairness,
 )
-from likewise.fairness.pairs import all_pairs, pair_positions, row_blocks
+from likewise.fairness.exact.blocks import all_pairs, pair_positions, row_blocks
 
 from . import naive
 
@@ -60,7 +60,7 @@ def test_by_hand():
     assert figures.n_pairs == 6
     assert figures.mean_ratio.value == pytest.approx(2 * sum(RATIOS) / 16)
     assert figures.pair_mean_ratio.value == pytest.approx(sum(RATIOS) / 6)
-    assert figures.max_ratio == ExactFigure(1.25, 6)
+    assert figures.max_ratio == ExactValue(1.25, 6)
     assert figures.quantiles[0.5].value == 0.5
     assert figures.quantiles[1.0].value == 1.25
     mean_d, mean_D = 23 / 6, (12 + 18**0.5) / 6

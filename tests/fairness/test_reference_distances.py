@@ -50,7 +50,7 @@ def test_co_observed_l2_equals_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     table = np.where(rng.random((9, 6)) < 0.5, rng.random((9, 6)), np.nan)
     table[0, 0], table[1, 1] = 0.0, 1.0
-    distance = CoObservedDistance(ObservedMatrix(table, value_range=(0, 1)), "l2", interval="unit")
+    distance = CoObservedDistance(ObservedMatrix(table, value_range=(0, 1)), "l2", working_range="unit")
     measured = whole(distance)
     expected = nan_euclidean_distances(table)
     np.fill_diagonal(expected, np.diag(measured))  # scikit-learn puts an empty row at 0 from itself.
@@ -307,7 +307,7 @@ def test_precomputed_takes_rounded_symmetry_integers_and_undefined_pairs():
 
 
 def test_precomputed_across_row_blocks(monkeypatch):
-    monkeypatch.setattr("likewise.fairness.precomputed_distance._ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("likewise.fairness.distances.given._ROWS_AT_ONCE", 2)
     matrix = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
     assert PrecomputedDistance(matrix).n_individuals == 5
     matrix[4, 3] = 7

@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import ConstantOutputWarning, DistanceError, InputError, MemoryLimitError, ShapeError
-from likewise.fairness import PrecomputedDistance, RowDistance, SampledFigure, measure_fairness
-from likewise.fairness.bounds import Bounds, distance_bound
-from likewise.fairness.claims import AllPairs, IndependentPairs
-from likewise.fairness.drawn import DrawnPairs, Plan, draw, pairs_among
-from likewise.fairness.intervals import betting, clopper_pearson, quantile_interval, u_hoeffding
-from likewise.fairness.pairs import all_pairs, pair_positions
-from likewise.fairness.sampled import measure_sampled
-from likewise.fairness.sampled_figures import PairSample
-from likewise.fairness.sampling import DATA_SET, POPULATION
+from likewise.fairness import PrecomputedDistance, RowDistance, SampledValue, measure_fairness
+from likewise.fairness.exact.blocks import all_pairs, pair_positions
+from likewise.fairness.sampled.claims import AllPairs, IndependentPairs
+from likewise.fairness.sampled.intervals import betting, clopper_pearson, quantile_interval, u_hoeffding
+from likewise.fairness.sampled.measure import measure_sampled
+from likewise.fairness.sampled.pair_sample import DrawnPairs, Plan, draw, pairs_among
+from likewise.fairness.sampled.sampled_metrics import PairSample
+from likewise.fairness.sampled.sampling import DATA_SET, POPULATION, Bounds, distance_bound
 
 NAN, INF = math.nan, math.inf
 
@@ -198,7 +197,7 @@ def test_every_pair_drawn_once_gives_the_exact_figures(case, share):
     ]
     for part, known in parts:
         for name, figure in vars(part).items():
-            if isinstance(figure, SampledFigure):
+            if isinstance(figure, SampledValue):
                 assert figure.value == pytest.approx(getattr(known, name).value, nan_ok=True), name
                 assert figure.n_pairs == getattr(known, name).n_pairs, name
                 assert not figure.low > figure.value
@@ -280,7 +279,7 @@ class TestResult:
             figures = found.figures()
             assert len(figures) > 35
             for name, figure in figures.items():
-                assert isinstance(figure, SampledFigure), name
+                assert isinstance(figure, SampledValue), name
                 assert (figure.population, figure.confidence) == (population, 0.95), name
                 assert not figure.low > figure.value, name
                 assert not figure.high < figure.value, name

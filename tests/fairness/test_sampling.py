@@ -8,8 +8,8 @@ from scipy.stats import chisquare
 
 from likewise.errors import InputError
 from likewise.fairness import RowDistance
-from likewise.fairness.pairs import pair_count, pair_places, pair_positions
-from likewise.fairness.sampling import draw_disjoint_pairs, draw_pairs, measure_pairs
+from likewise.fairness.exact.blocks import pair_count, pair_places, pair_positions
+from likewise.fairness.sampled.sampling import draw_disjoint_pairs, draw_pairs, measure_pairs
 
 
 @given(st.integers(2, 200), st.integers(0, 2**31))

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from likewise import ObservedMatrix, audit
 from likewise.errors import ConstantOutputWarning
 from likewise.fairness import ObservedDistance, RowDistance, measure_fairness, measure_sampled
-from likewise.fairness.cancellation import RELATIVE_ERROR
-from likewise.fairness.epsilon_delta import EpsilonBins
-from likewise.fairness.neighbors import nearest_neighbors
-from likewise.fairness.sampling import draw_pairs
-from likewise.fairness.similar import reach
-from likewise.fairness.violations import find_violations
+from likewise.fairness.distances.cancellation import RELATIVE_ERROR
+from likewise.fairness.metrics.curves import EpsilonBins
+from likewise.fairness.metrics.similar import nearest_neighbors, reach
+from likewise.fairness.metrics.violations import find_violations
+from likewise.fairness.sampled.sampling import draw_pairs
 
 SCALE = (0, 5)
 """Steps of this scale are multiples of 0.4 on the symmetric interval, which no binary fraction is."""
@@ -124,7 +123,7 @@ def test_neighbours_at_one_distance_are_taken_by_position():
 def test_a_pair_on_the_limit_is_no_violation_however_it_is_rounded(monkeypatch, pairs, kernels):
     """The matrix itself has D = d for l2 in every pair; D and d are added up in different orders."""
     if kernels == "numpy":
-        monkeypatch.setattr("likewise._kernels.sums.use_native", lambda: False)
+        monkeypatch.setattr("likewise._kernels.pair_sums.use_native", lambda: False)
     people = ObservedMatrix(np.random.default_rng(0).normal(size=(60, 200)))
     outputs = people.scaled("symmetric").to_dense()
     report = audit(people, outputs=outputs, norm="l2", lipschitz=1.0, tolerance=0.01, pairs=pairs)

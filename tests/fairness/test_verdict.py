@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
-from likewise.fairness import AffineCertificate, Certificate, ExactFigure, SampledFigure, Unavailable
+from likewise.fairness import AffineCertificate, Certificate, ExactValue, SampledValue, Unavailable
 from likewise.fairness.verdict import judge_certificate, judge_maximum, judge_rate, strongest_verdict
 
 
 def sampled(value, low, high):
-    return SampledFigure(value, low, high, 0.95, "all pairs of this data set", "Clopper-Pearson", 100)
+    return SampledValue(value, low, high, 0.95, "all pairs of this data set", "Clopper-Pearson", 100)
 
 
 def certificate(value, assumptions=()):
@@ -22,10 +22,10 @@ def certificate(value, assumptions=()):
 @pytest.mark.parametrize(
     ("rate", "tolerance", "status", "confidence"),
     [
-        (ExactFigure(0.0, 10), 0.0, "holds", None),
-        (ExactFigure(0.1, 10), 0.0, "violated", None),
-        (ExactFigure(0.1, 10), 0.1, "holds", None),
-        (ExactFigure(math.nan, 0), 0.1, "inconclusive", None),
+        (ExactValue(0.0, 10), 0.0, "holds", None),
+        (ExactValue(0.1, 10), 0.0, "violated", None),
+        (ExactValue(0.1, 10), 0.1, "holds", None),
+        (ExactValue(math.nan, 0), 0.1, "inconclusive", None),
         (sampled(0.0, 0.0, 0.03), 0.0, "inconclusive", None),
         (sampled(0.01, 0.001, 0.05), 0.0, "violated", None),
         (sampled(0.01, 0.0, 1.0), 0.0, "violated", None),
@@ -45,12 +45,12 @@ def test_what_a_rate_shows(rate, tolerance, status, confidence):
 @pytest.mark.parametrize(
     ("largest", "status"),
     [
-        (ExactFigure(1.5, 10), "holds"),
-        (ExactFigure(1.6, 10), "violated"),
-        (ExactFigure(math.inf, 10), "violated"),
-        (ExactFigure(math.nan, 0), "inconclusive"),
-        (SampledFigure(1.4, 1.4, math.inf, 0.95, "all", "largest", 10), "inconclusive"),
-        (SampledFigure(1.6, 1.6, math.inf, 0.95, "all", "largest", 10), "violated"),
+        (ExactValue(1.5, 10), "holds"),
+        (ExactValue(1.6, 10), "violated"),
+        (ExactValue(math.inf, 10), "violated"),
+        (ExactValue(math.nan, 0), "inconclusive"),
+        (SampledValue(1.4, 1.4, math.inf, 0.95, "all", "largest", 10), "inconclusive"),
+        (SampledValue(1.6, 1.6, math.inf, 0.95, "all", "largest", 10), "violated"),
     ],
 )
 def test_what_a_maximum_shows(largest, status):
@@ -118,8 +118,8 @@ def test_it_reads_as_a_sentence():
 @pytest.mark.parametrize("limit", [0, -1.0, math.inf, math.nan])
 def test_a_limit_that_is_none_is_refused(limit):
     for judge, evidence in (
-        (judge_rate, ExactFigure(0.0, 1)),
-        (judge_maximum, ExactFigure(0.0, 1)),
+        (judge_rate, ExactValue(0.0, 1)),
+        (judge_maximum, ExactValue(0.0, 1)),
         (judge_certificate, certificate(1.0)),
     ):
         with pytest.raises(InputError, match="L="):
@@ -129,4 +129,4 @@ def test_a_limit_that_is_none_is_refused(limit):
 @pytest.mark.parametrize("tolerance", [-0.1, 1.0, math.nan])
 def test_a_tolerance_that_is_none_is_refused(tolerance):
     with pytest.raises(InputError, match="tolerance="):
-        judge_rate(ExactFigure(0.0, 1), 1.0, tolerance=tolerance)
+        judge_rate(ExactValue(0.0, 1), 1.0, tolerance=tolerance)

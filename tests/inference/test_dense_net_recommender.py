@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 from likewise import SVT, DenseNetRecommender, ObservedMatrix, audit
 from likewise.errors import ModelError, ObservationError, ShapeError
 from likewise.inference import NetSettings, as_model, dense_net_outputs
-from likewise.inference.dense_net_model import DenseNetModel
+from likewise.inference.net.model import DenseNetModel
 from likewise.observations import clustered
 
 torch = pytest.importorskip("torch")
@@ -50,18 +50,18 @@ def test_scikit_learn_contract():
     assert others.count("skipped") <= 1  # the array API, unless SCIPY_ARRAY_API is set
 
 
-@pytest.mark.parametrize("interval", ["symmetric", "unit"])
-def test_is_the_function_in_the_users_units(stars, interval):
-    scaled = stars.scaled(interval)
-    bounds = (-1.0, 1.0) if interval == "symmetric" else (0.0, 1.0)
+@pytest.mark.parametrize("working_range", ["symmetric", "unit"])
+def test_is_the_function_in_the_users_units(stars, working_range):
+    scaled = stars.scaled(working_range)
+    bounds = (-1.0, 1.0) if working_range == "symmetric" else (0.0, 1.0)
     outputs = dense_net_outputs(scaled.zero_filled(), scaled, bounds=bounds, settings=SHORT, random_state=0)
     expected = 1 + 4 * (outputs - bounds[0]) / (bounds[1] - bounds[0])
-    recommender = DenseNetRecommender(**SMALL, interval=interval).fit(stars)
+    recommender = DenseNetRecommender(**SMALL, working_range=working_range).fit(stars)
     np.testing.assert_allclose(recommender.predict(), expected, rtol=1e-12)
     assert recommender.predict().min() >= 1
     assert recommender.net_.record.steps == (10, 20)
     np.testing.assert_array_equal(
-        DenseNetRecommender(**SMALL, interval=interval).fit_predict(stars), recommender.predict()
+        DenseNetRecommender(**SMALL, working_range=working_range).fit_predict(stars), recommender.predict()
     )
 
 
@@ -144,11 +144,11 @@ class TestModel:
         with pytest.raises(ModelError, match="a target for"):
             as_model("dnn", target=np.arange(15))
 
-    @pytest.mark.parametrize("interval", ["symmetric", "unit"])
-    def test_is_audited(self, interval):
+    @pytest.mark.parametrize("working_range", ["symmetric", "unit"])
+    def test_is_audited(self, working_range):
         data = clustered(40, 60, 2, observed_fraction=0.6, random_state=0)
         model = DenseNetRecommender((30, 20), 3e-3, n_steps=200, device="cpu")
-        report = audit(data.observed, model=model, estimator=SVT(interval=interval))
+        report = audit(data.observed, model=model, estimator=SVT(working_range=working_range))
         for arm in report.arms.values():
             assert arm.error.rmse < np.std(data.truth)
         assert "dense net 30-20-1" in str(report)

@@ -7,7 +7,7 @@ from scipy import sparse
 from likewise import KNNRecommender, ObservedMatrix
 from likewise.errors import MemoryLimitError, ModelError, ShapeError
 from likewise.inference import MODELS, Model, as_model, nearest_neighbor_outputs
-from likewise.inference.checked_outputs import checked_outputs
+from likewise.observations.outputs import checked_outputs
 
 rng = np.random.default_rng(5)
 

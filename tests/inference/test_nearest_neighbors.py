@@ -9,7 +9,7 @@ from scipy import sparse
 
 from likewise.errors import ModelError, ShapeError
 from likewise.inference import nearest_neighbor_outputs
-from likewise.inference.centred_rows import CentredRows
+from likewise.inference.neighbors.training_rows import CentredRows
 
 RATINGS = st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0])
 

@@ -6,8 +6,8 @@ import pytest
 
 from likewise import ObservedMatrix, read_ratings
 from likewise.errors import FileFormatError, ObservationError
-from likewise.estimation.lookup import positions_of
 from likewise.inference import read_groups, read_outputs
+from likewise.observations.index_alignment import positions_of
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import os
 import polars as pl
 import pytest
 
-from likewise.observations.reading.panics import without_trace
+from likewise.observations.reading.delimited import without_trace
 
 
 def panic():

@@ -5,7 +5,7 @@ import pytest
 
 from likewise import ObservedMatrix, svt
 from likewise.errors import ObservationError, ShapeError
-from likewise.observations.positions import checked_positions
+from likewise.observations.index_alignment import checked_positions
 
 Z = ObservedMatrix(np.array([[1.0, 1.0, 0.0], [1.0, np.nan, 1.0]]), value_range=(-1, 1))
 WRONG = {

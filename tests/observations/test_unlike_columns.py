@@ -7,7 +7,7 @@ import pytest
 
 from likewise.errors import ValueRangeWarning
 from likewise.observations import ObservedMatrix, read_ratings
-from likewise.observations.unlike_columns import warn_of_unlike_columns
+from likewise.observations.column_scales import warn_of_unlike_columns
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from likewise.errors import ObservationError
 from likewise.fairness import ObservedDistance
-from likewise.fairness.pairs import all_pairs
+from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import ObservedMatrix, ValueRange
 
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)
@@ -41,10 +41,10 @@ def test_columns_say_which_range_each_value_has():
     low=FINITE,
     width=st.floats(1e-3, 1e6),
     share=st.floats(0, 1),
-    interval=st.sampled_from(["symmetric", "unit"]),
+    working_range=st.sampled_from(["symmetric", "unit"]),
 )
-def test_the_map_is_increasing_onto_the_interval_and_its_inverse_undoes_it(low, width, share, interval):
-    scale = ValueRange.declared((low, low + width)).scale_to(interval)
+def test_the_map_is_increasing_onto_the_interval_and_its_inverse_undoes_it(low, width, share, working_range):
+    scale = ValueRange.declared((low, low + width)).scale_to(working_range)
     value = low + share * width
     unit = np.spacing(max(abs(low), abs(low + width)))  # one unit in the last place of what is subtracted
     tolerance = 8 * unit / float(scale.factor)
@@ -77,7 +77,7 @@ def test_malformed_bounds_are_refused(bounds):
 
 
 def test_an_unknown_interval_is_refused_by_name():
-    with pytest.raises(ObservationError, match=r"unknown interval 'symetric'.*did you mean 'symmetric'"):
+    with pytest.raises(ObservationError, match=r"unknown working_range 'symetric'.*did you mean 'symmetric'"):
         ValueRange.declared((0, 1)).scale_to("symetric")
 
 

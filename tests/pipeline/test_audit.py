@@ -40,7 +40,7 @@ def test_both_arms_equal_the_naive_steps(observed):
     report = audit(observed, estimator=SVT(threshold=2.0), model=identity, hold_out=0.2, random_state=7)
     hidden = hold_out(observed, 0.2, 7)
     zero_filled = (hidden.training.to_dense(missing=3.0) - 3) / 2
-    estimate = SVT(threshold=2.0).fit(hidden.training).estimate_.on_interval().to_dense()
+    estimate = SVT(threshold=2.0).fit(hidden.training).estimate_.on_working_range().to_dense()
     for name, outputs in (("without", zero_filled), ("with", estimate)):
         arm = report.arms[name]
         assert arm.fairness.mean_ratio.value == pytest.approx(naive_mean_ratio(outputs, zero_filled))
@@ -55,7 +55,7 @@ def test_both_arms_equal_the_naive_steps(observed):
 def test_reference_of_the_estimate_changes_only_the_arm_with_preprocessing_and_is_not_valid(observed):
     fixed = audit(observed, estimator="svt", model=identity, random_state=7)
     moved = audit(observed, estimator="svt", model=identity, random_state=7, reference="estimate")
-    estimate = SVT().fit(hold_out(observed, 0.1, 7).training).estimate_.on_interval().to_dense()
+    estimate = SVT().fit(hold_out(observed, 0.1, 7).training).estimate_.on_working_range().to_dense()
     assert moved.arms["without"].fairness.mean_ratio == fixed.arms["without"].fairness.mean_ratio
     assert moved.arms["with"].fairness.mean_ratio.value == pytest.approx(naive_mean_ratio(estimate, estimate))
     assert not moved.reference.valid_comparison
@@ -84,7 +84,9 @@ def test_where_svt_raised_the_error_another_estimator_is_named(observed, estimat
 
 
 def test_unit_interval_reads_missing_as_the_low_end(observed):
-    report = audit(observed, estimator=SVT(interval="unit"), model=identity, hold_out=0.2, random_state=7)
+    report = audit(
+        observed, estimator=SVT(working_range="unit"), model=identity, hold_out=0.2, random_state=7
+    )
     hidden = hold_out(observed, 0.2, 7)
     zero_filled = (hidden.training.to_dense(missing=1.0) - 1) / 4
     expected = naive_mean_ratio(zero_filled, zero_filled)

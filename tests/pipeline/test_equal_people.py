@@ -10,9 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from likewise import ObservedMatrix, audit
 from likewise.fairness import ObservedDistance, RowDistance
-from likewise.fairness.pairs import all_pairs
+from likewise.fairness.exact.blocks import all_pairs
 from likewise.inference import KNNRecommender
-from likewise.pipeline.equal_people import equal_pairs
+from likewise.pipeline.caveats import equal_pairs
 
 NAN = np.nan
 RATINGS = np.array(

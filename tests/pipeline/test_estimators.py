@@ -14,9 +14,9 @@ from likewise.pipeline.summaries import summarise_estimate
 class Unfinished(MatrixEstimator):
     """Gives the middle of the range, and says that it did not come to its end."""
 
-    def __init__(self, interval="symmetric", value_range=None, random_state=None, rule=None):
-        self.interval, self.value_range, self.random_state, self.rule = (
-            interval,
+    def __init__(self, working_range="symmetric", value_range=None, random_state=None, rule=None):
+        self.working_range, self.value_range, self.random_state, self.rule = (
+            working_range,
             value_range,
             random_state,
             rule,
@@ -26,7 +26,7 @@ class Unfinished(MatrixEstimator):
         self.converged_, self.n_iter_, self.notes_ = False, 12, ("stopped early",)
         m, n = observed.shape
         nothing = (np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))
-        return LowRankEstimate.from_factors(observed, self.interval, nothing, LinearFolding())
+        return LowRankEstimate.from_factors(observed, self.working_range, nothing, LinearFolding())
 
 
 @pytest.fixture

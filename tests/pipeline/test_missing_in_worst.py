@@ -56,7 +56,7 @@ def test_nothing_is_said_where_missing_is_the_rule():
 
 
 def test_the_low_end_is_named_where_missing_counts_as_it():
-    report = audit(applicants(), outputs=SCORES, estimator=SVT(threshold=0.5, interval="unit"))
+    report = audit(applicants(), outputs=SCORES, estimator=SVT(threshold=0.5, working_range="unit"))
     assert "counts as the low end of its value range" in told(report)[0]
 
 

@@ -45,7 +45,7 @@ def test_a_linear_model_has_its_weights_by_hand():
     estimate = likewise.SVT().fit(DATA.observed).estimate_
     P = (estimate.right * estimate.gains) @ estimate.right.T
     k_star = np.linalg.norm(P, axis=0).max()
-    weights = model.fit(estimate.on_interval().to_dense(), SCORES).coef_
+    weights = model.fit(estimate.on_working_range().to_dense(), SCORES).coef_
     assert report.arms["with"].certificate.value == pytest.approx(k_star * np.linalg.norm(weights), rel=1e-9)
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from likewise.errors import ConstantOutputWarning
 from likewise.estimation import SVT
-from likewise.fairness import ErrorFigures, ObservedDistance, certify, findings, measure_arms
+from likewise.fairness import ErrorMetrics, ObservedDistance, certify, findings, measure_arms
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.result import Arm, AuditReport, DataSummary, EstimateSummary, ReferenceSummary
+from likewise.report.audit_report import AuditReport
+from likewise.report.records import Arm, DataSummary, EstimateSummary, ReferenceSummary
 
 IDS = ["<script>alert(1)</script>", "[red]bob", "eve\x1b[31m", "Zoë"]
 WITHOUT = np.array([[0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [0.0, 1.0]])
@@ -30,7 +31,7 @@ def build(*, valid=True, arms=("without", "with"), duplicate=False, constant=Fal
     observed = ObservedMatrix(values, value_range=(1, 5), row_ids=IDS)
     fitted = SVT(threshold=0.5).fit(observed)
     outputs = {"without": WITHOUT, "with": np.zeros_like(WITH) if constant else WITH}
-    errors = {"without": ErrorFigures(3, 0.25, 1.0, 1.0, 0.75), "with": ErrorFigures(3, 0.16, 0.64, 0.8, 0.6)}
+    errors = {"without": ErrorMetrics(3, 0.25, 1.0, 1.0, 0.75), "with": ErrorMetrics(3, 0.16, 0.64, 0.8, 0.6)}
     figures = measure({name: outputs[name] for name in arms}, ObservedDistance(observed, "l1"), constant)
     built = {name: Arm(name, f"model on {name}", figures[name], errors[name]) for name in arms}
     caveats = () if valid else ("The yardstick changes between the arms.",)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from likewise.report.figures import (
+from likewise.report.plots import (
     draw,
     histogram_caption,
     inline_svg,

@@ -7,7 +7,7 @@ import pytest
 
 from likewise.fairness import LipschitzCertificates, Unavailable
 from likewise.report import as_page
-from likewise.report.numbers import figure_text
+from likewise.report.numbers import value_text
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
@@ -89,7 +89,7 @@ def test_findings_come_first(make_report, page):
 def test_every_figure_is_there(make_report, page):
     for arm in make_report().arms.values():
         for figure in arm.fairness.figures().values():
-            assert figure_text(figure) in page.text
+            assert value_text(figure) in page.text
 
 
 def test_all_drawings_are_inside(page):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from likewise import audit
-from likewise.fairness import LipschitzCertificates, RowDistance, SampledFigure, Unavailable
+from likewise.fairness import LipschitzCertificates, RowDistance, SampledValue, Unavailable
 from likewise.report import as_text
 from likewise.report.comparison import comparison
-from likewise.report.numbers import figure_text, number, percent_change
+from likewise.report.numbers import number, percent_change, value_text
 
 
 def section(text, title):
@@ -37,7 +37,7 @@ def test_every_figure_of_both_arms_is_in_it(make_report):
     measured = section(str(report), "Measured")
     for arm in report.arms.values():
         for figure in arm.fairness.figures().values():
-            assert figure_text(figure) in measured
+            assert value_text(figure) in measured
         for error in (arm.error.rmse, arm.error.mae, arm.error.mse, arm.error.mse_scaled):
             assert f"{error:.4g}" in measured
 
@@ -100,7 +100,7 @@ def test_similar_pairs_of_finite_ratio_have_a_mean_of_their_own_where_the_other_
     row = next(
         line for line in str(make_report(duplicate=True)).splitlines() if line.strip().startswith(label)
     )
-    assert row.split()[-3:-1] == [figure_text(arm.fairness.similar.finite_mean_ratio) for arm in arms]
+    assert row.split()[-3:-1] == [value_text(arm.fairness.similar.finite_mean_ratio) for arm in arms]
     assert label not in str(make_report())
 
 
@@ -140,7 +140,7 @@ def test_drawn_pairs_of_finite_ratio_too_have_a_mean_of_their_own():
     assert 0 < finite.n_pairs < report.arms["outputs"].fairness.similar.n_pairs
     label = "mean ratio D/d, finite pairs"
     row = next(line for line in str(report).splitlines() if line.strip().startswith(label))
-    assert row.removeprefix(f"   {label}").strip() == figure_text(finite)
+    assert row.removeprefix(f"   {label}").strip() == value_text(finite)
     assert "outputs differ" in report.findings[0]
 
 
@@ -185,11 +185,11 @@ def test_ids_and_names_are_shown_as_they_are_and_cannot_steer_the_terminal(make_
 def test_a_sampled_figure_shows_its_interval_and_an_exact_one_none(make_report):
     report = make_report(arms=("with",))
     arm = report.arms["with"]
-    sampled = SampledFigure(0.5, 0.4, 0.625, 0.95, "all pairs of this data set", "Hoeffding", 1000)
+    sampled = SampledValue(0.5, 0.4, 0.625, 0.95, "all pairs of this data set", "Hoeffding", 1000)
     drawn = replace(arm, fairness=replace(arm.fairness, mean_ratio=sampled))
     rows = [line.split() for line in str(replace(report, arms={"with": drawn})).splitlines()]
     assert ["mean", "ratio", "IF", "0.5", "[0.4,", "0.625]"] in rows
-    assert ["mean", "ratio", "over", "pairs", figure_text(arm.fairness.pair_mean_ratio)] in rows
+    assert ["mean", "ratio", "over", "pairs", value_text(arm.fairness.pair_mean_ratio)] in rows
 
 
 def test_distances_and_ratios_are_explained_before_the_figures(make_report):

@@ -69,9 +69,9 @@ def driver(tiny) -> Path:
         f"""
 import sys
 from likewise.reproduction import EXPERIMENTS, Experiment, reproduce
-from likewise.reproduction.csv_table import as_csv
-from likewise.reproduction.latex import as_latex
-from likewise.reproduction.markdown import as_markdown
+from likewise.reproduction.formats import as_csv
+from likewise.reproduction.formats import as_latex
+from likewise.reproduction.formats import as_markdown
 from likewise.writing import write_file
 
 EXPERIMENTS["tiny"] = {TINY["tiny"]!r}

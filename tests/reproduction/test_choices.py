@@ -123,7 +123,7 @@ def test_the_end_of_another_process_is_told(tiny):
 def test_an_arm_has_the_threshold_that_it_names(name, key, threshold):
     made = make_preprocessing(resolve_arm(name), EXPERIMENTS[key], "unit", 7)
     assert isinstance(made, SVT)
-    assert (made.threshold, made.interval, made.random_state) == (threshold, "unit", 7)
+    assert (made.threshold, made.working_range, made.random_state) == (threshold, "unit", 7)
 
 
 def test_an_estimator_of_ones_own_is_an_arm(run_tiny, tiny):

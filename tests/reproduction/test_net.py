@@ -5,7 +5,7 @@ import pytest
 
 from likewise.reproduction import reproduce
 from likewise.reproduction.algorithm import resolve_algorithm
-from likewise.reproduction.markdown import as_markdown
+from likewise.reproduction.formats import as_markdown
 
 pytest.importorskip("torch")
 
@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 @pytest.fixture
 def few_steps(monkeypatch):
     """Train for a moment only."""
-    from likewise.inference import dense_net
+    from likewise.inference.net import dense_net
 
     settings = dense_net.NetSettings
     monkeypatch.setattr(dense_net, "NetSettings", lambda **options: settings(n_steps=200, **options))

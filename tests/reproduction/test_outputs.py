@@ -7,16 +7,14 @@ import re
 
 import pytest
 
-from likewise.report.drawing import to_bytes
+from likewise.report.plots import to_bytes
 from likewise.reproduction import EXPERIMENTS, PublishedCell, Settings, Summary
 from likewise.reproduction.agreement import CONVENTIONS, Comparison, agreement_table, compare_cells
-from likewise.reproduction.csv_table import COLUMNS
 from likewise.reproduction.figures import all_figures
-from likewise.reproduction.html_page import as_page
-from likewise.reproduction.latex import as_latex, escaped
-from likewise.reproduction.markdown import as_markdown
+from likewise.reproduction.folder import as_page
+from likewise.reproduction.formats import COLUMNS, as_latex, as_markdown, escaped
 from likewise.reproduction.metrics import ON_INPUT, ON_OBSERVED
-from likewise.reproduction.results import Reproduction
+from likewise.reproduction.reproduction import Reproduction
 from likewise.reproduction.tables import cell_table
 from likewise.reproduction.units import units_of
 

@@ -6,14 +6,13 @@ import pytest
 from likewise.fairness import ObservedDistance
 from likewise.inference import nearest_neighbor_outputs
 from likewise.observations import ObservedMatrix
-from likewise.report.drawing import to_bytes
-from likewise.report.versions import versions
+from likewise.report.json_document import versions
+from likewise.report.plots import to_bytes
 from likewise.reproduction import EXPERIMENTS, Reproduction, Settings, movielens
 from likewise.reproduction.arms import resolve_arm
 from likewise.reproduction.figures import all_figures
-from likewise.reproduction.markdown import as_markdown
-from likewise.reproduction.metrics import ON_INPUT, ON_OBSERVED
-from likewise.reproduction.plain import plain
+from likewise.reproduction.formats import as_markdown
+from likewise.reproduction.metrics import ON_INPUT, ON_OBSERVED, plain
 from likewise.reproduction.units import units_of
 
 ARMS = ("h", "f-literal", "f-noise-edge")
@@ -46,7 +45,9 @@ def test_the_recipe_of_the_paper(ratings, found):
     outputs = nearest_neighbor_outputs(Z, 10)
     D = np.linalg.norm(outputs[:, None] - outputs[None], axis=2)
     d = np.abs(Z[:, None] - Z[None]).sum(axis=2)
-    np.testing.assert_allclose(ObservedDistance(ratings, "l1", interval="unit").block(0, 60), d, atol=1e-9)
+    np.testing.assert_allclose(
+        ObservedDistance(ratings, "l1", working_range="unit").block(0, 60), d, atol=1e-9
+    )
     upper = np.triu_indices(60, 1)
     mean = arms["h"]["measured"]["observed"]["mean_ratio"]
     assert mean["low"] <= (D[upper] / d[upper]).mean() <= mean["high"]

@@ -12,7 +12,7 @@ import pytest
 
 from likewise.errors import DamagedStateWarning, InputError, OutputError
 from likewise.reproduction import store
-from likewise.reproduction.markdown import as_markdown
+from likewise.reproduction.formats import as_markdown
 
 TABLES = ("tables.md", "tables.tex", "cells.csv", "tables.txt")
 SIMULATIONS = 6
@@ -84,7 +84,7 @@ def test_an_interrupted_run_leaves_no_process(driver, tmp_path, later):
 
 def test_what_is_kept_is_not_computed_again(run_tiny, tmp_path, monkeypatch):
     first = as_markdown(run_tiny(out=tmp_path / "out"))
-    monkeypatch.setattr("likewise.reproduction.schedule.run_unit", None)
+    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
     assert as_markdown(run_tiny(out=tmp_path / "out")) == first
 
 
@@ -188,6 +188,6 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(run_tiny, tmp_path, monkeyp
 
 def test_a_file_in_the_way_is_told_before_the_work(run_tiny, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("")
-    monkeypatch.setattr("likewise.reproduction.schedule.run_unit", None)
+    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
     with pytest.raises(OutputError, match="out"):
         run_tiny(out=tmp_path / "out")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from likewise.estimation import svt
 from likewise.fairness import RowDistance, certify, model_constant
-from likewise.fairness.pairs import all_pairs
+from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import clustered
 from likewise.reproduction.error_rate import proved_rate
 from likewise.reproduction.theory import check_theorems, describe_corollary
@@ -25,7 +25,7 @@ IDENTITY = model_constant("identity")
 
 def checked(data, threshold, constant=IDENTITY):
     estimate = svt(data.observed, threshold)
-    features = estimate.on_interval().to_dense()
+    features = estimate.on_working_range().to_dense()
     D = all_pairs(RowDistance.of_outputs(features))
     certificates = certify(estimate, data.observed)
     return check_theorems("identity", constant, features, D, Yardsticks.of(data), certificates)

@@ -11,9 +11,8 @@ import time
 import pytest
 
 from likewise.errors import InputError, LikewiseError, MemoryLimitError, ModelError, option, spelled
-from likewise.reproduction import reproduce, schedule
-from likewise.reproduction.interruptions import not_inherited, put_off
-from likewise.reproduction.worker import _portable
+from likewise.reproduction import reproduce, worker
+from likewise.reproduction.worker import _portable, not_inherited, put_off
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and processes of POSIX")
 
@@ -188,7 +187,7 @@ def test_a_process_that_is_started_hears_no_interruption_and_this_one_does_again
 def test_an_interruption_at_any_step_leaves_no_process(monkeypatch, at):
     made = []
 
-    class Interrupted(schedule.Worker):
+    class Interrupted(worker.Worker):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             made.append(self)
@@ -210,7 +209,7 @@ def test_an_interruption_at_any_step_leaves_no_process(monkeypatch, at):
             self.interrupt("kill")
             super().kill()
 
-    monkeypatch.setattr(schedule, "Worker", Interrupted)
+    monkeypatch.setattr(worker, "Worker", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         run("identity")
     assert len(made) == 2
@@ -220,14 +219,14 @@ def test_an_interruption_at_any_step_leaves_no_process(monkeypatch, at):
 def test_a_process_that_cannot_be_started_ends_the_others(monkeypatch):
     made = []
 
-    class Second(schedule.Worker):
+    class Second(worker.Worker):
         def __init__(self, *arguments):
             if made:
                 raise OSError(24, "Too many open files")
             super().__init__(*arguments)
             made.append(self)
 
-    monkeypatch.setattr(schedule, "Worker", Second)
+    monkeypatch.setattr(worker, "Worker", Second)
     with pytest.raises(OSError, match="Too many open files"):
         run("identity")
     assert made[0]._process.exitcode is not None

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.fairness import ObservedDistance, RowDistance
-from likewise.fairness.pairs import all_pairs
+from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import ObservedMatrix, clustered
 from likewise.observations.synthetic import ClusteredData
 from likewise.reproduction.yardsticks import BIN_EDGES, Yardsticks, counted

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise.spectrum import bound
-from likewise.spectrum.bound import nothing_above
+from likewise.spectrum import proof
 from likewise.spectrum.operators import as_operator
+from likewise.spectrum.proof import certify_norm_bound
 
 
 def test_two_columns_by_hand():
     """Singular values 5 and 2."""
     operator, _ = as_operator(np.array([[3.0, 0.0], [4.0, 0.0], [0.0, 2.0]]))
-    assert nothing_above(operator, 5.01, 5.0).complete
-    assert not nothing_above(operator, 4.99, 2.0).complete
+    assert certify_norm_bound(operator, 5.01, 5.0).complete
+    assert not certify_norm_bound(operator, 4.99, 2.0).complete
 
 
 @settings(max_examples=40, deadline=None)
@@ -35,24 +35,26 @@ def test_it_is_true_whatever_was_seen(seed, m, n, above, seen, way):
     with pytest.MonkeyPatch.context() as patch:
         if way == "random":
             patch.setattr("likewise.spectrum.proof.INERTIA_SIDE", 0)
-            patch.setattr(bound, "_LONGEST_TEST", np.inf)
-        proof = nothing_above(as_operator(matrix)[0], above * largest, seen * largest, random_state=seed)
+            patch.setattr(proof, "_LONGEST_TEST", np.inf)
+        proved = certify_norm_bound(
+            as_operator(matrix)[0], above * largest, seen * largest, random_state=seed
+        )
     if above < 1:
-        assert not proof.complete
+        assert not proved.complete
     elif seen == 1.0:
-        assert proof.complete
+        assert proved.complete
 
 
 @pytest.mark.parametrize(("margin", "reason"), [(1.01, "Chebyshev"), (1 + 1e-8, "inertia")])
 def test_the_cheaper_way_is_taken_where_columns_are_many(margin, reason):
     """A margin of 1e-8 would take 30,000 passes over the matrix; its Gram matrix takes one."""
-    n = bound._GRAM_SIDE // 4
+    n = proof._GRAM_SIDE // 4
     operator, _ = as_operator(sparse.diags_array(np.linspace(0.1, 1.0, n)).tocsr())
-    proof = nothing_above(operator, margin, 1.0, random_state=0)
-    assert proof.complete
-    assert reason in proof.completeness.reason
+    proved = certify_norm_bound(operator, margin, 1.0, random_state=0)
+    assert proved.complete
+    assert reason in proved.completeness.reason
 
 
 def test_a_matrix_of_zeros_has_nothing_above_any_level():
     operator, _ = as_operator(sparse.csr_array((40, 3)))
-    assert nothing_above(operator, 1e-3, 0.0).complete
+    assert certify_norm_bound(operator, 1e-3, 0.0).complete

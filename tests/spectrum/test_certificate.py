@@ -8,8 +8,8 @@ from numpy.polynomial import Chebyshev
 from scipy.sparse import csr_array
 from scipy.stats import binom, chi2
 
-from likewise.spectrum.certificate import chebyshev_test, degree_needed, eigenvalues_above, gram_matrix
-from likewise.spectrum.goal import Goal
+from likewise.spectrum.completeness import chebyshev_test, degree_needed, eigenvalues_above, gram_matrix
+from likewise.spectrum.krylov import ConvergenceTarget
 from likewise.spectrum.operators import as_operator
 from likewise.spectrum.proof import Prover
 from likewise.spectrum.request import checked_request
@@ -47,7 +47,7 @@ def request(certificate="auto", dtype=np.float64, seed=0, tau=1.0):
 
 
 def goal(wanted, level):
-    return Goal(wanted=wanted, level=level, floor=0.0, resolved=True)
+    return ConvergenceTarget(wanted=wanted, level=level, floor=0.0, resolved=True)
 
 
 # How often the randomised test errs

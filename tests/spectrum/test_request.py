@@ -16,9 +16,9 @@ from likewise.errors import (
     ThresholdError,
 )
 from likewise.spectrum import SOLVERS, singular_triplets
-from likewise.spectrum.choice import choose
 from likewise.spectrum.operators import as_operator
 from likewise.spectrum.request import checked_request
+from likewise.spectrum.triplets import choose
 
 from .structures import planted
 

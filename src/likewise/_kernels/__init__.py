@@ -42,31 +42,29 @@ Which kernels run: the compiled ones where they were built, else their twins (sa
 and `kernel_info` tells what is in use.
 """
 
-from likewise._kernels.compressed_rows import CompressedRows
+from likewise._kernels.backend import KernelInfo, kernel_info
 from likewise._kernels.entries import sampled_entries
 from likewise._kernels.expansion import distances_from_products
-from likewise._kernels.info import KernelInfo, kernel_info
 from likewise._kernels.log_bins import N_BINS, RELATIVE_WIDTH, EdgeCounter, bin_ends, bins_of
-from likewise._kernels.pair_block import PairBlock
 from likewise._kernels.pair_lists import tile_width
+from likewise._kernels.pair_sums import add_pairs, count_pairs
+from likewise._kernels.pair_sums_record import (
+    COUNTS,
+    GROUP_COLUMNS,
+    LARGEST,
+    TOTALS,
+    PairBlock,
+    PairLimits,
+    PairSums,
+)
 from likewise._kernels.pairs import (
     PairWalk,
     absolute_differences,
     shared_differences,
     squared_differences,
 )
-from likewise._kernels.products import adjoint_product, forward_product, gram_product
+from likewise._kernels.products import CompressedRows, adjoint_product, forward_product, gram_product
 from likewise._kernels.ratios import PAIR_COLUMNS, TIE, beyond_rounding, excesses, largest_places, pair_ratios
-from likewise._kernels.sums import (
-    COUNTS,
-    GROUP_COLUMNS,
-    LARGEST,
-    TOTALS,
-    PairLimits,
-    PairSums,
-    add_pairs,
-    count_pairs,
-)
 from likewise._kernels.threads import single_threaded, thread_count
 
 __all__ = [

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
+from likewise._typing import AnyFloats
 from likewise.errors import InputError, ShapeError
 
-Floats = NDArray[np.floating[Any]]
 FLOAT_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -37,7 +37,7 @@ def checked_csr(matrix: Any, dtype: DTypeLike | None = None) -> sparse.csr_array
     return rows
 
 
-def checked_block(block: Any, name: str, n_rows: int) -> Floats:
+def checked_block(block: Any, name: str, n_rows: int) -> AnyFloats:
     """Return `block` as a C-contiguous float32 or float64 array of `n_rows` rows."""
     array = np.asarray(block)
     if array.ndim != 2 or array.shape[0] != n_rows:
@@ -45,7 +45,7 @@ def checked_block(block: Any, name: str, n_rows: int) -> Floats:
     return np.ascontiguousarray(array, dtype=_float_type(array.dtype))
 
 
-def checked_out(out: Any, like: Floats, shape: tuple[int, int]) -> Any:
+def checked_out(out: Any, like: AnyFloats, shape: tuple[int, int]) -> Any:
     """Return `out`, or a new array where it is None, after checking that a kernel may write into it."""
     if out is None:
         return np.empty(shape, dtype=like.dtype)

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from likewise._kernels import native_entries, numpy_entries
+from likewise._kernels.backend import use_native
 from likewise._kernels.checks import checked_block, checked_csr
-from likewise._kernels.choice import use_native
-from likewise._kernels.pair_lists import Doubles
+from likewise._kernels.fallback import entries as fallback
+from likewise._kernels.native import entries as native
 from likewise._kernels.threads import thread_count
+from likewise._typing import Floats
 from likewise.errors import ShapeError
 
 
-def sampled_entries(pattern: Any, left: Any, right: Any, n_threads: int | None = None) -> Doubles:
+def sampled_entries(pattern: Any, left: Any, right: Any, n_threads: int | None = None) -> Floats:
     """Return ``(L R^T)_ij`` for each stored entry (i, j), in the order of ``pattern.data``, in float64.
 
     Parameters
@@ -51,9 +52,9 @@ def sampled_entries(pattern: Any, left: Any, right: Any, n_threads: int | None =
     L, R = _doubles(left, "left", rows.shape[0]), _doubles(right, "right", rows.shape[1])
     if L.shape[1] != R.shape[1]:
         raise ShapeError(f"left has {L.shape[1]} columns, right has {R.shape[1]}", "the same number")
-    compute = native_entries.sampled_entries if use_native() else numpy_entries.sampled_entries
+    compute = native.sampled_entries if use_native() else fallback.sampled_entries
     return compute(rows, L, R, thread_count(n_threads))
 
 
-def _doubles(factor: Any, name: str, n_rows: int) -> Doubles:
+def _doubles(factor: Any, name: str, n_rows: int) -> Floats:
     return checked_block(factor, name, n_rows).astype(np.float64, copy=False)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from ctypes import byref
 
 import numpy as np
-from numpy.typing import NDArray
 
-from likewise._kernels import native
-from likewise._kernels.choice import use_native
+from likewise._kernels.backend import use_native
+from likewise._kernels.native import library as native
+from likewise._typing import Floats
 from likewise.errors import ShapeError
-
-Doubles = NDArray[np.float64]
 
 
 def distances_from_products(
-    products: Doubles, sizes: Doubles, other_sizes: Doubles, doubt: float, resolution: float = 0.0
+    products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float = 0.0
 ) -> int:
     """Turn ``x.y`` into ``sqrt(||x||^2 + ||y||^2 - 2 x.y)``, in place; NaN where that cancels. Runs on one thread.
 
@@ -58,7 +56,7 @@ def distances_from_products(
     return compute(products, sizes, other_sizes, doubt, resolution)
 
 
-def _native(products: Doubles, sizes: Doubles, other_sizes: Doubles, doubt: float, resolution: float) -> int:
+def _native(products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float) -> int:
     handed = native.Expansion(
         n_rows=sizes.size,
         n_others=other_sizes.size,
@@ -71,7 +69,7 @@ def _native(products: Doubles, sizes: Doubles, other_sizes: Doubles, doubt: floa
     return int(native.library().likewise_expand(native.instruction_set(), byref(handed)))
 
 
-def _numpy(products: Doubles, sizes: Doubles, other_sizes: Doubles, doubt: float, resolution: float) -> int:
+def _numpy(products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float) -> int:
     products *= -2
     products += sizes[:, None]
     products += other_sizes

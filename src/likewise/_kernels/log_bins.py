@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from likewise._typing import Floats
+
 Bins = NDArray[np.intp]
 
 _FRACTION_BITS = 12

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likewise._kernels.checks import Floats
+from likewise._typing import AnyFloats, Floats
 from likewise.errors import InputError
-
-Doubles = NDArray[np.float64]
 
 _WIDEST_TILE = 1 << 14
 _NARROWEST_TILE = 1 << 11
@@ -35,7 +33,7 @@ class Lists:
 
     pointers: NDArray[np.int64]
     members: NDArray[Any]
-    values: Floats
+    values: AnyFloats
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ class PairLists:
         return _by_tile(self.by_row, self.shape, self.tile)
 
     @cached_property
-    def norms(self) -> dict[Walk, Doubles]:
+    def norms(self) -> dict[Walk, Floats]:
         """Of the rows: l1 norms and squared l2 norms."""
         m, values = self.shape[0], self.by_row.values
         owners = np.repeat(np.arange(m), np.diff(self.by_row.pointers))
@@ -116,6 +114,6 @@ def _narrowed(columns: NDArray[np.int32], n_columns: int) -> NDArray[Any]:
     return columns.astype(np.uint16) if n_columns <= 1 << 16 else columns
 
 
-def sums_in_order(keys: NDArray[Any], weights: Doubles, size: int) -> Doubles:
+def sums_in_order(keys: NDArray[Any], weights: Floats, size: int) -> Floats:
     """Sum weights by key one by one, in order, as the compiled walk does: hence the same bits."""
     return np.bincount(keys, weights=weights, minlength=size).astype(np.float64, copy=False)

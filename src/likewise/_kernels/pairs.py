@@ -9,12 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import native_pairs, native_planes, numpy_pairs, numpy_planes
+from likewise._kernels.backend import use_native
+from likewise._kernels.bit_planes import SplitColumns
 from likewise._kernels.checks import checked_csr, checked_out, checked_range
-from likewise._kernels.choice import use_native
-from likewise._kernels.pair_lists import Doubles, PairLists, Walk
-from likewise._kernels.split_columns import SplitColumns
+from likewise._kernels.fallback import pairs as fallback
+from likewise._kernels.native import pairs as native
+from likewise._kernels.pair_lists import PairLists, Walk
 from likewise._kernels.threads import thread_count
+from likewise._typing import Floats
 
 
 class PairWalk:
@@ -41,8 +43,8 @@ class PairWalk:
         """
         lists = PairLists.of(checked_csr(matrix, np.float64))
         if use_native():
-            return cls(lists, native_pairs.walk_pairs, native_planes.compare_planes)
-        return cls(lists, numpy_pairs.walk_pairs, numpy_planes.compare_planes)
+            return cls(lists, native.walk_pairs, native.compare_planes)
+        return cls(lists, fallback.walk_pairs, fallback.compare_planes)
 
     @cached_property
     def split(self) -> SplitColumns:
@@ -60,10 +62,10 @@ def absolute_differences(
     start: int,
     stop: int,
     later_only: bool = False,
-    out: Doubles | None = None,
+    out: Floats | None = None,
     n_threads: int | None = None,
     others: range | None = None,
-) -> Doubles:
+) -> Floats:
     """Return the l1 distances ``||z_i - z_j||_1`` of zero-filled rows, from i in [start, stop) to every j in `others`.
 
     Computed as ``(||z_i|| - s) + (||z_j|| - s)``, s the sum of min(|z_ik|, |z_jk|) over shared features of equal
@@ -106,10 +108,10 @@ def squared_differences(
     start: int,
     stop: int,
     later_only: bool = False,
-    out: Doubles | None = None,
+    out: Floats | None = None,
     n_threads: int | None = None,
     others: range | None = None,
-) -> Doubles:
+) -> Floats:
     """Return the squared l2 distances ``||z_i - z_j||_2^2`` of zero-filled rows.
 
     Parameters as for `absolute_differences`. Computed as ``(||z_i||^2 - s) + (||z_j||^2 - s)``, s = z_i . z_j, cut at
@@ -128,7 +130,7 @@ def shared_differences(
     later_only: bool = False,
     n_threads: int | None = None,
     others: range | None = None,
-) -> tuple[NDArray[np.int32], Doubles]:
+) -> tuple[NDArray[np.int32], Floats]:
     """Return, over the features that both observed, how many there are and the sum of ``|z_ik - z_jk|``.
 
     Parameters as for `absolute_differences`. A stored zero is an observation.
@@ -147,13 +149,13 @@ def shared_differences(
 
 
 def _checked(
-    pairs: PairWalk, rows: range, others: range | None, out: Doubles | None
-) -> tuple[range, range, Doubles]:
+    pairs: PairWalk, rows: range, others: range | None, out: Floats | None
+) -> tuple[range, range, Floats]:
     """Return the individuals on both sides, and zeros to add to."""
     m = pairs.shape[0]
     others = range(m) if others is None else others
     for asked in (rows, others):
         checked_range(asked.start, asked.stop, m, asked.step)
-    sums: Doubles = checked_out(out, np.empty(0), (len(rows), len(others)))
+    sums: Floats = checked_out(out, np.empty(0), (len(rows), len(others)))
     sums.fill(0.0)
     return rows, others, sums

@@ -1,17 +1,173 @@
-"""Products of a prepared matrix with a block of columns: A^T (A X), A X and A^T Y."""
+"""A sparse, or sparse plus low rank, matrix laid out once for many products with blocks of columns."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from likewise._kernels.checks import Floats, checked_block, checked_out
-from likewise._kernels.compressed_rows import CompressedRows
+import numpy as np
+from numpy.typing import DTypeLike
+
+from likewise._kernels.backend import use_native
+from likewise._kernels.checks import checked_block, checked_csr, checked_out
+from likewise._kernels.fallback.products import ScipyProducts
+from likewise._kernels.native.products import NativeProducts
 from likewise._kernels.threads import thread_count
+from likewise._typing import AnyFloats
+from likewise.errors import ShapeError
+
+
+class CompressedRows:
+    """An m x n matrix S + L R^T, S sparse, L and R thin, prepared for `gram_product` and its siblings.
+
+    Made by `from_csr`, `with_values` and `plus_low_rank`; immutable.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        ``(m, n)``.
+    dtype : dtype
+        Of the stored values: float32 or float64. Products have the dtype of the block they are given.
+    nnz : int
+        Number of stored entries of S.
+    rank : int
+        Columns of L and R; 0 where the matrix is sparse alone.
+    nbytes : int
+        Memory that the prepared matrix holds.
+    """
+
+    def __init__(self, products: NativeProducts | ScipyProducts) -> None:
+        self.products = products
+
+    @classmethod
+    def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None, order_columns: bool = True) -> Self:
+        """Check a sparse matrix and lay it out.
+
+        Parameters
+        ----------
+        matrix : sparse array, shape (m, n)
+            Any SciPy format; CSR is the cheapest. Stored zeros are kept.
+        dtype : dtype, optional
+            float32 or float64 for the stored values; by default the matrix's own.
+        order_columns : bool
+            Lay the columns out by popularity, so that what is read most stays in cache. Products take and
+            return blocks in the matrix's own order either way.
+
+        Returns
+        -------
+        CompressedRows
+
+        Raises
+        ------
+        InputError
+            If `matrix` is no sparse matrix, or its indices contradict its shape.
+
+        Examples
+        --------
+        >>> from scipy import sparse
+        >>> CompressedRows.from_csr(sparse.random_array((4, 3), density=0.5, format="csr", rng=0))
+        CompressedRows(shape=(4, 3), dtype=float64, nnz=6, rank=0)
+        """
+        sound = checked_csr(matrix, dtype)
+        return cls(NativeProducts.of(sound, order_columns) if use_native() else ScipyProducts.of(sound))
+
+    def plus_low_rank(self, left: Any, right: Any) -> Self:
+        """Return S + L R^T, which shares the memory of S; it replaces a low-rank part that was there.
+
+        Parameters
+        ----------
+        left : array-like, shape (m, k)
+            L.
+        right : array-like, shape (n, k)
+            R.
+
+        Returns
+        -------
+        CompressedRows
+
+        Examples
+        --------
+        Columns centered without making the matrix dense:
+
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> A = sparse.csr_array([[1.0, 0.0], [3.0, 4.0]])
+        >>> centered = CompressedRows.from_csr(A).plus_low_rank(np.ones((2, 1)), -A.mean(axis=0)[:, None])
+        >>> from likewise._kernels import forward_product
+        >>> forward_product(centered, np.eye(2))
+        array([[-1., -2.],
+               [ 1.,  2.]])
+        """
+        m, n = self.shape
+        left, right = checked_block(left, "left", m), checked_block(right, "right", n)
+        if left.shape[1] != right.shape[1]:
+            raise ShapeError(
+                f"left has {left.shape[1]} columns, right has {right.shape[1]}", "the same number"
+            )
+        return type(self)(self.products.plus_low_rank(_frozen(left), _frozen(right)))
+
+    def with_values(self, values: Any) -> Self:
+        """Return a matrix with the same entries of S stored, but other values: nothing is laid out anew.
+
+        Parameters
+        ----------
+        values : array-like, shape (nnz,)
+            float32 or float64, in the order of the CSR matrix that was laid out.
+
+        Returns
+        -------
+        CompressedRows
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy import sparse
+        >>> rows = CompressedRows.from_csr(sparse.csr_array([[1.0, 0.0], [3.0, 4.0]]))
+        >>> from likewise._kernels import forward_product
+        >>> forward_product(rows.with_values(np.array([5.0, 6.0, 7.0])), np.eye(2))
+        array([[5., 0.],
+               [6., 7.]])
+        """
+        values = checked_block(np.reshape(values, (-1, 1)), "values", self.nnz)
+        return type(self)(self.products.with_values(_frozen(values[:, 0])))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(m, n)``."""
+        return self.products.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the stored values."""
+        return self.products.dtype
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored entries of the sparse part."""
+        return self.products.nnz
+
+    @property
+    def rank(self) -> int:
+        """Number of columns of the low-rank part."""
+        return int(self.products.left.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, in bytes."""
+        return self.products.nbytes
+
+    def __repr__(self) -> str:
+        return f"CompressedRows(shape={self.shape}, dtype={self.dtype}, nnz={self.nnz}, rank={self.rank})"
+
+
+def _frozen(array: AnyFloats) -> AnyFloats:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def gram_product(
-    rows: CompressedRows, X: Any, out: Floats | None = None, n_threads: int | None = None
-) -> Floats:
+    rows: CompressedRows, X: Any, out: AnyFloats | None = None, n_threads: int | None = None
+) -> AnyFloats:
     """Return A^T (A X), reading A once.
 
     Parameters
@@ -42,8 +198,8 @@ def gram_product(
 
 
 def forward_product(
-    rows: CompressedRows, X: Any, out: Floats | None = None, n_threads: int | None = None
-) -> Floats:
+    rows: CompressedRows, X: Any, out: AnyFloats | None = None, n_threads: int | None = None
+) -> AnyFloats:
     """Return A X, shape (m, b), for X of shape (n, b). Parameters as for `gram_product`."""
     X = checked_block(X, "X", rows.shape[1])
     out = checked_out(out, X, (rows.shape[0], X.shape[1]))
@@ -52,8 +208,8 @@ def forward_product(
 
 
 def adjoint_product(
-    rows: CompressedRows, Y: Any, out: Floats | None = None, n_threads: int | None = None
-) -> Floats:
+    rows: CompressedRows, Y: Any, out: AnyFloats | None = None, n_threads: int | None = None
+) -> AnyFloats:
     """Return A^T Y, shape (n, b), for Y of shape (m, b). Parameters as for `gram_product`."""
     Y = checked_block(Y, "Y", rows.shape[0])
     out = checked_out(out, Y, (rows.shape[1], Y.shape[1]))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from likewise._typing import Floats, Indices
 
 PAIR_COLUMNS: dict[str, type] = {
     "ratio": np.float64,

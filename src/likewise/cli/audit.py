@@ -12,14 +12,14 @@ from likewise.cli.options import (
     COMPLETING,
     MEASURING,
     READING,
-    Completing,
-    Measuring,
+    EstimatorOptions,
+    MeasureOptions,
     NewPath,
-    Reading,
+    ReadOptions,
     Whole,
+    refuse_to_overwrite,
 )
-from likewise.cli.targets import refuse_to_overwrite
-from likewise.progress_bars import StepBars
+from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix
@@ -43,9 +43,9 @@ def audit(
     out: NewPath | None = None,
     json: NewPath | None = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
-    measuring: Measuring = MEASURING,
-    completing: Completing = COMPLETING,
-    reading: Reading = READING,
+    measuring: MeasureOptions = MEASURING,
+    completing: EstimatorOptions = COMPLETING,
+    reading: ReadOptions = READING,
 ) -> None:
     """Compare an algorithm with and without pre-processing: individual fairness, error, certificates.
 
@@ -161,7 +161,9 @@ def _refuse_silence(quiet: bool, *, heard: bool) -> None:
         raise InputError("--quiet without --out, --json or --fail-above", "one of them, or no --quiet")
 
 
-def _refuse_idle(files: dict[str, Path | None], running: dict[str, Any], completing: Completing) -> None:
+def _refuse_idle(
+    files: dict[str, Path | None], running: dict[str, Any], completing: EstimatorOptions
+) -> None:
     """Raise where something was given that means nothing for outputs computed elsewhere, so that no wish is ignored."""
     from likewise.errors import InputError, option
 
@@ -185,7 +187,7 @@ def _chosen_model(name: str, n_neighbors: int | None) -> Any:
 
     from likewise.errors import ModelError
     from likewise.inference import MODELS
-    from likewise.inference.neighbor_model import NearestNeighborModel
+    from likewise.inference.neighbors.model import NearestNeighborModel
 
     model = MODELS.get(name)
     if not isinstance(model, NearestNeighborModel):

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from likewise.cli.audit import deliver
 from likewise.cli.options import NewPath, Seed
-from likewise.progress_bars import StepBars
+from likewise.progress import StepBars
 
 _OBSERVED = 0.4
 """The paper's densest level: where less is observed, outputs without pre-processing shrink so much that a first look confuses."""

@@ -7,7 +7,7 @@ def doctor() -> None:
     """Print versions, kernels, threads and BLAS: what a bug report needs."""
     from likewise._kernels import kernel_info
     from likewise.memory import available_memory, format_bytes
-    from likewise.report.versions import versions
+    from likewise.report.json_document import versions
 
     kernels, found = kernel_info(), versions()
     lines = {

@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Number, Reading
-from likewise.cli.targets import refuse_to_overwrite
-from likewise.progress_bars import StepBars
+from likewise.cli.options import (
+    COMPLETING,
+    READING,
+    EstimatorOptions,
+    NewPath,
+    Number,
+    ReadOptions,
+    refuse_to_overwrite,
+)
+from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.estimation import EntryIntervals, LowRankEstimate, MatrixEstimator
@@ -26,8 +33,8 @@ def estimate(
     pairs: Path | None = None,
     confidence: Number = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
-    completing: Completing = COMPLETING,
-    reading: Reading = READING,
+    completing: EstimatorOptions = COMPLETING,
+    reading: ReadOptions = READING,
 ) -> None:
     """Complete the matrix; write its factors, or predictions for a list of pairs.
 
@@ -84,7 +91,7 @@ def _completed(
 def _check_confidence(confidence: float | None, pairs: Path | None) -> None:
     """Fail before the work, not after it."""
     from likewise.errors import InputError
-    from likewise.estimation.conformal import check_confidence
+    from likewise.estimation.intervals import check_confidence
 
     if confidence is None:
         return
@@ -113,8 +120,8 @@ class _Pairs:
 
     @classmethod
     def read(cls, path: Path, observed: ObservedMatrix) -> _Pairs:
-        from likewise.estimation.lookup import positions_of
         from likewise.observations import read_pairs
+        from likewise.observations.index_alignment import positions_of
 
         rows, columns = read_pairs(path)
         row_positions = positions_of(rows, observed.row_ids, "row")

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from likewise.cli.options import COMPLETING, READING, Completing, NewPath, Reading, Whole
-from likewise.cli.targets import refuse_to_overwrite
-from likewise.progress_bars import StepBars
+from likewise.cli.options import (
+    COMPLETING,
+    READING,
+    EstimatorOptions,
+    NewPath,
+    ReadOptions,
+    Whole,
+    refuse_to_overwrite,
+)
+from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
@@ -39,8 +46,8 @@ def frontier(
     nearest_share: float = 0.1,
     pairs: Whole = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
-    completing: Completing = COMPLETING,
-    reading: Reading = READING,
+    completing: EstimatorOptions = COMPLETING,
+    reading: ReadOptions = READING,
 ) -> None:
     """Show what fairness costs: the error at every budget for the proved constant K* of pre-processing.
 

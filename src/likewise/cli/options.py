@@ -1,8 +1,8 @@
-"""Options that several commands share: how observations are read, and how they are completed."""
+"""Files that a command is about to write: never one that it reads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from json import loads
 from math import inf
@@ -16,6 +16,30 @@ from likewise.errors import EstimatorError, InputError, option
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
     from likewise.observations import ObservedMatrix
+
+
+def refuse_to_overwrite(read: Iterable[Path | None], written: Iterable[Path]) -> None:
+    """Raise before the work where a result would take the place of what it is made from.
+
+    Parameters
+    ----------
+    read : iterable of Path or None
+        Files that the command reads.
+    written : iterable of Path
+        Files that it writes.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> refuse_to_overwrite([Path("ratings.csv"), None], [Path("report/report.html")])
+    """
+    inputs = {path.resolve() for path in read if path is not None}
+    for target in written:
+        if target.resolve() in inputs:
+            raise InputError(f"{target}, which is read, as a file to write", "another name or folder")
 
 
 def _two_numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, float] | str:
@@ -48,7 +72,7 @@ def _column(_: Any, tokens: Sequence[Token]) -> str | int:
 
 
 def _numeral_or_name(text: str) -> str | int:
-    from likewise.observations.reading.names import Numeral
+    from likewise.observations.reading.columns import Numeral
 
     return Numeral(text) if text.isdecimal() else text
 
@@ -114,7 +138,7 @@ Number = Annotated[float | None, Parameter(allow_leading_hyphen=True)]
 
 @Parameter(name="*", group="Reading the file")
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadOptions:
     """How a file of observations is read; by default it is found by looking into the file.
 
     Parameters
@@ -168,12 +192,12 @@ class Reading:
         return read_ratings(path, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 
-READING = Reading()
+READING = ReadOptions()
 
 
 @Parameter(name="*", group="Pre-processing")
 @dataclass(frozen=True, kw_only=True)
-class Completing:
+class EstimatorOptions:
     """How the observations are completed.
 
     Parameters
@@ -183,7 +207,7 @@ class Completing:
         cai-candes-shen. By default svt where an option below is given that is its own, and for frontier; none for outputs computed
         elsewhere; else auto.
     threshold
-        tau: a number on the method's interval, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
+        tau: a number on the method's working range, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
         universal, universal-variance, paper-synthetic, paper-ratings, released-code.
     shrinker
         psi: rescaled (the paper's x / p), identity, soft, soft-rescaled, optimal-frobenius, optimal-operator, optimal-nuclear.
@@ -195,7 +219,7 @@ class Completing:
         A fairness budget L: shrink further, as little as possible, until the constant K* of the estimate is at most L.
     settings
         Any option of the estimator, as NAME=VALUE; may be given more than once.
-    interval
+    working_range
         Where the value range is mapped to: [-1, 1] or [0, 1].
     random_state
         Seed of everything random.
@@ -208,7 +232,7 @@ class Completing:
     propensities: str | None = None
     max_lipschitz: Number = None
     settings: Settings = ()
-    interval: Literal["symmetric", "unit"] = "symmetric"
+    working_range: Literal["symmetric", "unit"] = "symmetric"
     random_state: Seed = 0
 
     def chosen(self) -> list[str]:
@@ -225,7 +249,7 @@ class Completing:
         if name is None:
             name = by_default if options.keys() <= set(options_of(by_default)) else "svt"
         return make_estimator(
-            name, **{"interval": self.interval, "random_state": self.random_state, **options}
+            name, **{"working_range": self.working_range, "random_state": self.random_state, **options}
         )
 
     def _options(self) -> dict[str, Any]:
@@ -242,16 +266,16 @@ class Completing:
         return options
 
 
-COMPLETING = Completing()
+COMPLETING = EstimatorOptions()
 
 
 _NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",), "confidence": ("pairs",)}
 """Options of measuring that mean nothing without one of the others."""
 
 
-@Parameter(name="*", group="Measuring")
+@Parameter(name="*", group="MeasureOptions")
 @dataclass(frozen=True, kw_only=True)
-class Measuring:
+class MeasureOptions:
     """What is measured on the outputs.
 
     Parameters
@@ -318,4 +342,4 @@ class Measuring:
         return next(iter(limits), None)
 
 
-MEASURING = Measuring()
+MEASURING = MeasureOptions()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from likewise.cli.options import NewPath, Seed, Whole
-from likewise.progress_bars import StepBars
+from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.reproduction import Reproduction
@@ -89,7 +89,7 @@ def _print(found: Reproduction) -> None:
     """Print the tables: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
     from rich.console import Console
 
-    from likewise.reproduction.terminal import WIDTH, as_renderable
+    from likewise.reproduction.formats import WIDTH, as_renderable
 
     console = Console()
     if console.is_terminal:

@@ -1,30 +1,28 @@
 """Z -> A_hat: thresholds, shrinkers, singular value thresholding, and the estimate as factors."""
 
-from likewise.estimation.als_transformer import AlternatingLeastSquares
-from likewise.estimation.alternating_least_squares import FactorFit, alternating_least_squares
-from likewise.estimation.assumptions import assumption_notes
-from likewise.estimation.auto import Auto
+from likewise.estimation.als.solver import FactorFit, alternating_least_squares
+from likewise.estimation.als.transformer import AlternatingLeastSquares
+from likewise.estimation.auto.transformer import Auto
+from likewise.estimation.auto.trials import CandidateTrial, Choice
+from likewise.estimation.base.estimator import MatrixEstimator
+from likewise.estimation.base.folding import Folding, LinearFolding, RidgeFolding
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.base.posterior_folding import FOLDINGS
+from likewise.estimation.base.preparation import Centering, Centre, centre
+from likewise.estimation.base.weighting import Weighting
 from likewise.estimation.biases import Biases
-from likewise.estimation.budget import BudgetSolution, shrink_to_budget, within_budget
-from likewise.estimation.cai_candes_shen import CaiCandesShenFit, cai_candes_shen
-from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
-from likewise.estimation.centering import Centering, Centre, centre
-from likewise.estimation.choice import CandidateTrial, Choice
-from likewise.estimation.conformal import EntryIntervals, entry_intervals
-from likewise.estimation.estimator import MatrixEstimator
-from likewise.estimation.folding import Folding, LinearFolding, RidgeFolding
-from likewise.estimation.foldings import FOLDINGS
-from likewise.estimation.low_rank_estimate import LowRankEstimate
-from likewise.estimation.noise_level import NOISE_LEVELS, noise_variance
+from likewise.estimation.budget.budget import BudgetSolution, shrink_to_budget, within_budget
+from likewise.estimation.intervals import EntryIntervals, entry_intervals
+from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen, CaiCandesShenFit, cai_candes_shen
+from likewise.estimation.nuclear_norm.soft_impute import NuclearNormFit, soft_impute
+from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.estimation.one_bit import OneBitFit, one_bit_completion
-from likewise.estimation.optimal_shrinkers import OptimalShrinker
 from likewise.estimation.propensities import Propensities, propensities_of
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator
-from likewise.estimation.shrinkers import SHRINKERS, KeptSpectrum, ShrinkerRule, resolve_shrinker, shrink
-from likewise.estimation.soft_impute import NuclearNormFit, soft_impute
-from likewise.estimation.soft_impute_transformer import SoftImpute
-from likewise.estimation.svt_transformer import SVT
-from likewise.estimation.threshold_rules import (
+from likewise.estimation.thresholding.assumptions import assumption_notes
+from likewise.estimation.thresholding.noise_level import NOISE_LEVELS, noise_variance
+from likewise.estimation.thresholding.optimal_shrinkers import OptimalShrinker
+from likewise.estimation.thresholding.rules import (
     CrossValidated,
     NoiseEdge,
     OptimalHard,
@@ -36,14 +34,21 @@ from likewise.estimation.threshold_rules import (
     Universal,
     UniversalWithVariance,
 )
-from likewise.estimation.thresholding import svt
-from likewise.estimation.thresholds import (
+from likewise.estimation.thresholding.shrinkers import (
+    SHRINKERS,
+    KeptSpectrum,
+    ShrinkerRule,
+    resolve_shrinker,
+    shrink,
+)
+from likewise.estimation.thresholding.svt import svt
+from likewise.estimation.thresholding.thresholds import (
     THRESHOLDS,
     ObservationStatistics,
     resolve_threshold,
     threshold_name,
 )
-from likewise.estimation.weighting import Weighting
+from likewise.estimation.thresholding.transformer import SVT
 
 __all__ = [
     "ESTIMATORS",

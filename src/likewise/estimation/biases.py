@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from likewise.estimation.estimator import MatrixEstimator
-from likewise.estimation.low_rank_estimate import LowRankEstimate
-from likewise.estimation.preparation import prepare
+from likewise.estimation.base.estimator import MatrixEstimator
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.base.preparation import prepare
 from likewise.estimation.propensities import PropensityChoice
 from likewise.observations import ObservedMatrix
-from likewise.observations.range_check import RangeChoice
-from likewise.observations.value_range import Interval
+from likewise.observations.value_range import RangeChoice, WorkingRange
 
 
 class Biases(MatrixEstimator):
@@ -26,7 +25,7 @@ class Biases(MatrixEstimator):
         As in `SVT`: observations are weighted by the inverse of how likely they were.
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
-    interval : {"symmetric", "unit"}, default "symmetric"
+    working_range : {"symmetric", "unit"}, default "symmetric"
         As in `SVT`.
     random_state : int, Generator or None, default None
         For the held-out cells of ``"1-bit"`` propensities.
@@ -57,23 +56,23 @@ class Biases(MatrixEstimator):
         regularization: float | None = None,
         propensities: PropensityChoice = None,
         value_range: RangeChoice = None,
-        interval: Interval = "symmetric",
+        working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.regularization = regularization
         self.propensities = propensities
         self.value_range = value_range
-        self.interval = interval
+        self.working_range = working_range
         self.random_state = random_state
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         prepared = prepare(
-            observed, self.interval, "biases", self.propensities, self.random_state, self.regularization
+            observed, self.working_range, "biases", self.propensities, self.random_state, self.regularization
         )
         self.notes_, self.propensities_ = prepared.notes, prepared.propensities
         self.converged_ = prepared.converged()
         m, n = observed.shape
         nothing = (np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))
         return LowRankEstimate.from_factors(
-            observed, self.interval, nothing, prepared.folding, prepared.centre
+            observed, self.working_range, nothing, prepared.folding, prepared.centre
         )

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.special import expit
 
+from likewise._typing import Floats
 from likewise.errors import InputError
 from likewise.memory import ensure_fits
-
-Floats = NDArray[np.float64]
 
 RADII = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Radii that are tried one after another, until held-out cells become less likely."""

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from likewise._typing import Floats
 from likewise.errors import InputError, ShapeError, unknown_name
+from likewise.estimation.base.weighting import Weighting
 from likewise.estimation.one_bit import one_bit_completion
-from likewise.estimation.weighting import Weighting
 from likewise.observations.table import Values, rows_of_entries
-
-Floats = NDArray[np.float64]
 
 METHODS = ("degrees", "1-bit")
 """Ways to estimate propensities."""

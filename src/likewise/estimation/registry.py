@@ -6,13 +6,13 @@ from inspect import signature
 from typing import Any
 
 from likewise.errors import EstimatorError, unknown_name
-from likewise.estimation.als_transformer import AlternatingLeastSquares
-from likewise.estimation.auto import Auto
+from likewise.estimation.als.transformer import AlternatingLeastSquares
+from likewise.estimation.auto.transformer import Auto
+from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.biases import Biases
-from likewise.estimation.cai_candes_shen_transformer import CaiCandesShen
-from likewise.estimation.estimator import MatrixEstimator
-from likewise.estimation.soft_impute_transformer import SoftImpute
-from likewise.estimation.svt_transformer import SVT
+from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen
+from likewise.estimation.nuclear_norm.transformer import SoftImpute
+from likewise.estimation.thresholding.transformer import SVT
 
 ESTIMATORS: dict[str, type[MatrixEstimator]] = {
     "svt": SVT,
@@ -78,7 +78,7 @@ def options_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> options_of("biases")
-    ('regularization', 'propensities', 'value_range', 'interval', 'random_state')
+    ('regularization', 'propensities', 'value_range', 'working_range', 'random_state')
     """
     return tuple(signature(ESTIMATORS[name]).parameters)
 

@@ -1,9 +1,6 @@
 """Do similar individuals get similar outputs? Distances, pairs, ratios, error beside them, certificates."""
 
-from likewise.fairness.accuracy import ErrorFigures, held_out_error
-from likewise.fairness.activity import ActivityCheck, activity_check
-from likewise.fairness.callable_distance import CallableDistance
-from likewise.fairness.certificates import (
+from likewise.certificates import (
     AffineCertificate,
     Certificate,
     ErrorBound,
@@ -14,32 +11,38 @@ from likewise.fairness.certificates import (
     compose,
     model_constant,
 )
-from likewise.fairness.co_observed_distance import CoObservedDistance
 from likewise.fairness.comparison import Comparison, MeasuredArm, compare
-from likewise.fairness.consistency import consistency
-from likewise.fairness.distance import DistanceDescription, PairwiseDistance
-from likewise.fairness.epsilon_delta import EpsilonDeltaCurve
-from likewise.fairness.factor_distance import FactorDistance
-from likewise.fairness.feature_distances import feature_distance, mahalanobis_distance, projected_distance
-from likewise.fairness.figure import AnyFigure, BracketedFigure, ExactFigure, Figure, SampledFigure
-from likewise.fairness.figures import FairnessFigures
-from likewise.fairness.findings import findings
-from likewise.fairness.gower_distance import GowerDistance
-from likewise.fairness.groups import GroupFigures, GroupSplit
-from likewise.fairness.histogram import RatioHistogram
-from likewise.fairness.measure import measure_arms, measure_fairness
-from likewise.fairness.neighbors import NeighborFigures, nearest_neighbors
-from likewise.fairness.observed_distance import ObservedDistance
-from likewise.fairness.output_distances import (
+from likewise.fairness.distances.activity import ActivityCheck, activity_check
+from likewise.fairness.distances.co_observed import CoObservedDistance
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
+from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance
+from likewise.fairness.distances.gower import GowerDistance
+from likewise.fairness.distances.observed import ObservedDistance
+from likewise.fairness.distances.outputs import (
     rank_biased_distance,
     top_items,
     top_n_distance,
     total_variation_distance,
 )
-from likewise.fairness.paired import PairedDifferences, PairedFigures, paired_differences
-from likewise.fairness.precomputed_distance import PrecomputedDistance
-from likewise.fairness.row_distance import RowDistance
-from likewise.fairness.sampled import SampledFairness, measure_sampled
+from likewise.fairness.distances.rows import FactorDistance, RowDistance
+from likewise.fairness.exact.measure import measure_arms, measure_fairness
+from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
+from likewise.fairness.metrics.consistency import consistency
+from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
+from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
+from likewise.fairness.metrics.metric_value import (
+    AnyMetricValue,
+    BracketedValue,
+    ExactValue,
+    MetricValue,
+    SampledValue,
+)
+from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, paired_differences
+from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, nearest_neighbors
+from likewise.fairness.metrics.violations import Violations, WorstPair
+from likewise.fairness.sampled.measure import SampledFairness, measure_sampled
 from likewise.fairness.search.explanation import (
     Contribution,
     DistanceExplanation,
@@ -47,16 +50,14 @@ from likewise.fairness.search.explanation import (
     explain_pair,
 )
 from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
-from likewise.fairness.similar import SimilarPairs
+from likewise.fairness.sentences import findings
 from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
-from likewise.fairness.violations import Violations
-from likewise.fairness.worst import WorstPair
 
 __all__ = [
     "ActivityCheck",
     "AffineCertificate",
-    "AnyFigure",
-    "BracketedFigure",
+    "AnyMetricValue",
+    "BracketedValue",
     "CallableDistance",
     "Certificate",
     "CoObservedDistance",
@@ -66,27 +67,27 @@ __all__ = [
     "DistanceExplanation",
     "EpsilonDeltaCurve",
     "ErrorBound",
-    "ErrorFigures",
-    "ExactFigure",
+    "ErrorMetrics",
+    "ExactValue",
     "FactorDistance",
-    "FairnessFigures",
-    "Figure",
+    "FairnessMetrics",
     "GowerDistance",
-    "GroupFigures",
+    "GroupMetrics",
     "GroupSplit",
     "LipschitzCertificates",
     "MeasuredArm",
-    "NeighborFigures",
+    "MetricValue",
+    "NeighborMetrics",
     "ObservedDistance",
     "PairExplanation",
     "PairedDifferences",
-    "PairedFigures",
+    "PairedMetrics",
     "PairwiseDistance",
     "PrecomputedDistance",
     "RatioHistogram",
     "RowDistance",
     "SampledFairness",
-    "SampledFigure",
+    "SampledValue",
     "SimilarPairs",
     "Unavailable",
     "Verdict",

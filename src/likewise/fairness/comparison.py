@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise.errors import InputError
-from likewise.fairness.accuracy import ErrorFigures
-from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.figure import ExactFigure, plain
-from likewise.fairness.figures import FairnessFigures
-from likewise.fairness.findings import findings
-from likewise.fairness.measure import measure_arms
-from likewise.fairness.options import Progress, output_distance
-from likewise.fairness.paired import PairedDifferences, paired_differences
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.measure import measure_arms
+from likewise.fairness.metrics.accuracy import ErrorMetrics
+from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.metric_value import ExactValue, plain
+from likewise.fairness.metrics.paired import PairedDifferences, paired_differences
+from likewise.fairness.options import output_distance
+from likewise.fairness.sentences import findings
+from likewise.progress import Progress
 
 if TYPE_CHECKING:
     import polars
@@ -32,13 +33,13 @@ class MeasuredArm:
 
     Parameters
     ----------
-    fairness : FairnessFigures
-    error : ErrorFigures or None
+    fairness : FairnessMetrics
+    error : ErrorMetrics or None
         None if accuracy was not measured.
     """
 
-    fairness: FairnessFigures
-    error: ErrorFigures | None = None
+    fairness: FairnessMetrics
+    error: ErrorMetrics | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Comparison:
         Figures over all pairs of this data set, and errors.
     valid : bool
         Whether both were held against the same reference distance. If not, differences mean nothing, and the sentences say so.
-    differences : mapping of str to ExactFigure
+    differences : mapping of str to ExactValue
         After minus before, for every figure over all pairs that both have.
     paired : PairedDifferences or None
         Pair by pair, with intervals; None if not asked for or not valid.
@@ -65,7 +66,7 @@ class Comparison:
     after: str
     arms: Mapping[str, MeasuredArm]
     valid: bool
-    differences: Mapping[str, ExactFigure]
+    differences: Mapping[str, ExactValue]
     paired: PairedDifferences | None = None
     findings: tuple[str, ...] = field(default=())
 
@@ -117,7 +118,7 @@ def compare(
     arms: Mapping[str, ArrayLike | PairwiseDistance],
     reference: Reference,
     *,
-    errors: Mapping[str, ErrorFigures | None] | None = None,
+    errors: Mapping[str, ErrorMetrics | None] | None = None,
     mixed_references: bool = False,
     population: str | None = "population",
     n_pairs: int | None = None,
@@ -136,7 +137,7 @@ def compare(
         Two of them, before and after a change, for example ``{"without": Yh, "with": Yf}``; see `measure_fairness`.
     reference : PairwiseDistance, or mapping of str to PairwiseDistance
         d, fixed before the change. One distance for each arm is refused unless `mixed_references` names it.
-    errors : mapping of str to ErrorFigures, optional
+    errors : mapping of str to ErrorMetrics, optional
         Error of each arm, to be read beside fairness; see `held_out_error`.
     mixed_references : bool, default False
         Allow one reference distance for each arm. That is not a valid comparison, and the result says so.
@@ -230,21 +231,21 @@ def _measure(
     valid: bool,
     progress: Progress | None,
     options: Mapping[str, Any],
-) -> dict[str, FairnessFigures]:
+) -> dict[str, FairnessMetrics]:
     """Measure the arms together where they share a reference, else one by one."""
     if valid:
         return measure_arms(distances, next(iter(references.values())), progress=progress, **options)
-    figures: dict[str, FairnessFigures] = {}
+    figures: dict[str, FairnessMetrics] = {}
     for name, distance in distances.items():
         figures |= measure_arms({name: distance}, references[name], progress=progress, **options)
     return figures
 
 
-def _differences(before: FairnessFigures, after: FairnessFigures) -> dict[str, ExactFigure]:
+def _differences(before: FairnessMetrics, after: FairnessMetrics) -> dict[str, ExactValue]:
     earlier, later = before.figures(), after.figures()
     with np.errstate(invalid="ignore"):
         return {
-            name: ExactFigure(
+            name: ExactValue(
                 float(np.subtract(later[name].value, earlier[name].value)), earlier[name].n_pairs
             )
             for name in earlier

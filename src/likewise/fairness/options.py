@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
-from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.order_of_rows import check_order
-from likewise.fairness.row_distance import RowDistance
-from likewise.fairness.violations import check_lipschitz
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total) as the work goes on, in pairs; total is the same in every call."""
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.rows import RowDistance
+from likewise.fairness.metrics.violations import check_lipschitz
+from likewise.observations.index_alignment import check_order
+from likewise.progress import Progress
 
 
 def output_distance(

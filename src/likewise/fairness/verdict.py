@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from math import inf, isnan
 from typing import Any, Literal
 
+from likewise.certificates import AffineCertificate, Certificate, Unavailable
 from likewise.errors import InputError, option
-from likewise.fairness.certificates import AffineCertificate, Certificate, Unavailable
-from likewise.fairness.figure import ExactFigure, Figure, SampledFigure
-from likewise.fairness.sampling import DATA_SET
+from likewise.fairness.metrics.metric_value import ExactValue, MetricValue, SampledValue
+from likewise.fairness.sampled.sampling import DATA_SET
 
 Status = Literal["holds", "violated", "inconclusive"]
 
@@ -60,13 +60,13 @@ class Verdict:
 
 
 def judge_rate(
-    rate: Figure, limit: float, *, tolerance: float = 0.0, slack: float = 0.0, population: str = DATA_SET
+    rate: MetricValue, limit: float, *, tolerance: float = 0.0, slack: float = 0.0, population: str = DATA_SET
 ) -> Verdict:
     """Judge by the share of pairs with ``D > limit * d + slack``.
 
     Parameters
     ----------
-    rate : ExactFigure or SampledFigure
+    rate : ExactValue or SampledValue
         An exact one decides. A sampled one decides where its interval lies on one side of `tolerance`, and by a single
         violating pair where none is tolerated. Intervals with one end only give the strongest answer.
     limit : float
@@ -89,21 +89,21 @@ def judge_rate(
 
     Examples
     --------
-    >>> print(judge_rate(ExactFigure(0.002, 4950), 1.5, tolerance=0.01))
+    >>> print(judge_rate(ExactValue(0.002, 4950), 1.5, tolerance=0.01))
     D <= 1.5 d for all pairs of this data set but a share of 0.01: holds (a share of 0.002 violates)
-    >>> judge_rate(SampledFigure(0.0, 0.0, 0.0099, 0.95, DATA_SET, "Clopper-Pearson", 300), 1.5).status
+    >>> judge_rate(SampledValue(0.0, 0.0, 0.0099, 0.95, DATA_SET, "Clopper-Pearson", 300), 1.5).status
     'inconclusive'
     """
     check_limit(limit)
     check_tolerance(tolerance)
-    if isinstance(rate, ExactFigure):
+    if isinstance(rate, ExactValue):
         status = _exact_status(rate.value, tolerance)
         reason = f"a share of {rate.value:.4g} violates"
         return Verdict(status, limit, tolerance, None, population, reason, slack)
     return _judge_sampled_rate(rate, limit, tolerance, slack)
 
 
-def _judge_sampled_rate(rate: SampledFigure, limit: float, tolerance: float, slack: float) -> Verdict:
+def _judge_sampled_rate(rate: SampledValue, limit: float, tolerance: float, slack: float) -> Verdict:
     def verdict(status: Status, confidence: float | None, reason: str) -> Verdict:
         return Verdict(status, limit, tolerance, confidence, rate.population, reason, slack)
 
@@ -117,12 +117,12 @@ def _judge_sampled_rate(rate: SampledFigure, limit: float, tolerance: float, sla
     return verdict("inconclusive", None, f"a share from {rate.low:.4g} to {rate.high:.4g} violates {by}")
 
 
-def judge_maximum(max_ratio: Figure, limit: float, *, population: str = DATA_SET) -> Verdict:
+def judge_maximum(max_ratio: MetricValue, limit: float, *, population: str = DATA_SET) -> Verdict:
     """Judge by the largest ratio D / d; no violating pair is tolerated.
 
     Parameters
     ----------
-    max_ratio : ExactFigure or SampledFigure
+    max_ratio : ExactValue or SampledValue
         The largest ratio of a sample can only show a violation.
     limit : float
         L > 0.
@@ -140,11 +140,11 @@ def judge_maximum(max_ratio: Figure, limit: float, *, population: str = DATA_SET
 
     Examples
     --------
-    >>> print(judge_maximum(ExactFigure(1.2, 4950), 1.5))
+    >>> print(judge_maximum(ExactValue(1.2, 4950), 1.5))
     D <= 1.5 d for all pairs of this data set: holds (the largest ratio is 1.2)
     """
     check_limit(limit)
-    if isinstance(max_ratio, ExactFigure):
+    if isinstance(max_ratio, ExactValue):
         status = _exact_status(max_ratio.value, limit)
         return Verdict(status, limit, 0.0, None, population, f"the largest ratio is {max_ratio.value:.4g}")
     status = "violated" if max_ratio.value > limit else "inconclusive"
@@ -224,7 +224,7 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
     Examples
     --------
     >>> unsure = judge_certificate(Unavailable("K1", "trees jump"), 2.0)
-    >>> strongest_verdict(unsure, judge_maximum(ExactFigure(1.2, 4950), 2.0)).status
+    >>> strongest_verdict(unsure, judge_maximum(ExactValue(1.2, 4950), 2.0)).status
     'holds'
     """
     if not verdicts:

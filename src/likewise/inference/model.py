@@ -1,4 +1,4 @@
-"""What the audit means by a model, and how names, callables and estimators become one."""
+"""What an algorithm has learnt from a matrix, handed on so that its Lipschitz constant can be proved."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from likewise._typing import Floats
 from likewise.errors import LikewiseError, ModelError, unknown_name
-from likewise.inference.checked_outputs import checked_outputs, dense
-from likewise.inference.dense_net_model import DenseNetModel
-from likewise.inference.dense_net_recommender import DenseNetRecommender
 from likewise.inference.estimator_model import run_estimator
 from likewise.inference.import_path import import_object
-from likewise.inference.knn_recommender import KNNRecommender
-from likewise.inference.nearest_neighbors import Progress
-from likewise.inference.neighbor_model import NearestNeighborModel
+from likewise.inference.neighbors.model import NearestNeighborModel
+from likewise.inference.neighbors.recommender import KNNRecommender
+from likewise.inference.net.model import DenseNetModel
+from likewise.inference.net.recommender import DenseNetRecommender
 from likewise.inference.trained_model import Keep, TrainedModel
 from likewise.observations import ObservedMatrix
-
-Floats = NDArray[np.float64]
+from likewise.observations.outputs import checked_outputs, dense
+from likewise.progress import Progress
 
 
 class Model(Protocol):
@@ -49,9 +47,9 @@ class Model(Protocol):
         Parameters
         ----------
         matrix : ndarray or csr_array, shape (m, n)
-            B, on the method's interval; rows are individuals. What a sparse one does not store is 0.
+            B, on the method's working range; rows are individuals. What a sparse one does not store is 0.
         observed : ObservedMatrix, shape (m, n), optional
-            What was observed, on the same interval, for algorithms that learn it or can tell observed entries from filled ones.
+            What was observed, on the same working range, for algorithms that learn it or can tell observed entries from filled ones.
         progress : callable, optional
             Called with (done, total) by algorithms that work in steps.
         keep : callable, optional
@@ -153,6 +151,7 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.cluster import KMeans
     >>> B = np.array([[1.0, 1.0], [1.0, 0.9], [-1.0, -1.0]])
     >>> as_model(KMeans(n_clusters=2), random_state=0)(B).sum(axis=1)

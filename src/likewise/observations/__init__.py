@@ -4,16 +4,16 @@ from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.observations.reading import read_pairs, read_ratings
 from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
-from likewise.observations.value_range import AffineScale, Interval, ValueRange
+from likewise.observations.value_range import AffineScale, ValueRange, WorkingRange
 from likewise.observations.write_ratings import write_ratings
 
 __all__ = [
     "AffineScale",
     "ClusteredData",
     "HoldOut",
-    "Interval",
     "ObservedMatrix",
     "ValueRange",
+    "WorkingRange",
     "clustered",
     "hold_out",
     "read_pairs",

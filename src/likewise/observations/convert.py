@@ -13,8 +13,7 @@ from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError
 from likewise.observations.ids import counted_ids, label_axis
-from likewise.observations.table import Table, Values, float_type, index_type
-from likewise.observations.triplets import Axis, compress
+from likewise.observations.table import Axis, Table, Values, compress, float_type, index_type
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -10,11 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations.convert import to_table
-from likewise.observations.positions import checked_selection
-from likewise.observations.range_check import RangeChoice, resolve_range
-from likewise.observations.table import Table, Values, keep_entries, notes_on_size, rows_of_entries
-from likewise.observations.triplets import DuplicateRule, assemble
-from likewise.observations.value_range import Interval, ValueRange
+from likewise.observations.index_alignment import checked_selection
+from likewise.observations.table import (
+    DuplicateRule,
+    Table,
+    Values,
+    assemble,
+    keep_entries,
+    notes_on_size,
+    rows_of_entries,
+)
+from likewise.observations.value_range import RangeChoice, ValueRange, WorkingRange, resolve_range
 
 
 class ObservedMatrix:
@@ -184,7 +190,7 @@ class ObservedMatrix:
     def zero_filled(self) -> Values:
         """Return the values, to be read with missing entries as 0, as Section 4.1 does (step 1).
 
-        Scale first: 0 is the middle of the range only on the ``"symmetric"`` interval.
+        Scale first: 0 is the middle of the range only on the ``"symmetric"`` working range.
 
         Returns
         -------
@@ -231,12 +237,12 @@ class ObservedMatrix:
         dense[self.positions()] = self.values.data
         return dense
 
-    def scaled(self, interval: Interval = "symmetric") -> ObservedMatrix:
-        """Return the observations on an interval of the method; its value range is that interval.
+    def scaled(self, working_range: WorkingRange = "symmetric") -> ObservedMatrix:
+        """Return the observations on a working range of the method, which then is its value range.
 
         Parameters
         ----------
-        interval : {"symmetric", "unit"}
+        working_range : {"symmetric", "unit"}
             [-1, 1] or [0, 1].
 
         Returns
@@ -252,7 +258,7 @@ class ObservedMatrix:
         >>> Z.scaled("unit").values.data
         array([0. , 0.5, 1. ])
         """
-        scale = self.value_range.scale_to(interval)
+        scale = self.value_range.scale_to(working_range)
         mapped = scale.forward(self.values.data, self.values.indices)
         # Rounding may step over an end by one unit in the last place.
         return self.with_values(np.clip(mapped, *scale.bounds), ValueRange.declared(scale.bounds))

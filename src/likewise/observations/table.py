@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+
+from likewise.errors import ObservationError, ShapeError, option, unknown_name
+from likewise.observations.ids import as_id_array, counted_ids, factorize
 
 Values: TypeAlias = sparse.csr_array[Any, tuple[int, int]]
 
@@ -94,3 +98,165 @@ def notes_on_size(values: Values) -> list[str]:
         "there is one feature only": columns == 1,
     }
     return [note for note, holds in candidates.items() if holds]
+
+
+DuplicateRule = Literal["error", "first", "last", "mean"]
+"""What to do where a pair (individual, feature) occurs more than once."""
+
+_SHOWN = 3
+"""How many offending pairs an error names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The ids of one axis and, for each triplet, its position on it."""
+
+    ids: NDArray[Any]
+    codes: NDArray[np.integer]
+
+    def at(self, triplets: NDArray[np.bool_]) -> Axis:
+        """Return the positions of some of the triplets, on the same axis."""
+        return Axis(self.ids, self.codes[triplets])
+
+
+def assemble(
+    rows: ArrayLike,
+    columns: ArrayLike,
+    values: ArrayLike,
+    *,
+    shape: tuple[int, int] | None = None,
+    duplicates: DuplicateRule = "error",
+    missing_value: float | None = None,
+) -> Table:
+    """Turn triplets into a table; see `ObservedMatrix.from_triplets` for the meaning of the parameters.
+
+    A triplet whose value is `missing_value` observes nothing, so it repeats no pair and comes neither first nor last; its individual and
+    feature stay.
+
+    Raises
+    ------
+    ShapeError
+        If lengths differ or an id does not fit `shape`.
+    ObservationError
+        If an id is missing, or a pair occurs more than once and `duplicates` is ``"error"``.
+    """
+    if duplicates not in get_args(DuplicateRule):
+        raise ObservationError(*unknown_name("rule for duplicates", duplicates, get_args(DuplicateRule)))
+    row_names, column_names, numbers = as_id_array(rows), as_id_array(columns), _as_numbers(values)
+    lengths = (row_names.size, column_names.size, numbers.size)
+    if len(set(lengths)) > 1:
+        raise ShapeError(
+            "{} rows, {} columns and {} values".format(*lengths), "one of each for every observation"
+        )
+    if not numbers.size:
+        raise ObservationError("no observation", "at least one")
+    row_axis, column_axis, notes = _axes(row_names, column_names, shape)
+    if missing_value is not None:
+        kept = is_observed(numbers, missing_value)
+        row_axis, column_axis, numbers = row_axis.at(kept), column_axis.at(kept), numbers[kept]
+        notes = (*notes, note_on_missing(kept, missing_value))
+    matrix, merged = compress(row_axis, column_axis, numbers, duplicates)
+    return Table(matrix, row_axis.ids, column_axis.ids, (*notes, *merged))
+
+
+def _as_numbers(values: ArrayLike) -> NDArray[np.floating]:
+    try:
+        array = np.asarray(values)
+        if array.ndim != 1 or array.dtype.kind in "USVcmM":
+            raise TypeError(f"type {array.dtype}, shape {array.shape}")
+        return array.astype(float_type(array.dtype), copy=False)
+    except (TypeError, ValueError) as error:
+        raise ObservationError(
+            f"values that are not a sequence of numbers ({error})", "one real number for each observation"
+        ) from error
+
+
+def _axes(
+    rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int] | None
+) -> tuple[Axis, Axis, tuple[str, ...]]:
+    if shape is None:
+        return Axis(*factorize(rows, "row")), Axis(*factorize(columns, "column")), ()
+    _check_shape(shape)
+    for ids, axis in ((rows, "row"), (columns, "column")):
+        if ids.dtype.kind not in "iu":
+            raise ShapeError(
+                f"shape {shape} with {axis} ids such as {ids[0]!r}", "integer ids where a shape is given"
+            )
+    # Both axes are counted alike: an item 0 without a rating is likelier than users counted from 0 and items from 1.
+    origin = 1 if min(rows.min(), columns.min()) > 0 else 0
+    note = f"ids are counted from {origin}, as {'no' if origin else 'an'} id is 0"
+    return _counted(rows, shape[0], origin, "row"), _counted(columns, shape[1], origin, "column"), (note,)
+
+
+def _check_shape(shape: tuple[int, int]) -> None:
+    try:
+        is_size = len(shape) == 2 and all(operator.index(length) > 0 for length in shape)
+    except TypeError:
+        is_size = False
+    if not is_size:
+        raise ShapeError(f"shape {shape!r}", "two positive integers (n_individuals, n_features)")
+
+
+def _counted(ids: NDArray[np.integer], length: int, origin: int, axis: str) -> Axis:
+    low, high = int(ids.min()), int(ids.max())
+    if low < origin or high >= length + origin:
+        wrong = low if low < origin else high
+        raise ShapeError(
+            f"{axis} id {wrong} for {length} {axis}s", f"ids from {origin} to {length - 1 + origin}"
+        )
+    return Axis(counted_ids(length, origin), (ids - origin).astype(index_type(length)))
+
+
+def compress(
+    rows: Axis, columns: Axis, numbers: NDArray[np.floating], duplicates: DuplicateRule = "error"
+) -> tuple[Values, tuple[str, ...]]:
+    """Sort triplets into CSR and say what became of duplicates.
+
+    SciPy adds duplicates up, so that fewer entries than triplets betray them at no further cost.
+    """
+    shape = (rows.ids.size, columns.ids.size)
+    matrix = sparse.coo_array((numbers, (rows.codes, columns.codes)), shape=shape).tocsr()
+    n_merged = numbers.size - matrix.nnz
+    if not n_merged:
+        return matrix, ()
+    order, starts = _group_pairs(rows.codes, columns.codes)
+    counts = np.diff(starts, append=order.size)
+    if duplicates == "error":
+        raise _duplicate_error(rows, columns, order[starts[counts > 1]])
+    matrix.data = _merge(numbers[order], starts, counts, duplicates).astype(numbers.dtype)
+    repeated = int((counts > 1).sum())
+    verb = "averaged" if duplicates == "mean" else f"the {duplicates} was kept"
+    return matrix, (f"{repeated:,} {'pair' if repeated == 1 else 'pairs'} occurred more than once; {verb}",)
+
+
+def _group_pairs(
+    rows: NDArray[np.integer], columns: NDArray[np.integer]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the order that sorts triplets by pair, kept in order within one, and where each pair starts."""
+    order = np.lexsort((columns, rows))
+    differs = (np.diff(rows[order]) != 0) | (np.diff(columns[order]) != 0)
+    return order, np.flatnonzero(np.concatenate(([True], differs)))
+
+
+def _merge(
+    grouped: NDArray[np.floating],
+    starts: NDArray[np.intp],
+    counts: NDArray[np.intp],
+    duplicates: DuplicateRule,
+) -> NDArray[np.floating]:
+    if duplicates == "first":
+        return grouped[starts]
+    if duplicates == "last":
+        ends: NDArray[np.intp] = starts + counts
+        return grouped[ends - 1]
+    return np.asarray(np.add.reduceat(grouped, starts, dtype=np.float64) / counts)
+
+
+def _duplicate_error(rows: Axis, columns: Axis, firsts: NDArray[np.intp]) -> ObservationError:
+    shown = np.sort(firsts)[:_SHOWN]
+    pairs = ", ".join(f"({rows.ids[rows.codes[k]]}, {columns.ids[columns.codes[k]]})" for k in shown)
+    return ObservationError(
+        f"{firsts.size:,} {'pair occurs' if firsts.size == 1 else 'pairs occur'} more than once, the first being {pairs}",
+        "each pair (individual, feature) once",
+        f"choose {', '.join(option('duplicates', repr(rule)) for rule in ('first', 'last'))} or {option('duplicates', repr('mean'))}",
+    )

@@ -1,4 +1,4 @@
-"""The range that observed values live in, and the affine map between it and the method's own interval."""
+"""The range that observed values live in, and the affine map between it and the method's own working range."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import ObservationError, unknown_name
+from likewise.errors import ObservationError, ShapeError, option, unknown_name
+from likewise.observations.table import Table, Values, rows_of_entries
 
-Interval = Literal["symmetric", "unit"]
-"""``"symmetric"`` is [-1, 1], the interval of the theory (Section 3); ``"unit"`` is [0, 1], used in Experiment 2."""
+WorkingRange = Literal["symmetric", "unit"]
+"""``"symmetric"`` is [-1, 1], the range of the theory (Section 3); ``"unit"`` is [0, 1], used in Experiment 2."""
 
 Columns = NDArray[np.integer] | slice | None
 
-_BOUNDS: dict[Interval, tuple[float, float]] = {"symmetric": (-1.0, 1.0), "unit": (0.0, 1.0)}
+_BOUNDS: dict[WorkingRange, tuple[float, float]] = {"symmetric": (-1.0, 1.0), "unit": (0.0, 1.0)}
 
 
 _ROUNDINGS = 4
@@ -24,14 +25,14 @@ _ROUNDINGS = 4
 
 @dataclass(frozen=True, eq=False)
 class AffineScale:
-    """The map ``x -> (x - shift) / factor`` from the user's units onto an interval of the method.
+    """The map ``x -> (x - shift) / factor`` from the user's units onto a working range of the method.
 
     Parameters
     ----------
     shift, factor : ndarray, shape () or (n_columns,)
         One number for all columns, or one for each.
     bounds : tuple of float
-        The interval that the value range is mapped onto.
+        The working range that the value range is mapped onto.
     """
 
     shift: NDArray[np.float64]
@@ -39,7 +40,7 @@ class AffineScale:
     bounds: tuple[float, float]
 
     def forward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
-        """Map values in the user's units to the interval; `columns` says which column each value belongs to.
+        """Map values in the user's units to the working range; `columns` says which column each value belongs to.
 
         What is 0 there but for rounding is 0, as a missing entry is once it is filled: 3.15 is in the middle of 2.2 to 4.1.
         """
@@ -50,7 +51,7 @@ class AffineScale:
         return np.where(np.abs(scaled) <= _ROUNDINGS * unit * (1 + np.abs(shift / factor)), 0.0, scaled)
 
     def backward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
-        """Map values in the interval back to the user's units."""
+        """Map values in the working range back to the user's units."""
         return np.asarray(values) * _of(self.factor, columns) + _of(self.shift, columns)
 
 
@@ -105,11 +106,11 @@ class ValueRange:
             raise ObservationError(f"value range {bounds!r}", "finite bounds with low < high")
         return cls(low, high)
 
-    def scale_to(self, interval: Interval) -> AffineScale:
-        """Return the affine map from this range onto `interval`."""
-        if interval not in _BOUNDS:
-            raise ObservationError(*unknown_name("interval", interval, _BOUNDS))
-        low, high = _BOUNDS[interval]
+    def scale_to(self, working_range: WorkingRange) -> AffineScale:
+        """Return the affine map from this range onto `working_range`."""
+        if working_range not in _BOUNDS:
+            raise ObservationError(*unknown_name("working_range", working_range, _BOUNDS))
+        low, high = _BOUNDS[working_range]
         factor = (self.high - self.low) / (high - low)
         return AffineScale(np.asarray(self.low - low * factor), np.asarray(factor), (low, high))
 
@@ -121,3 +122,120 @@ class ValueRange:
 
     def __repr__(self) -> str:
         return f"ValueRange({self})"
+
+
+RangeChoice = tuple[ArrayLike, ArrayLike] | ValueRange | Literal["per-column"] | None
+"""A declared range, or how to infer one."""
+
+
+def resolve_range(table: Table, choice: RangeChoice) -> tuple[ValueRange, tuple[str, ...]]:
+    """Return the value range of a table and the notes about it, having checked every observation.
+
+    Raises
+    ------
+    ObservationError
+        Nothing observed; a value that is not finite or outside the declared range; no spread to infer a range from.
+    ShapeError
+        A declared range that has another number of columns than the table.
+    """
+    _check_finite(table)
+    if choice is None:
+        return _infer_common(table)
+    if isinstance(choice, str):
+        return _infer_per_column(table, choice)
+    declared = choice if isinstance(choice, ValueRange) else ValueRange.declared(choice)
+    _check_within(table, declared)
+    return declared, ()
+
+
+def _check_finite(table: Table) -> None:
+    rows, columns = table.values.shape
+    if not table.values.nnz:
+        raise ObservationError(
+            f"a {rows} x {columns} matrix without an observation", "at least one observation"
+        )
+    if (wrong := np.flatnonzero(~np.isfinite(table.values.data))).size:
+        raise ObservationError(
+            f"value {_named(table, wrong[0])}",
+            "finite values",
+            "leave out what is missing; every stored entry is an observation",
+        )
+
+
+def _check_within(table: Table, declared: ValueRange) -> None:
+    data, columns = table.values.data, table.values.indices
+    if declared.low.ndim and declared.low.size != table.values.shape[1]:
+        raise ShapeError(
+            f"{declared.low.size} value ranges for {table.values.shape[1]} columns",
+            "one range, or one a column",
+        )
+    # Compared in the precision of the data: 0.1 in float32 is larger than 0.1 in float64.
+    low, high = (np.asarray(bound, dtype=data.dtype) for bound in (declared.low, declared.high))
+    if low.ndim:
+        low, high = low[columns], high[columns]
+    if (wrong := np.flatnonzero((data < low) | (data > high))).size:
+        raise ObservationError(
+            f"{wrong.size:,} values outside the declared range, the first being {_named(table, wrong[0])}",
+            f"values in {declared!r}",
+        )
+
+
+def _named(table: Table, entry: np.intp) -> str:
+    row, column = rows_of_entries(table.values)[entry], table.values.indices[entry]
+    return f"{table.values.data[entry]:g} at ({table.row_ids[row]}, {table.column_ids[column]})"
+
+
+def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
+    low, high = _spread(table.values.data)
+    if not low < high:
+        raise ObservationError(
+            f"observations that all equal {low:g}",
+            "values that differ, or a declared range",
+            f"give {option('value_range', '(low, high)')}",
+        )
+    inferred = _inferred(np.asarray(low), np.asarray(high))
+    return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)
+
+
+def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str, ...]]:
+    """Take the smallest and largest value of each column; a column without observations gets those of all columns."""
+    if choice != "per-column":
+        raise ObservationError(
+            f"value range {choice!r}", "a pair (low, high) or 'per-column'", "for example (1, 5)"
+        )
+    low, high = column_extremes(table.values)
+    empty = low > high
+    low[empty], high[empty] = _spread(table.values.data)
+    if (flat := np.flatnonzero(low >= high)).size:
+        raise ObservationError(
+            f"column {table.column_ids[flat[0]]} without spread: all its values equal {low[flat[0]]:g}",
+            "at least two different values in each column",
+            f"declare the range of every column: {option('value_range', '(lows, highs)')}",
+        )
+    return _inferred(low, high), ("value range inferred from the data, for each column its own",)
+
+
+def _inferred(low: NDArray[np.float64], high: NDArray[np.float64]) -> ValueRange:
+    with np.errstate(over="ignore"):
+        too_wide = np.flatnonzero(~np.isfinite(high - low))
+    if too_wide.size:
+        ends = " to ".join(f"{np.atleast_1d(end)[too_wide[0]]:g}" for end in (low, high))
+        raise ObservationError(
+            f"observations from {ends}, so far apart that no number holds the difference",
+            "a narrower range",
+            "look for a value that stands for missing, or use larger units",
+        )
+    return ValueRange(low, high, inferred=True)
+
+
+def column_extremes(values: Values) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest and largest observed value of each column; (inf, -inf) where nothing is observed."""
+    n_columns = values.shape[1]
+    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    np.minimum.at(low, values.indices, values.data)
+    np.maximum.at(high, values.indices, values.data)
+    return low, high
+
+
+def _spread(data: NDArray[np.floating]) -> tuple[float, float]:
+    return float(data.min()), float(data.max())

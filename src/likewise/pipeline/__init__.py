@@ -2,9 +2,10 @@
 
 from likewise.pipeline.audit import audit
 from likewise.pipeline.frontier import frontier
-from likewise.pipeline.frontier_result import Frontier, FrontierPoint
-from likewise.pipeline.result import Arm, AuditReport, DataSummary, EstimateSummary, ReferenceSummary
-from likewise.pipeline.steps import Progress, Steps
+from likewise.progress import StepProgress, Steps
+from likewise.report.audit_report import AuditReport
+from likewise.report.frontier import Frontier, FrontierPoint
+from likewise.report.records import Arm, DataSummary, EstimateSummary, ReferenceSummary
 
 __all__ = [
     "Arm",
@@ -13,8 +14,8 @@ __all__ = [
     "EstimateSummary",
     "Frontier",
     "FrontierPoint",
-    "Progress",
     "ReferenceSummary",
+    "StepProgress",
     "Steps",
     "audit",
     "frontier",

@@ -11,12 +11,11 @@ from numpy.typing import ArrayLike
 from likewise.errors import InputError
 from likewise.estimation import SVT, Auto, MatrixEstimator, as_estimator
 from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, findings
-from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
+from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.equal_people import why_equal_people_differ
+from likewise.pipeline.caveats import missing_in_worst_pairs, why_equal_people_differ
 from likewise.pipeline.measurement import Measurement, PairChoice
-from likewise.pipeline.missing_in_worst import missing_in_worst_pairs
 from likewise.pipeline.proved import prove_outputs
 from likewise.pipeline.references import (
     ReferenceChoice,
@@ -25,11 +24,11 @@ from likewise.pipeline.references import (
     reference_distances,
     summarise_reference,
 )
-from likewise.pipeline.result import Arm, AuditReport, DataSummary
 from likewise.pipeline.run import Run, run_model, take_outputs
-from likewise.pipeline.steps import Progress, Steps
 from likewise.pipeline.summaries import summarise_data, summarise_estimate
-from likewise.progress_bars import shown
+from likewise.progress import StepProgress, Steps, shown
+from likewise.report.audit_report import AuditReport
+from likewise.report.records import Arm, DataSummary
 
 
 def audit(
@@ -50,7 +49,7 @@ def audit(
     confidence: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
-    progress: Progress | bool | None = None,
+    progress: StepProgress | bool | None = None,
 ) -> AuditReport:
     """Audit individual fairness: of an algorithm with and without pre-processing, or of outputs that are given.
 
@@ -150,7 +149,7 @@ def audit(
             run = _run_model(individuals, estimator, model, target, hold_out, random_state, steps)
         else:
             run = take_outputs(_observations(individuals), outputs, estimator, steps)
-        data = summarise_data(individuals, run.interval, source)
+        data = summarise_data(individuals, run.working_range, source)
         distances = reference_distances(reference, run, norm)
         return _report(data, run, distances, reference, measurement, settings, steps)
 

@@ -12,13 +12,12 @@ from sklearn.base import clone
 
 from likewise.errors import InputError, RankZeroWarning, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
-from likewise.estimation.budget import BudgetSolution, check_limit, within_budget
-from likewise.estimation.budget_rows import BudgetRows
+from likewise.estimation.budget.budget import BudgetSolution, check_limit, within_budget
+from likewise.estimation.budget.rows import BudgetRows
 from likewise.fairness import Certificate, PairwiseDistance, certify
-from likewise.fairness.norms import Norm
 from likewise.inference import Model, as_model
+from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.frontier_result import Frontier, FrontierPoint
 from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.references import (
     ReferenceChoice,
@@ -27,8 +26,9 @@ from likewise.pipeline.references import (
     summarise_reference,
 )
 from likewise.pipeline.run import Run, check_model, hide
-from likewise.pipeline.steps import Progress, Steps
 from likewise.pipeline.summaries import summarise_data
+from likewise.progress import StepProgress, Steps
+from likewise.report.frontier import Frontier, FrontierPoint
 
 SHARES = (0.9, 0.75, 0.5, 0.35, 0.25, 0.1)
 """Budgets by default, as shares of the constant K* without a budget."""
@@ -55,7 +55,7 @@ def frontier(
     pairs: PairChoice | None = None,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
-    progress: Progress | None = None,
+    progress: StepProgress | None = None,
 ) -> Frontier:
     """Show what fairness costs: the error on hidden observations at every budget for the constant K* of pre-processing.
 
@@ -72,7 +72,7 @@ def frontier(
     model : str, callable or scikit-learn estimator, default "identity"
         The algorithm h; see `likewise.inference.as_model`. By default the estimate itself is the output.
     budgets : sequence of float, optional
-        Values of L above 0, on the method's interval. By default 0.9, 0.75, 0.5, 0.35, 0.25 and 0.1 of the constant without a budget.
+        Values of L above 0, on the method's working range. By default 0.9, 0.75, 0.5, 0.35, 0.25 and 0.1 of the constant without a budget.
     hold_out : float, default 0.1
         Share of the observations to hide, in [0, 1); 0 measures no error.
     reference : {"observed", "co-observed"} or PairwiseDistance, default "observed"
@@ -121,7 +121,7 @@ def frontier(
     points = tuple(_points(_Job(base, algorithm, measurement, distances["with"], steps), budgets))
     assert base.fitted is not None
     return Frontier(
-        data=summarise_data(observed, base.interval, source),
+        data=summarise_data(observed, base.working_range, source),
         estimator=" ".join(repr(base.fitted).split()),
         model=algorithm.name,
         reference=summarise_reference(reference, distances, ()),
@@ -150,8 +150,8 @@ class _Job:
         assert training is not None
         certificate = _constant(estimate, training)
         with self.steps.step(f"run the model {name}") as report:
-            scaled = training.scaled(self.base.interval)
-            outputs = self.model(estimate.on_interval().to_dense(), scaled, progress=report)
+            scaled = training.scaled(self.base.working_range)
+            outputs = self.model(estimate.on_working_range().to_dense(), scaled, progress=report)
         run = Run(
             training, self.base.hidden, self.base.fitted, {name: outputs}, {}, self.model.predicts_entries
         )

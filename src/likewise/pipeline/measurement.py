@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import InputError, option
 from likewise.fairness import (
-    FairnessFigures,
+    FairnessMetrics,
     PairwiseDistance,
     SampledFairness,
     Verdict,
@@ -19,10 +19,10 @@ from likewise.fairness import (
     measure_arms,
     measure_sampled,
 )
-from likewise.fairness.groups import number_groups
+from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.options import check_options, check_whole, is_number
-from likewise.fairness.order_of_rows import check_order
-from likewise.pipeline.steps import Steps
+from likewise.observations.index_alignment import check_order
+from likewise.progress import Steps
 from likewise.randomness import generator_of
 
 PairChoice = Literal["all"] | int
@@ -64,7 +64,7 @@ class Measurement:
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
-    ) -> dict[str, FairnessFigures]:
+    ) -> dict[str, FairnessMetrics]:
         """Measure every arm; together where they share a reference, which is then computed once.
 
         Parameters
@@ -76,14 +76,14 @@ class Measurement:
 
         Returns
         -------
-        dict of str to FairnessFigures
+        dict of str to FairnessMetrics
             Of the kind `SampledFairness` where pairs are drawn.
         """
         distances = [references[name] for name in outputs]
         if self.pairs == "all" and all(distance is distances[0] for distance in distances):
             with steps.step("compare all pairs") as report:
                 return measure_arms(outputs, distances[0], progress=report, **self._common())
-        figures: dict[str, FairnessFigures] = {}
+        figures: dict[str, FairnessMetrics] = {}
         for name, values in outputs.items():
             with steps.step(f"compare pairs: {name}") as report:
                 figures[name] = self._measure_alone(values, references[name], report)
@@ -100,7 +100,7 @@ class Measurement:
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
         }
 
-    def verdict(self, figures: FairnessFigures) -> Verdict | None:
+    def verdict(self, figures: FairnessMetrics) -> Verdict | None:
         """Judge ``D <= L d`` for all pairs but the tolerated share; None if no L was given."""
         if self.lipschitz is None or figures.violations is None:
             return None
@@ -108,7 +108,7 @@ class Measurement:
             return figures.verdict
         return judge_rate(figures.violations.rate, self.lipschitz, tolerance=self.tolerance)
 
-    def _measure_alone(self, outputs: Any, reference: PairwiseDistance, progress: Any) -> FairnessFigures:
+    def _measure_alone(self, outputs: Any, reference: PairwiseDistance, progress: Any) -> FairnessMetrics:
         if self.pairs == "all":
             return measure_arms({"arm": outputs}, reference, progress=progress, **self._common())["arm"]
         return measure_sampled(

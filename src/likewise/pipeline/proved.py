@@ -13,8 +13,8 @@ from likewise.fairness import (
     compose,
     model_constant,
 )
-from likewise.fairness.norms import Norm, norm_order
 from likewise.inference import TrainedModel
+from likewise.norms import Norm, norm_order
 from likewise.pipeline.run import Run
 
 Proved = Certificate | AffineCertificate | Unavailable

@@ -16,10 +16,10 @@ from likewise.fairness import (
     RowDistance,
     activity_check,
 )
-from likewise.fairness.norms import Norm
+from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.result import ReferenceSummary
 from likewise.pipeline.run import Run
+from likewise.report.records import ReferenceSummary
 
 ReferenceKind = Literal["observed", "co-observed", "estimate"]
 ReferenceChoice = ReferenceKind | PairwiseDistance
@@ -62,7 +62,7 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
         )
     kind = CoObservedDistance if reference == "co-observed" else ObservedDistance
     references: dict[str, PairwiseDistance] = dict.fromkeys(
-        run.outputs, kind(run.training, norm, interval=run.interval)
+        run.outputs, kind(run.training, norm, working_range=run.working_range)
     )
     if reference == "estimate":
         if run.estimate is None or "with" not in run.outputs:
@@ -70,7 +70,7 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
                 "reference 'estimate' without an estimate, or without outputs that come from one",
                 "an estimator and outputs with pre-processing, or reference 'observed'",
             )
-        complete = run.estimate.on_interval().to_dense()
+        complete = run.estimate.on_working_range().to_dense()
         references["with"] = RowDistance(complete, norm, row_ids=run.training.row_ids)
     return references
 

@@ -13,12 +13,12 @@ from sklearn.base import clone
 
 from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
-from likewise.fairness import ErrorFigures, PairwiseDistance, held_out_error
+from likewise.fairness import ErrorMetrics, PairwiseDistance, held_out_error
 from likewise.inference import Model, TrainedModel
-from likewise.inference.nearest_neighbors import check_neighbors
-from likewise.inference.neighbor_model import NearestNeighborModel
-from likewise.observations import HoldOut, Interval, ObservedMatrix, hold_out
-from likewise.pipeline.steps import Steps
+from likewise.inference.neighbors.model import NearestNeighborModel
+from likewise.inference.neighbors.nearest_neighbors import check_neighbors
+from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
+from likewise.progress import Steps
 
 ARMS = ("without", "with")
 """The paper's h and f: without and with pre-processing."""
@@ -31,7 +31,7 @@ _TITLES = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in A
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What ran and what came out, on the method's interval.
+    """What ran and what came out, on the method's working range.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class Run:
     trained: Mapping[str, TrainedModel] = field(default_factory=dict)
 
     @property
-    def interval(self) -> Interval:
-        """The interval that the method works on."""
-        return "symmetric" if self.fitted is None else self.fitted.interval
+    def working_range(self) -> WorkingRange:
+        """The range that the method works on."""
+        return "symmetric" if self.fitted is None else self.fitted.working_range
 
     @property
     def estimate(self) -> LowRankEstimate | None:
@@ -78,7 +78,7 @@ class Run:
             return "no observations were hidden"
         return "the model's outputs are not values of the same features, which could be held against the hidden ones"
 
-    def error(self, arm: str) -> ErrorFigures | None:
+    def error(self, arm: str) -> ErrorMetrics | None:
         """Return an arm's error on the hidden observations; None if nothing is hidden or outputs are no predictions of entries."""
         predictions = np.asarray(self.outputs[arm])
         if (
@@ -88,7 +88,7 @@ class Run:
             or predictions.shape != self.training.shape
         ):
             return None
-        scale = self.training.value_range.scale_to(self.interval)
+        scale = self.training.value_range.scale_to(self.working_range)
         rows, columns = self.hidden.rows, self.hidden.columns
         actual = scale.forward(self.hidden.values, columns)
         return held_out_error(predictions[rows, columns], actual, scale, columns)
@@ -124,14 +124,14 @@ def run_model(
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
         fitted = clone(estimator).fit(training)
-    scaled = training.scaled(fitted.interval)
+    scaled = training.scaled(fitted.working_range)
     trained: dict[str, TrainedModel] = {}
     with steps.step("run the model without pre-processing") as report:
         keep = partial(trained.__setitem__, "without")
         without = model(scaled.zero_filled(), scaled, progress=report, keep=keep)
     with steps.step("run the model with pre-processing") as report:
         keep = partial(trained.__setitem__, "with")
-        with_ = model(fitted.estimate_.on_interval().to_dense(), scaled, progress=report, keep=keep)
+        with_ = model(fitted.estimate_.on_working_range().to_dense(), scaled, progress=report, keep=keep)
     for arm in ARMS:
         trained.setdefault(arm, TrainedModel(model))
     titles = {

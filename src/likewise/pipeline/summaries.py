@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from likewise.estimation import Auto, MatrixEstimator, threshold_name
 from likewise.fairness import PairwiseDistance
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.result import DataSummary, EstimateSummary
+from likewise.report.records import DataSummary, EstimateSummary
 
 _CHEAP_SPECTRUM = 2e9
 """Floating-point operations up to which the singular values below the threshold are computed too, only to be drawn."""
 
 
-def summarise_data(individuals: ObservedMatrix | PairwiseDistance, interval: str, source: str) -> DataSummary:
+def summarise_data(
+    individuals: ObservedMatrix | PairwiseDistance, working_range: str, source: str
+) -> DataSummary:
     """Describe the individuals of an audit: their observations, or how many there are if only a distance is known."""
     if isinstance(individuals, PairwiseDistance):
         return DataSummary(source, individuals.n_individuals)
@@ -29,7 +31,7 @@ def summarise_data(individuals: ObservedMatrix | PairwiseDistance, interval: str
         n_observed=observed.n_observed,
         observed_fraction=observed.observed_fraction,
         value_range=str(observed.value_range),
-        interval=interval,
+        working_range=working_range,
         notes=observed.notes,
     )
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from likewise.report.numbers import number
 
 if TYPE_CHECKING:
+    from likewise.certificates import AffineCertificate
     from likewise.fairness import Certificate, Unavailable
-    from likewise.fairness.certificates import AffineCertificate
-    from likewise.pipeline.result import AuditReport
+    from likewise.report.records import AuditRecord
 
 PROVED_SCOPE = (
     "These bounds say how far apart the estimates of two individuals can be, given their observations: the pre-processing step alone. Those "
@@ -44,7 +44,7 @@ class ProvedRow:
     proof: tuple[str, ...]
 
 
-def proved_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
+def proved_rows(report: AuditRecord) -> tuple[ProvedRow, ...]:
     """Return a row for each constant of a report; none where nothing was estimated."""
     if report.certificates is None:
         return ()
@@ -52,13 +52,13 @@ def proved_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
     return tuple(map(_proved_row, (*report.certificates, report.certificates.seen, *of_outputs)))
 
 
-def tabled_rows(report: AuditReport) -> tuple[ProvedRow, ...]:
+def tabled_rows(report: AuditRecord) -> tuple[ProvedRow, ...]:
     """Return the rows of `proved_rows` less those that `unproved` speaks of."""
     shared = _shared_reasons(report)
     return tuple(row for row in proved_rows(report) if not _is_missing(row) or row.assuming not in shared)
 
 
-def unproved(report: AuditReport) -> tuple[str, ...]:
+def unproved(report: AuditRecord) -> tuple[str, ...]:
     """Say in a sentence which constants there are none of, where several lack one for the same reason."""
     return tuple(
         f"No constant is proved for: {'; '.join(names)}. The reason: {reason}."
@@ -66,7 +66,7 @@ def unproved(report: AuditReport) -> tuple[str, ...]:
     )
 
 
-def _shared_reasons(report: AuditReport) -> dict[str, list[str]]:
+def _shared_reasons(report: AuditRecord) -> dict[str, list[str]]:
     """Return the names of missing constants by reason, of reasons that more than one has."""
     names: dict[str, list[str]] = {}
     for row in filter(_is_missing, proved_rows(report)):
@@ -78,7 +78,7 @@ def _is_missing(row: ProvedRow) -> bool:
     return row.value == _MISSING
 
 
-def proved_domains(report: AuditReport) -> tuple[str, ...]:
+def proved_domains(report: AuditRecord) -> tuple[str, ...]:
     """Say in a sentence for which pairs the constants hold; more than one where they differ in it."""
     rows = [row for row in proved_rows(report) if row.domain]
     domains = dict.fromkeys(row.domain for row in rows)

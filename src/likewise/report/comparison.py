@@ -8,12 +8,12 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING
 
 from likewise.fairness import SampledFairness
-from likewise.fairness.findings import similar_ratio
-from likewise.report.numbers import figure_text, number, percent_change
+from likewise.fairness.sentences import similar_ratio
+from likewise.report.numbers import number, percent_change, value_text
 
 if TYPE_CHECKING:
-    from likewise.fairness import AnyFigure
-    from likewise.pipeline.result import Arm, AuditReport
+    from likewise.fairness import AnyMetricValue
+    from likewise.report.records import Arm, AuditRecord
 
 _NOT_MEASURED = "not measured"
 
@@ -119,16 +119,16 @@ _ERRORS = {
     "rmse": ("RMSE", "Root mean squared error, in the units of the data."),
     "mae": ("MAE", "Mean absolute error, in the units of the data."),
     "mse": ("MSE", "Mean squared error, in the units of the data squared."),
-    "mse_scaled": ("MSE on the method's interval", "Comparable with the paper's tables."),
+    "mse_scaled": ("MSE on the method's working range", "Comparable with the paper's tables."),
 }
 
 
-def comparison(report: AuditReport) -> tuple[Group, ...]:
+def comparison(report: AuditRecord) -> tuple[Group, ...]:
     """Return every figure of every arm, in the order in which to read them.
 
     Parameters
     ----------
-    report : AuditReport
+    report : AuditRecord
 
     Returns
     -------
@@ -193,7 +193,7 @@ def _rows_of_every_two_groups(arms: list[Arm], name: str, comparable: bool) -> I
         yield _row(kinds[0].name, "", [getattr(kind, name) for kind in kinds], comparable)
 
 
-def kinds_left_out(report: AuditReport) -> int:
+def kinds_left_out(report: AuditRecord) -> int:
     """Return how many kinds of pairs of groups there are if the table shows none of them because they are too many; else 0."""
     splits = [arm.fairness.groups.by_groups for arm in report.arms.values() if arm.fairness.groups]
     kinds = max(map(len, splits), default=0)
@@ -238,9 +238,9 @@ def _error_group(arms: list[Arm]) -> Group:
     return Group(f"Error on {hidden:,} hidden observations", tuple(rows))
 
 
-def _row(label: str, meaning: str, figures: list[AnyFigure], comparable: bool) -> Row:
+def _row(label: str, meaning: str, figures: list[AnyMetricValue], comparable: bool) -> Row:
     change = _change([figure.value for figure in figures]) if comparable else ""
-    return Row(label, meaning, tuple(map(figure_text, figures)), change)
+    return Row(label, meaning, tuple(map(value_text, figures)), change)
 
 
 def _change(values: list[float]) -> str:

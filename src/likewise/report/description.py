@@ -10,7 +10,7 @@ from likewise.report.comparison import kinds_left_out
 from likewise.report.numbers import number
 
 if TYPE_CHECKING:
-    from likewise.pipeline.result import AuditReport, DataSummary, EstimateSummary
+    from likewise.report.records import AuditRecord, DataSummary, EstimateSummary
 
 VALID = "Both arms are held against this one distance, so they can be compared."
 INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference distance."
@@ -26,7 +26,7 @@ def data_lines(data: DataSummary) -> tuple[str, ...]:
         f"{data.source}: {data.n_individuals:,} individuals x {data.n_features:,} features, "
         f"{data.n_observed:,} observed "
         f"(p_hat, the share of entries that is observed, = {number(data.observed_fraction)})",
-        f"values {data.value_range}, worked on as {data.interval} interval",
+        f"values {data.value_range}, worked on in the {data.working_range} range",
     )
 
 
@@ -55,14 +55,14 @@ def _convergence(estimate: EstimateSummary) -> tuple[str, ...]:
     return (f"converged{iterations}",) if estimate.converged else (f"NOT CONVERGED{iterations}",)
 
 
-def reference_lines(report: AuditReport) -> tuple[str, ...]:
+def reference_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say what the arms are held against, and whether they can be compared."""
     reference = report.reference
     compared = (VALID if reference.valid_comparison else INVALID,) if len(report.arms) > 1 else ()
     return (reference.description, *compared, *reference.caveats)
 
 
-def measured_lines(report: AuditReport) -> tuple[str, ...]:
+def measured_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say what each arm is, how outputs were compared, and what a ratio is."""
     arms = report.arms.values()
     return (
@@ -73,7 +73,7 @@ def measured_lines(report: AuditReport) -> tuple[str, ...]:
     )
 
 
-def _output_distances(report: AuditReport) -> tuple[str, ...]:
+def _output_distances(report: AuditRecord) -> tuple[str, ...]:
     """Describe how outputs were compared; only once where but the size of what rounding leaves differs, and then with the larger."""
     described: dict[str, str] = {}
     for text in (str(arm.fairness.output) for arm in report.arms.values()):
@@ -87,24 +87,24 @@ def _rounding(text: str) -> float:
     return float(found[0]) if found else 0.0
 
 
-def all_findings(report: AuditReport) -> tuple[str, ...]:
+def all_findings(report: AuditRecord) -> tuple[str, ...]:
     """Say of each arm whether the limit that was given holds, then what else is shown and what is not."""
     judged = (arm for arm in report.arms.values() if arm.verdict is not None)
     return (*(f"{arm.label}: {arm.verdict}" for arm in judged), *report.findings)
 
 
-def all_notes(report: AuditReport) -> tuple[str, ...]:
+def all_notes(report: AuditRecord) -> tuple[str, ...]:
     """Collect what the reader should know of the data and of each arm; what holds of every arm is said once."""
     return (*report.data.notes, *_arm_notes(report), *_kinds_note(report))
 
 
-def _kinds_note(report: AuditReport) -> Iterator[str]:
+def _kinds_note(report: AuditRecord) -> Iterator[str]:
     """Say where the pairs of every two groups are, if they are too many kinds for the table."""
     if kinds := kinds_left_out(report):
         yield f"every two groups: {kinds:,} kinds of pairs; all of them are in report.json"
 
 
-def _arm_notes(report: AuditReport) -> Iterator[str]:
+def _arm_notes(report: AuditRecord) -> Iterator[str]:
     of_arm = {name: arm.fairness.notes for name, arm in report.arms.items()}
     for note in dict.fromkeys(note for notes in of_arm.values() for note in notes):
         where = [name for name, notes in of_arm.items() if note in notes]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from likewise.report.drawing import FileFormat
-from likewise.report.figures import FIGURES, draw
 from likewise.report.html import as_page
 from likewise.report.json_document import document, run_document, to_json
+from likewise.report.plots import FIGURES, FileFormat, draw
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
-    from likewise.pipeline.result import AuditReport
+    from likewise.report.records import AuditRecord
 
 
 _FORMATS: tuple[FileFormat, ...] = ("svg", "png")
@@ -26,12 +25,12 @@ FILES = (
 """What a report consists of; the page, which is what people open, is put in place last."""
 
 
-def save(report: AuditReport, folder: PathLike) -> Path:
+def save(report: AuditRecord, folder: PathLike) -> Path:
     """Write page, documents and figures of a report to a folder.
 
     Parameters
     ----------
-    report : AuditReport
+    report : AuditRecord
     folder : path-like
         Made if it is not there. Files in it under other names are left alone; an earlier report is replaced.
 

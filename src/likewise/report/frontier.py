@@ -1,27 +1,187 @@
-"""The frontier of error against fairness as a table, a frame, a figure, and files."""
+"""The frontier of error against fairness: its points in one record that prints, exports, draws and saves itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from likewise.errors import InputError, unknown_name
-from likewise.fairness.plots import new_axes
+from likewise.estimation.budget.budget import BudgetSolution
+from likewise.fairness import Certificate, ErrorMetrics, FairnessMetrics
+from likewise.fairness.metrics.curves import new_axes
+from likewise.fairness.metrics.metric_value import MetricValue
 from likewise.report.description import data_lines
-from likewise.report.drawing import FileFormat, to_bytes
 from likewise.report.json_document import plain, to_json
-from likewise.report.numbers import figure_text, number, printable
+from likewise.report.numbers import number, printable, value_text
+from likewise.report.plots import FileFormat, to_bytes
+from likewise.report.records import DataSummary, ReferenceSummary
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from likewise.pipeline.frontier_result import FairnessAxis, Frontier, FrontierPoint
+    from likewise.writing import PathLike
+
+FairnessAxis = Literal["k_star", "mean_ratio", "similar_ratio"]
+"""What a frontier is drawn over: the proved constant, or a measured figure."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrontierPoint:
+    """Error and fairness at one budget.
+
+    Parameters
+    ----------
+    budget : float or None
+        L; None without a budget.
+    certificate : Certificate
+        The proved constant K* of pre-processing, at most L.
+    moved : float
+        Frobenius norm of what the budget changes in the estimate before clipping and offsets, as a share of that of the estimate.
+    change : BudgetSolution or None
+        What the budget did to the gains, with its duality gap.
+    error : ErrorMetrics or None
+        On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
+    fairness : FairnessMetrics
+        Of the outputs, against the one reference distance.
+    """
+
+    budget: float | None
+    certificate: Certificate
+    moved: float
+    change: BudgetSolution | None
+    error: ErrorMetrics | None
+    fairness: FairnessMetrics
+
+    @property
+    def k_star(self) -> float:
+        """The proved constant."""
+        return self.certificate.value
+
+    @property
+    def mean_ratio(self) -> MetricValue:
+        """Mean of D / d over pairs (Section 6)."""
+        return self.fairness.mean_ratio
+
+    @property
+    def similar_ratio(self) -> MetricValue:
+        """Scale-free ratio over the most similar pairs: it does not fall when all outputs shrink."""
+        return self.fairness.similar.scale_free_ratio
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; of the budget's solution its distance, gap and size, not the gains."""
+        change = self.change
+        numbers = ("limit", "constant", "unconstrained", "distance", "gap", "n_binding", "n_iterations")
+        return {
+            "budget": self.budget,
+            "k_star": self.k_star,
+            "moved": self.moved,
+            "change": None if change is None else {name: getattr(change, name) for name in numbers},
+            "error": None if self.error is None else self.error.to_dict(),
+            "certificate": self.certificate.to_dict(),
+            "fairness": self.fairness.to_dict(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The result of `likewise.frontier`: points from no budget to the tightest one. Iterating gives them.
+
+    Parameters
+    ----------
+    data : DataSummary
+    estimator, model : str
+        What ran, in words.
+    reference : ReferenceSummary
+        The one distance d of all points.
+    points : tuple of FrontierPoint
+        The first is without a budget.
+    settings : mapping of str to any
+    notes : tuple of str
+        What the reader should know of the estimate.
+    seconds : mapping of str to float
+        Wall time of each step.
+    """
+
+    data: DataSummary
+    estimator: str
+    model: str
+    reference: ReferenceSummary
+    points: tuple[FrontierPoint, ...]
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[FrontierPoint]:
+        return iter(self.points)
+
+    @property
+    def unconstrained(self) -> FrontierPoint:
+        """The point without a budget."""
+        return self.points[0]
+
+    def within(self, limit: float) -> FrontierPoint | None:
+        """Return the loosest point whose constant K* is at most a limit; None if there is none.
+
+        Parameters
+        ----------
+        limit : float
+        """
+        return next((point for point in self.points if point.k_star <= limit), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists, strings and numbers; without times, the same on every run."""
+        return document(self)
+
+    def to_json(self) -> str:
+        """Return `to_dict` as JSON text: the same bytes for the same data, settings and seed."""
+        return to_json(self.to_dict())
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return a polars frame with one row for each point: budget, K*, error, and measured figures with their intervals."""
+        return to_frame(self)
+
+    def plot(self, ax: Axes | None = None, over: FairnessAxis = "k_star") -> Axes:
+        """Draw error against fairness.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones by default.
+        over : {"k_star", "mean_ratio", "similar_ratio"}, default "k_star"
+            Which measure of fairness; smaller is fairer in each.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        return plot_frontier(self, ax, over)
+
+    def save(self, folder: PathLike) -> Path:
+        """Write ``frontier.json``, ``frontier.csv`` and figures over K* and over similar pairs; returns the path of the first figure.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made if it is not there; files in it under other names are left alone.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written to; then nothing has been.
+        """
+        return save(self, folder)
+
+    def __str__(self) -> str:
+        return as_text(self)
+
 
 SCHEMA = "likewise.frontier"
 SCHEMA_VERSION = 1
@@ -194,8 +354,8 @@ def _cells(point: FrontierPoint) -> tuple[str, ...]:
         "none" if point.budget is None else number(point.budget),
         number(point.k_star),
         "" if point.error is None else number(point.error.rmse),
-        figure_text(point.mean_ratio),
-        figure_text(point.similar_ratio),
+        value_text(point.mean_ratio),
+        value_text(point.similar_ratio),
         f"{point.moved:.1%}",
     )
 

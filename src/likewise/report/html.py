@@ -1,28 +1,51 @@
-"""The report as one page: works offline, in light and dark, on paper and on a phone."""
+"""Templates of pages: what a user named is escaped, and what a template lacks is an error."""
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.comparison import comparison
 from likewise.report.description import all_findings, all_notes, data_lines, estimate_lines, reference_lines
-from likewise.report.figures import FIGURES, inline_svg
 from likewise.report.numbers import number, printable
-from likewise.report.page_templates import page_environment, page_style
+from likewise.report.plots import FIGURES, inline_svg
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
+    from markupsafe import Markup
 
-    from likewise.pipeline.result import AuditReport
+    from likewise.report.records import AuditRecord
 
 
-def as_page(report: AuditReport) -> str:
+def page_environment(package: str) -> Environment:
+    """Return the environment of the templates that lie in a package."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def page_style() -> Markup:
+    """Return the style sheet that all pages share, to stand in a page as it is."""
+    from markupsafe import Markup
+
+    sheet = resources.files("likewise.report").joinpath("templates/report.css")
+    return Markup(sheet.read_text(encoding="utf-8"))
+
+
+def as_page(report: AuditRecord) -> str:
     """Return the report as one HTML page with everything in it.
 
     Parameters
     ----------
-    report : AuditReport
+    report : AuditRecord
 
     Returns
     -------
@@ -38,7 +61,7 @@ def _template() -> Template:
     return environment.get_template("report.html.j2")
 
 
-def _context(report: AuditReport) -> dict[str, Any]:
+def _context(report: AuditRecord) -> dict[str, Any]:
     from markupsafe import Markup
 
     groups = comparison(report)
@@ -61,12 +84,12 @@ def _context(report: AuditReport) -> dict[str, Any]:
     }
 
 
-def _title(report: AuditReport) -> str:
+def _title(report: AuditRecord) -> str:
     """Name the file, or say that there was none."""
     return "data in memory" if report.data.source == "in memory" else report.data.source
 
 
-def _figures(report: AuditReport) -> list[dict[str, Any]]:
+def _figures(report: AuditRecord) -> list[dict[str, Any]]:
     from markupsafe import Markup
 
     drawn = [figure for name, figure in FIGURES.items() if name != "spectrum" or report.estimate is not None]
@@ -74,7 +97,7 @@ def _figures(report: AuditReport) -> list[dict[str, Any]]:
     return [{"svg": Markup(inline_svg(plot, report)), "caption": caption(report)} for plot, caption in drawn]
 
 
-def _description(report: AuditReport) -> dict[str, tuple[str, ...]]:
+def _description(report: AuditRecord) -> dict[str, tuple[str, ...]]:
     lines = {"Data": data_lines(report.data)}
     if report.estimate is not None:
         lines["Estimate"] = estimate_lines(report.estimate)

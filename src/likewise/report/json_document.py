@@ -1,10 +1,12 @@
-"""The report as JSON: the same bytes for the same data, settings and seed (described in docs/report_schema.md)."""
+"""Which versions of what are at work: for `likewise doctor` and for the record of a run."""
 
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +15,58 @@ import numpy as np
 from likewise.report.description import all_findings
 
 if TYPE_CHECKING:
-    from likewise.pipeline.result import Arm, AuditReport
+    from likewise.report.records import Arm, AuditRecord
+
+REQUIRED = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "narwhals",
+    "polars",
+    "cyclopts",
+    "rich",
+    "matplotlib",
+    "jinja2",
+)
+OPTIONAL = ("torch", "dask", "distributed")
+
+
+def versions() -> dict[str, Any]:
+    """Return the versions of likewise, Python and the libraries, and the system; None for what is not installed.
+
+    Examples
+    --------
+    >>> sorted(versions())
+    ['libraries', 'likewise', 'python', 'system']
+    """
+    import likewise
+
+    return {
+        "likewise": likewise.__version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "libraries": {name: _version(name) for name in (*REQUIRED, *OPTIONAL)},
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
 
 SCHEMA = "likewise.audit"
 SCHEMA_VERSION = 1
 """Raised when a key changes its meaning or goes; new keys do not raise it."""
 
 
-def document(report: AuditReport) -> dict[str, Any]:
+def document(report: AuditRecord) -> dict[str, Any]:
     """Return plain dictionaries, lists, strings and numbers that are valid JSON.
 
     Parameters
     ----------
-    report : AuditReport
+    report : AuditRecord
 
     Returns
     -------
@@ -46,9 +87,9 @@ def document(report: AuditReport) -> dict[str, Any]:
     return dict(plain(tree))
 
 
-def run_document(report: AuditReport) -> dict[str, Any]:
+def run_document(report: AuditRecord) -> dict[str, Any]:
     """Return what differs from run to run: wall time of each step and the versions of what computed it."""
-    from likewise.report.versions import versions
+    from likewise.report.json_document import versions
 
     return {
         "schema": "likewise.run",

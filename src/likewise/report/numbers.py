@@ -6,7 +6,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from likewise.fairness import AnyFigure
+    from likewise.fairness import AnyMetricValue
 
 
 def number(value: float) -> str:
@@ -24,20 +24,20 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
-def figure_text(figure: AnyFigure) -> str:
+def value_text(figure: AnyMetricValue) -> str:
     """Write a figure; one that was sampled shows its interval, one that is exact shows none.
 
     Examples
     --------
-    >>> from likewise.fairness import ExactFigure, SampledFigure
-    >>> figure_text(ExactFigure(0.5, 10))
+    >>> from likewise.fairness import ExactValue, SampledValue
+    >>> value_text(ExactValue(0.5, 10))
     '0.5'
-    >>> figure_text(SampledFigure(0.5, 0.4, 0.6, 0.95, "all pairs", "normal", 10))
+    >>> value_text(SampledValue(0.5, 0.4, 0.6, 0.95, "all pairs", "normal", 10))
     '0.5 [0.4, 0.6]'
     """
-    from likewise.fairness import SampledFigure
+    from likewise.fairness import SampledValue
 
-    if isinstance(figure, SampledFigure):
+    if isinstance(figure, SampledValue):
         return f"{number(figure.value)} [{number(figure.low)}, {number(figure.high)}]"
     return number(figure.value)
 

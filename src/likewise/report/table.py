@@ -24,18 +24,18 @@ from likewise.report.description import (
 from likewise.report.numbers import number, printable
 
 if TYPE_CHECKING:
-    from likewise.pipeline.result import AuditReport
+    from likewise.report.records import AuditRecord
 
 _WIDTH = 80
 _WORST_SHOWN = 3
 
 
-def as_text(report: AuditReport, width: int = _WIDTH) -> str:
+def as_text(report: AuditRecord, width: int = _WIDTH) -> str:
     """Return the table as plain text.
 
     Parameters
     ----------
-    report : AuditReport
+    report : AuditRecord
     width : int, default 80
         In characters.
 
@@ -48,12 +48,12 @@ def as_text(report: AuditReport, width: int = _WIDTH) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def as_renderable(report: AuditReport) -> RenderableType:
+def as_renderable(report: AuditRecord) -> RenderableType:
     """Return what a rich console prints.
 
     Parameters
     ----------
-    report : AuditReport
+    report : AuditRecord
 
     Returns
     -------
@@ -62,7 +62,7 @@ def as_renderable(report: AuditReport) -> RenderableType:
     return Group(*_parts(report))
 
 
-def _parts(report: AuditReport) -> Iterator[RenderableType]:
+def _parts(report: AuditRecord) -> Iterator[RenderableType]:
     yield from _section("Findings", all_findings(report), bullet=True)
     yield from _section("Data", data_lines(report.data))
     if report.estimate is not None:
@@ -95,7 +95,7 @@ def _indented(line: str, mark: str = "") -> RenderableType:
     return grid
 
 
-def _comparison_table(report: AuditReport) -> Table:
+def _comparison_table(report: AuditRecord) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     table.add_column("")
     comparable = len(report.arms) == 2 and report.reference.valid_comparison
@@ -109,7 +109,7 @@ def _comparison_table(report: AuditReport) -> Table:
     return table
 
 
-def _proved_table(report: AuditReport) -> Iterator[RenderableType]:
+def _proved_table(report: AuditRecord) -> Iterator[RenderableType]:
     """Yield the table of constants; nothing where sentences have said it all."""
     rows = tabled_rows(report)
     if not rows:
@@ -122,7 +122,7 @@ def _proved_table(report: AuditReport) -> Iterator[RenderableType]:
     yield Padding(table, (1, 0, 0, 1))
 
 
-def _worst_lines(report: AuditReport) -> Iterator[str]:
+def _worst_lines(report: AuditRecord) -> Iterator[str]:
     for arm in report.arms.values():
         for pair in arm.fairness.worst[:_WORST_SHOWN]:
             yield (

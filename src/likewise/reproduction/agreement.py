@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from likewise.reproduction.arms import WITHOUT
 from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.published import ROWS, PublishedCell, published_cell
-from likewise.reproduction.results import Reproduction
+from likewise.reproduction.results import Results
 from likewise.reproduction.tables import Row, Section, Table, published_text, summary_text
 
 LAST_DIGIT = 0.01
@@ -87,12 +87,12 @@ class Comparison:
         return abs(self.ours - value) <= max(self.published.bar, RELATIVE * value, ABSOLUTE)
 
 
-def compare_cells(found: Reproduction, convention: Convention) -> list[Comparison]:
+def compare_cells(found: Results, convention: Convention) -> list[Comparison]:
     """Compare every published cell without the K2 row, as far as it was computed."""
     return list(_comparisons(found, convention))
 
 
-def _comparisons(found: Reproduction, convention: Convention) -> Iterator[Comparison]:
+def _comparisons(found: Results, convention: Convention) -> Iterator[Comparison]:
     for experiment, level in found.cells():
         for row, (arm, metric) in _sources(convention).items():
             published = published_cell(experiment.key, row, level)
@@ -113,7 +113,7 @@ def _sources(convention: Convention) -> dict[str, tuple[str, str]]:
     }
 
 
-def agreement_table(found: Reproduction) -> Table:
+def agreement_table(found: Results) -> Table:
     """Count the cells that are met under each convention, and list each other one with what is known of it."""
     counts, lists = [], []
     for convention in CONVENTIONS:
@@ -142,7 +142,7 @@ def agreement_table(found: Reproduction) -> Table:
     )
 
 
-def _missed_row(found: Reproduction, convention: Convention, missed: Comparison) -> Row:
+def _missed_row(found: Results, convention: Convention, missed: Comparison) -> Row:
     axis = missed.experiment.axis
     label = f"{missed.experiment.key}, {axis} = {missed.level:g}: {ROWS[missed.row]}"
     arm, metric = _sources(convention)[missed.row]
@@ -152,7 +152,7 @@ def _missed_row(found: Reproduction, convention: Convention, missed: Comparison)
     )
 
 
-def known_of(found: Reproduction, convention: Convention, missed: Comparison) -> str:
+def known_of(found: Results, convention: Convention, missed: Comparison) -> str:
     """Say what our own numbers tell of a cell that is not met; nothing is guessed."""
     rank = found.summary(missed.experiment.key, missed.level, convention.arm, "rank")
     if missed.row.startswith(("mse_f", "if1_f", "if2_f")) and rank is not None and rank.mean < 1:
@@ -165,7 +165,7 @@ def known_of(found: Reproduction, convention: Convention, missed: Comparison) ->
     return f"{words}, one unit of the last digit" if abs(difference) <= LAST_DIGIT else words
 
 
-def _meets(found: Reproduction, convention: Convention, missed: Comparison) -> bool:
+def _meets(found: Results, convention: Convention, missed: Comparison) -> bool:
     arm, metric = _sources(convention)[missed.row]
     ours = found.summary(missed.experiment.key, missed.level, arm, metric)
     return (

@@ -7,17 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from likewise._typing import Floats
+from likewise.certificates import Certificate, Unavailable, model_constant
 from likewise.errors import LikewiseError, ModelError, unknown_name
-from likewise.fairness.certificates import Certificate, Unavailable, model_constant
-from likewise.inference.checked_outputs import checked_outputs
 from likewise.inference.import_path import import_object
 from likewise.inference.model import MODELS
+from likewise.observations.outputs import checked_outputs
 
-Floats = NDArray[np.float64]
 Features = Floats | sparse.csr_array
 
 DENSE_NET = "dnn"
@@ -31,7 +29,7 @@ class Inferred:
     Parameters
     ----------
     outputs : ndarray, shape (m, n)
-        On the method's interval.
+        On the method's working range.
     constant : Certificate or Unavailable
         K1 from l2 to l2, of the algorithm as it was trained.
     """
@@ -70,8 +68,9 @@ def resolve_algorithm(name: str) -> Algorithm:
 
 
 def _dense_net() -> Algorithm:
-    from likewise.inference.dense_net import NetSettings, train_dense_net
-    from likewise.inference.torch_runtime import import_torch
+    from likewise.inference.net.dense_net import train_dense_net
+    from likewise.inference.net.settings import NetSettings
+    from likewise.inference.net.torch_runtime import import_torch
 
     import_torch()
     settings = NetSettings(n_threads=1)

@@ -14,7 +14,7 @@ from likewise.errors import InputError, ModelError, unknown_name
 from likewise.estimation import SVT, THRESHOLDS
 from likewise.estimation.registry import ESTIMATORS, make_estimator
 from likewise.inference.import_path import import_object
-from likewise.observations.value_range import Interval
+from likewise.observations.value_range import WorkingRange
 from likewise.reproduction.experiments import Experiment
 
 PRINTED = "printed"
@@ -104,7 +104,9 @@ def chosen_arms(arms: str | Iterable[str]) -> tuple[str, ...]:
     return listed
 
 
-def make_preprocessing(arm: Arm, experiment: Experiment, interval: Interval, random_state: int) -> Any:
+def make_preprocessing(
+    arm: Arm, experiment: Experiment, working_range: WorkingRange, random_state: int
+) -> Any:
     """Make the estimator of an arm for an experiment, not fitted.
 
     Parameters
@@ -112,7 +114,7 @@ def make_preprocessing(arm: Arm, experiment: Experiment, interval: Interval, ran
     arm : Arm
         Not h.
     experiment : Experiment
-    interval : {"symmetric", "unit"}
+    working_range : {"symmetric", "unit"}
     random_state : int
         For estimators that draw.
 
@@ -124,7 +126,7 @@ def make_preprocessing(arm: Arm, experiment: Experiment, interval: Interval, ran
     assert arm.estimator is not None
     estimator = _factory(experiment.threshold if arm.estimator == PRINTED else arm.estimator)()
     parameters = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    wanted = {"interval": interval, "random_state": random_state}
+    wanted = {"working_range": working_range, "random_state": random_state}
     known = {key: value for key, value in wanted.items() if key in parameters}
     return estimator.set_params(**known) if known else estimator
 

@@ -6,19 +6,25 @@ from collections.abc import Iterator
 
 from likewise.reproduction.agreement import agreement_table
 from likewise.reproduction.arms import WITHOUT
-from likewise.reproduction.other_tables import estimates_table, rate_table, ratings_table, theory_table
 from likewise.reproduction.published import SOURCE
-from likewise.reproduction.results import Reproduction
-from likewise.reproduction.tables import Table, cell_table
+from likewise.reproduction.results import Results
+from likewise.reproduction.tables import (
+    Table,
+    cell_table,
+    estimates_table,
+    rate_table,
+    ratings_table,
+    theory_table,
+)
 from likewise.reproduction.units import SEEDING
 
 
-def all_tables(found: Reproduction) -> list[Table]:
+def all_tables(found: Results) -> list[Table]:
     """Return the tables of a run: each experiment, then agreement and theorems."""
     return list(_tables(found))
 
 
-def _tables(found: Reproduction) -> Iterator[Table]:
+def _tables(found: Results) -> Iterator[Table]:
     makers = {"synthetic": cell_table, "ratings": ratings_table, "rate": rate_table}
     for experiment in found.experiments:
         yield makers[experiment.kind](found, experiment)
@@ -29,7 +35,7 @@ def _tables(found: Reproduction) -> Iterator[Table]:
         yield theory_table(found)
 
 
-def provenance(found: Reproduction) -> dict[str, str]:
+def provenance(found: Results) -> dict[str, str]:
     """Return settings, seeds and versions in words, for every output."""
     settings, versions = found.settings, found.versions
     libraries = ", ".join(f"{name} {number}" for name, number in versions["libraries"].items() if number)

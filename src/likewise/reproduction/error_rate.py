@@ -6,15 +6,13 @@ import warnings
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likewise._typing import Floats
 from likewise.errors import LikewiseWarning
 from likewise.observations.synthetic import ClusteredData
 from likewise.reproduction.arms import Arm, make_preprocessing
 from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.simulation import Record, dense_estimate, described
-
-Floats = NDArray[np.float64]
 
 THEOREM_ARM = Arm(
     "universal", "SVT at the threshold of the proposition, (2 + eta) sqrt(rho_1 p)", "universal"

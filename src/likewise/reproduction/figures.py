@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from likewise.reproduction.arms import WITHOUT
 from likewise.reproduction.error_rate import THEOREM_ARM
 from likewise.reproduction.experiments import Experiment
-from likewise.reproduction.metrics import METRICS, ON_INPUT, ON_OBSERVED
+from likewise.reproduction.metrics import METRICS, ON_INPUT, ON_OBSERVED, Summary
 from likewise.reproduction.published import published_cell
-from likewise.reproduction.results import Reproduction
-from likewise.reproduction.summary import Summary
+from likewise.reproduction.results import Results
 from likewise.reproduction.yardsticks import BIN_EDGES
 
 if TYPE_CHECKING:
@@ -55,12 +54,12 @@ class Drawing:
     paint: Callable[[Figure], Any]
 
 
-def all_figures(found: Reproduction) -> list[Drawing]:
+def all_figures(found: Results) -> list[Drawing]:
     """Return the figures of a run, in the order of its tables."""
     return [drawing for experiment in found.experiments for drawing in _of_experiment(found, experiment)]
 
 
-def _of_experiment(found: Reproduction, experiment: Experiment) -> Iterator[Drawing]:
+def _of_experiment(found: Results, experiment: Experiment) -> Iterator[Drawing]:
     levels = found.settings.levels(experiment)
     if experiment.kind == "rate":
         words = "Error over all entries and the rate of Proposition 4.4, as m and n = 4 m grow."
@@ -82,9 +81,7 @@ def _of_experiment(found: Reproduction, experiment: Experiment) -> Iterator[Draw
         )
 
 
-def _paint_ratios(
-    found: Reproduction, experiment: Experiment, levels: tuple[float, ...], figure: Figure
-) -> None:
+def _paint_ratios(found: Results, experiment: Experiment, levels: tuple[float, ...], figure: Figure) -> None:
     axes = figure.subplots(2, len(levels), squeeze=False)
     for row, reference in enumerate(_REFERENCES):
         for column, level in enumerate(levels):
@@ -99,7 +96,7 @@ def _paint_ratios(
     axes[0, -1].legend(fontsize=9)
 
 
-def _draw_histograms(found: Reproduction, key: str, level: float, reference: str, ax: Axes) -> None:
+def _draw_histograms(found: Results, key: str, level: float, reference: str, ax: Axes) -> None:
     counted = {arm.name: _pooled(found, key, level, arm.name, reference) for arm in found.arms}
     reach = max(_reach(counts) for counts in counted.values())
     width = max(1, -(-reach // _N_BINS))
@@ -124,7 +121,7 @@ def _draw_histograms(found: Reproduction, key: str, level: float, reference: str
         ax.set_ylim(0, 1.1 * tallest)
 
 
-def _pooled(found: Reproduction, key: str, level: float, arm: str, reference: str) -> NDArray[np.int64]:
+def _pooled(found: Results, key: str, level: float, arm: str, reference: str) -> NDArray[np.int64]:
     """Add up the histograms of all simulations; the last number counts ratios beyond the bins."""
     total = np.zeros(BIN_EDGES.size, dtype=np.int64)
     for record in found.of_arm(key, level, arm):
@@ -140,9 +137,7 @@ def _reach(counts: NDArray[np.int64]) -> int:
     return int(np.searchsorted(cumulative, _REACH * cumulative[-1])) if cumulative[-1] else 1
 
 
-def _paint_cells(
-    found: Reproduction, experiment: Experiment, levels: tuple[float, ...], figure: Figure
-) -> None:
+def _paint_cells(found: Results, experiment: Experiment, levels: tuple[float, ...], figure: Figure) -> None:
     shown = ("mse", "if1_observed", "if1_input", "if2_truth")
     titles = ("MSE, entries not observed", "IF_1, d on Z", "IF_1, d on A_hat for f", "IF_2 (A)")
     for ax, key, title in zip(figure.subplots(1, len(shown)), shown, titles, strict=True):
@@ -192,12 +187,12 @@ def _draw_published(
         )
 
 
-def _color(found: Reproduction, name: str) -> str:
+def _color(found: Results, name: str) -> str:
     names = [arm.name for arm in found.arms]
     return _COLORS[names.index(name) % len(_COLORS)] if name in names else "#7f7f7f"
 
 
-def _paint_rate(found: Reproduction, key: str, levels: tuple[float, ...], figure: Figure) -> None:
+def _paint_rate(found: Results, key: str, levels: tuple[float, ...], figure: Figure) -> None:
     ax = figure.subplots()
     rates = [Summary.of(record["rate"] for record in found.simulations(key, level)) for level in levels]
     ax.plot(

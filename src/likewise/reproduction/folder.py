@@ -1,35 +1,68 @@
-"""What a run leaves in its folder: tables in every format, figures, documents and the page, written together or not at all."""
+"""All tables of a run in order, and what every output says of how it came about."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from likewise.report.drawing import FileFormat, to_bytes
+from likewise.report.html import page_environment, page_style
 from likewise.report.json_document import to_json
-from likewise.reproduction.csv_table import as_csv
-from likewise.reproduction.document import provenance
+from likewise.report.plots import FileFormat, as_inline, to_bytes
+from likewise.reproduction.document import all_tables, provenance
 from likewise.reproduction.figures import all_figures
-from likewise.reproduction.html_page import as_page
-from likewise.reproduction.latex import as_latex
-from likewise.reproduction.markdown import as_markdown
-from likewise.reproduction.plain import plain
-from likewise.reproduction.results import Reproduction
-from likewise.reproduction.terminal import as_text
+from likewise.reproduction.formats import as_csv, as_latex, as_markdown, as_text
+from likewise.reproduction.metrics import plain
+from likewise.reproduction.results import Results
 from likewise.reproduction.units import units_of
 from likewise.writing import Content, PathLike, check_folder, write_folder
+
+
+def as_page(found: Results, drawn: Mapping[str, bytes]) -> str:
+    """Return one HTML page with everything in it.
+
+    Parameters
+    ----------
+    found : Results
+    drawn : mapping of str to bytes
+        The figures as SVG, by name.
+
+    Returns
+    -------
+    str
+        The same text for the same run; names of arms and models are escaped.
+    """
+    from markupsafe import Markup
+
+    # The drawings are our own; matplotlib escapes the names of arms in them.
+    figures = [
+        (Markup(as_inline(drawn[drawing.name], drawing.name)), drawing.caption)
+        for drawing in all_figures(found)
+    ]
+    return (
+        page_environment("likewise.reproduction")
+        .get_template("reproduction.html.j2")
+        .render(
+            style=page_style(),
+            tables=all_tables(found),
+            figures=figures,
+            provenance=provenance(found),
+            quick=found.settings.quick,
+        )
+    )
+
 
 PAGE = "reproduction.html"
 TEXTS = ("tables.txt", "tables.md", "tables.tex", "cells.csv", "results.json", PAGE)
 _FORMATS: tuple[FileFormat, ...] = ("svg", "png")
 
 
-def save(found: Reproduction, folder: PathLike) -> Path:
+def save(found: Results, folder: PathLike) -> Path:
     """Write everything that a run found.
 
     Parameters
     ----------
-    found : Reproduction
+    found : Results
     folder : path-like
 
     Returns
@@ -71,7 +104,7 @@ def check_results_folder(folder: PathLike) -> None:
     check_folder(folder, TEXTS)
 
 
-def as_document(found: Reproduction) -> dict[str, Any]:
+def as_document(found: Results) -> dict[str, Any]:
     """Return settings, versions, and the record of every simulation, as JSON has them."""
     records = [
         {

@@ -1,8 +1,68 @@
-"""The figures of a cell: what each is called, against which reference it is measured, and what the paper prints for it."""
+"""Numbers to and from JSON, which has no NaN and no infinities."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum, isfinite, nan, sqrt
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """Turn a record into what JSON has; NaN and infinities become their names, which ``float`` reads.
+
+    Examples
+    --------
+    >>> plain({"a": np.float64("inf"), "b": (1, np.int64(2))})
+    {'a': 'inf', 'b': [1, 2]}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return repr(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A figure over the simulations of a cell.
+
+    Parameters
+    ----------
+    mean : float
+    two_sd : float
+        Two standard deviations of single simulations; NaN where there is one.
+    n : int
+        How many simulations.
+    """
+
+    mean: float
+    two_sd: float
+    n: int
+
+    @classmethod
+    def of(cls, values: Iterable[float | str | None]) -> Summary | None:
+        """Summarise the simulations that have the figure; None if none has.
+
+        Examples
+        --------
+        >>> Summary.of([1.0, 2.0, None, 3.0]), Summary.of([None])
+        (Summary(mean=2.0, two_sd=2.0, n=3), None)
+        """
+        known = [float(value) for value in values if value is not None]
+        if not known:
+            return None
+        n = len(known)
+        mean = fsum(known) / n if all(map(isfinite, known)) else sum(known) / n
+        spread = (
+            sqrt(fsum((value - mean) ** 2 for value in known) / (n - 1)) if n > 1 and isfinite(mean) else nan
+        )
+        return cls(mean, 2 * spread, n)
+
 
 ON_OBSERVED = "d = l1 on Z for every arm: one fixed reference, a valid comparison"
 ON_INPUT = "d = l1 on what each arm was given, Z for h and A_hat for f: the released code's reference, not a valid comparison"

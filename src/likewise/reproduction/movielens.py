@@ -109,7 +109,7 @@ def run_ratings(observed: ObservedMatrix, experiment: Experiment, arms: list[Arm
     dict
         ``observed_fraction``, ``n_pairs`` and a record for each of ``arms``.
     """
-    on_observed = ObservedDistance(observed, "l1", interval="unit")
+    on_observed = ObservedDistance(observed, "l1", working_range="unit")
     record: Record = {"observed_fraction": observed.observed_fraction, "n_pairs": N_PAIRS, "arms": {}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LikewiseWarning)  # rank and spread stand in the table

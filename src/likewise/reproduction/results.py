@@ -1,23 +1,21 @@
-"""What a run found, by experiment, level, arm and figure; prints, exports and draws itself."""
+"""What a run found, by experiment, level, arm and metric, as plain records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from likewise.reproduction.arms import Arm, resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment
+from likewise.reproduction.metrics import Summary
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record
-from likewise.reproduction.summary import Summary
 from likewise.reproduction.units import Unit, units_of
-from likewise.writing import PathLike
 
 
 @dataclass(frozen=True, eq=False)
-class Reproduction:
+class Results:
     """The records of all simulations of a run.
 
     Parameters
@@ -87,30 +85,3 @@ class Reproduction:
         for experiment in self.experiments:
             if experiment.kind == "synthetic":
                 yield from ((experiment, level) for level in self.settings.levels(experiment))
-
-    def save(self, folder: PathLike) -> Path:
-        """Write tables, figures, documents and the page to a folder.
-
-        Parameters
-        ----------
-        folder : path-like
-            Made if it is not there; files of other names in it are left alone.
-
-        Returns
-        -------
-        Path
-            Of the page, to open.
-
-        Raises
-        ------
-        OutputError
-            It cannot be written to; then nothing has been.
-        """
-        from likewise.reproduction.folder import save
-
-        return save(self, folder)
-
-    def __str__(self) -> str:
-        from likewise.reproduction.terminal import as_text
-
-        return as_text(self)

@@ -7,18 +7,18 @@ from contextlib import closing
 from pathlib import Path
 
 from likewise.errors import InputError, option
-from likewise.progress_bars import StepProgress, shown
-from likewise.report.versions import versions
+from likewise.progress import StepProgress, shown
+from likewise.report.json_document import versions
 from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
 from likewise.reproduction.arms import ARMS
+from likewise.reproduction.metrics import plain
 from likewise.reproduction.movielens import find_ratings, read_movielens
-from likewise.reproduction.plain import plain
-from likewise.reproduction.results import Reproduction
-from likewise.reproduction.schedule import run_units
+from likewise.reproduction.reproduction import Reproduction
 from likewise.reproduction.settings import DEFAULT_SIMULATIONS, QUICK_ARMS, Settings, Targets
 from likewise.reproduction.simulation import Record
 from likewise.reproduction.store import RunFolder
 from likewise.reproduction.units import Unit, units_of
+from likewise.reproduction.worker import run_units
 from likewise.writing import PathLike
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from likewise.errors import InputError, option, unknown_name
+from likewise.errors import (
+    InputError,
+    option,
+    unknown_name,
+)
 from likewise.reproduction.algorithm import DENSE_NET
 from likewise.reproduction.arms import ARMS, chosen_arms
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment, chosen_experiments
@@ -13,8 +17,10 @@ from likewise.reproduction.experiments import EXPERIMENTS, Experiment, chosen_ex
 Targets = Literal["observed", "truth"]
 """What the algorithm learns at the observed entries: Z, as the paper says, or A, as the released code does."""
 
+
 DEFAULT_SIMULATIONS = 10
 """As many as the paper averages over."""
+
 
 QUICK_ARMS = ("h", "f-released")
 """What a quick look compares: the arms that the published table is matched by."""

@@ -1,4 +1,4 @@
-"""One simulation of a cell: draw the data once, run every arm on them, measure all pairs, check the theorems."""
+"""What outputs of a simulation are held against, measured once for all arms: d on Z, d on A, the most similar pairs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from likewise._typing import Floats
 from likewise.errors import LikewiseWarning
 from likewise.estimation import SVT
 from likewise.fairness import LipschitzCertificates, RowDistance, certify, model_constant
-from likewise.fairness.pairs import all_pairs
+from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import ObservedMatrix
 from likewise.observations.synthetic import ClusteredData
 from likewise.reproduction.algorithm import Algorithm, Features, Inferred
@@ -22,7 +22,6 @@ from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.theory import TheoryCheck, check_theorems, describe_corollary
 from likewise.reproduction.yardsticks import Yardsticks
 
-Floats = NDArray[np.float64]
 Record = dict[str, Any]
 """Plain dictionaries, lists, strings and numbers, as JSON has them."""
 
@@ -113,10 +112,10 @@ def distance_on_estimate(estimate: Floats) -> RowDistance:
 
 
 def dense_estimate(fitted: Any) -> Floats:
-    """Return A_hat of a fitted estimator on the method's interval, all entries."""
+    """Return A_hat of a fitted estimator on the method's working range, all entries."""
     estimate = fitted.estimate_
-    if hasattr(estimate, "on_interval"):
-        estimate = estimate.on_interval()
+    if hasattr(estimate, "on_working_range"):
+        estimate = estimate.on_working_range()
     dense = estimate.to_dense() if hasattr(estimate, "to_dense") else estimate
     return np.asarray(dense, dtype=np.float64)
 

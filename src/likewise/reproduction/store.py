@@ -1,4 +1,4 @@
-"""The folder of a run: its settings, and a file for each finished simulation, so that a run goes on where it stopped."""
+"""The settings of a run: checked before any work, written beside its results, compared when it goes on."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from likewise._kernels import kernel_info
-from likewise.errors import DamagedStateWarning, FileFormatError, InputError, OutputError, option
-from likewise.report.json_document import to_json
-from likewise.report.versions import versions
-from likewise.reproduction.plain import plain
+from likewise.errors import (
+    DamagedStateWarning,
+    FileFormatError,
+    InputError,
+    OutputError,
+    option,
+)
+from likewise.report.json_document import to_json, versions
+from likewise.reproduction.metrics import plain
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.units import Unit
 from likewise.writing import PathLike, check_folder, remove_leftovers, write_file, write_folder

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from likewise.fairness.certificates import (
+from likewise._typing import Floats
+from likewise.certificates import (
     Certificate,
     ErrorBound,
     LipschitzCertificates,
@@ -18,8 +16,6 @@ from likewise.fairness.certificates import (
     compose,
 )
 from likewise.reproduction.yardsticks import Yardsticks
-
-Floats = NDArray[np.float64]
 
 _ROUNDING = 2e-9
 """What D and d carry of rounding, 1e-9 each: a pair that attains a bound must not exceed it by that."""

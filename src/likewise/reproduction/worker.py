@@ -1,4 +1,4 @@
-"""A process that does units of work, one after another, and answers each with its record or with what went wrong."""
+"""Requests to stop, put off while a step runs that must not be left half done, and kept from processes that are started."""
 
 from __future__ import annotations
 
@@ -7,19 +7,63 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
+from types import FrameType
 
 from likewise.errors import KernelWarning, MemoryLimitError
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record
 from likewise.reproduction.units import Unit
 from likewise.reproduction.work import run_unit
+
+_REQUESTS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def put_off() -> Iterator[None]:
+    """Do what is within to its end, then stop if that was asked for meanwhile."""
+    if current_thread() is not main_thread():  # it alone is interrupted, and may say what a signal does
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    # What does not run Python, as the default of SIGTERM, leaves nothing half done that could be set right.
+    before = {number: handler for number in _REQUESTS if callable(handler := signal.getsignal(number))}
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+@contextmanager
+def not_inherited() -> Iterator[None]:
+    """Let processes that are started within leave Ctrl-C to this one from their first moment on, where a system can."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # where it is started with the first process, it lets the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
 
 MOST_AT_ONCE = 60 if sys.platform == "win32" else 1000
 """Windows waits for at most 63 lines at once."""
@@ -159,3 +203,63 @@ def _end_with_parent() -> None:
     assert parent is not None
     connection.wait([parent.sentinel])
     os._exit(1)
+
+
+Results = Generator[tuple[Unit, Record], None, None]
+
+
+def run_units(units: list[Unit], settings: Settings, ratings: Path | None, jobs: int) -> Results:
+    """Yield each unit with its record, as they finish.
+
+    Parameters
+    ----------
+    units : list of Unit
+    settings : Settings
+    ratings : Path or None
+    jobs : int
+        Processes; with 1 everything runs in this one.
+    """
+    if jobs == 1 or len(units) <= 1:
+        yield from ((unit, run_unit(unit, settings, ratings)) for unit in units)
+    else:
+        yield from _in_processes(units, settings, ratings, min(jobs, len(units), MOST_AT_ONCE))
+
+
+def _in_processes(units: list[Unit], settings: Settings, ratings: Path | None, jobs: int) -> Results:
+    """Give each process its next unit as it hands over its last.
+
+    The standard library's pool is not used: its thread waits for ever for the rest of what a process was sending when it was ended, so
+    one interruption in fifteen left a program that could not end.
+    """
+    # The dear ones first, so that no processor is left with one of them at the end.
+    left = sorted(units, key=lambda unit: unit.cost(settings))
+    workers: list[Worker] = []
+    at_work: dict[Worker, Unit] = {}
+
+    def give(worker: Worker) -> None:
+        if left:
+            at_work[worker] = left.pop()
+            worker.give(at_work[worker])
+
+    try:
+        with put_off(), not_inherited():
+            for _ in range(jobs):
+                workers.append(Worker(settings, ratings))
+        for worker in workers:
+            give(worker)
+        while at_work:
+            for worker in ready(at_work):
+                unit, record = at_work.pop(worker), worker.take()
+                give(worker)
+                yield unit, record
+    finally:
+        _end(workers)
+
+
+def _end(workers: list[Worker]) -> None:
+    """Wait for no work: what is not finished will be computed again."""
+    with put_off():
+        for worker in workers:
+            worker.kill()
+        for worker in workers:
+            worker.join()

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import pair_ratios
+from likewise._typing import Floats
 from likewise.fairness import ObservedDistance, RowDistance
-from likewise.fairness.pairs import all_pairs
-from likewise.fairness.ratios import order_statistics, ordered_mean, share_rank
-from likewise.fairness.similar import reach
+from likewise.fairness.exact.blocks import all_pairs
+from likewise.fairness.metrics.ratios import order_statistics, ordered_mean, share_rank
+from likewise.fairness.metrics.similar import reach
 from likewise.observations.synthetic import ClusteredData
-
-Floats = NDArray[np.float64]
 
 NEAREST_SHARE = 0.1
 """Share of the pairs, by distance on the truth A, that counts as most similar."""
+
 
 BIN_EDGES: Floats = np.linspace(0, 2, 4001)
 """Fixed bins of every histogram of ratios, so that those of several simulations can be added up."""

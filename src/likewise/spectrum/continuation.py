@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from likewise._typing import AnyFloats
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import orthonormalise
-from likewise.spectrum.result import Floats
-from likewise.spectrum.slabs import tall_product
+from likewise.spectrum.threaded_blas import tall_product
 
 _SPARE = 8
 """Columns of a subspace beyond those that are wanted: so many new singular values can rise at a time."""
@@ -33,12 +33,12 @@ class ApproximateTriplets:
         Orthonormal.
     """
 
-    left: Floats
+    left: AnyFloats
     values: NDArray[np.float64]
-    right: Floats
+    right: AnyFloats
 
 
-def continue_triplets(operator: RowOperator, start: Floats) -> ApproximateTriplets:
+def continue_triplets(operator: RowOperator, start: AnyFloats) -> ApproximateTriplets:
     """Return the triplets of ``Q Q^T A``, Q an orthonormal basis of ``A start``: two passes over A.
 
     For an algorithm that decomposes a sequence of matrices, each near the last: the right singular vectors of one are the
@@ -75,12 +75,12 @@ def continue_triplets(operator: RowOperator, start: Floats) -> ApproximateTriple
     return ApproximateTriplets(tall_product(left, turn.T), values, right)
 
 
-def first_subspace(width: int, rng: np.random.Generator) -> Floats:
+def first_subspace(width: int, rng: np.random.Generator) -> AnyFloats:
     """Return a random subspace of so many dimensions to start a sequence from, shape (width, b)."""
     return with_room(np.zeros((width, 0)), _SPARE, rng)
 
 
-def with_room(vectors: Floats, wanted: int, rng: np.random.Generator) -> Floats:
+def with_room(vectors: AnyFloats, wanted: int, rng: np.random.Generator) -> AnyFloats:
     """Cut or widen a subspace to half as many columns again as are wanted and a few more, the new ones random.
 
     Parameters

@@ -1,17 +1,93 @@
-"""A growing block Krylov space of A^T A with its Rayleigh-Ritz projection."""
+"""What a growing Krylov space has to deliver, and when it is worth looking whether it does."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from likewise._typing import AnyFloats
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import Basis, rank_revealing_qr
-from likewise.spectrum.result import Floats
-from likewise.spectrum.slabs import inner, subtract_product
+from likewise.spectrum.request import Request
+from likewise.spectrum.threaded_blas import inner, subtract_product
+
+_RESOLVED = 200.0  # units in the last place of ||A||^2 below which an eigenvalue of A^T A drowns in rounding
+
+
+@dataclass(frozen=True)
+class ConvergenceTarget:
+    """What is wanted, as far as the present Ritz values tell.
+
+    Parameters
+    ----------
+    wanted : int
+        How many of the largest eigenvalues of A^T A.
+    level : float
+        Nothing above it may be missing: tau^2, or the smallest wanted eigenvalue where `at_most` decides.
+    floor : float
+        Eigenvalues below it drown in the rounding of the working precision.
+    resolved : bool
+        Whether the level is what was asked for, not the floor.
+    """
+
+    wanted: int
+    level: float
+    floor: float
+    resolved: bool
+
+    @classmethod
+    def of(cls, squares: NDArray[np.float64], request: Request, dtype: np.dtype[Any]) -> ConvergenceTarget:
+        """Derive the goal from Ritz values, largest first."""
+        floor = _RESOLVED * float(np.finfo(dtype).eps) * max(float(squares[0]), 0.0)
+        level = max(request.square, floor)
+        wanted = int(np.count_nonzero(squares > level))
+        if request.at_most is not None and wanted >= request.at_most:
+            level = float(squares[request.at_most - 1])
+            return cls(request.at_most, level, floor, True)
+        return cls(wanted, level, floor, request.square >= floor)
+
+    @property
+    def unresolved_reason(self) -> str:
+        """Why nothing can be said below the floor."""
+        return f"below {self.floor**0.5:.1e} singular values are lost in the rounding of A^T A"
+
+
+class RestartSchedule:
+    """Decides at which size of the space to look at the Ritz pairs again.
+
+    Looking costs some 10 p^3 operations, so it should happen seldom; going too far costs passes over the matrix.
+    Residuals fall geometrically once the space is large enough, which is extrapolated.
+    """
+
+    def __init__(self, first: int) -> None:
+        self.next_size = first
+        self._last: tuple[int, int, float] | None = None
+
+    def stalled(self, wanted: int, excess: float) -> bool:
+        """Whether the worst residual hardly fell since the last look: rounding is all that is left of it."""
+        return self._last is not None and self._last[1] == wanted and excess > 0.5 * self._last[2]
+
+    def plan(self, size: int, wanted: int, excess: float) -> None:
+        """Set the next size, given how many eigenvalues are wanted and the worst residual over its tolerance."""
+        growth = 0.2 * size
+        if self._last is not None and self._last[1] == wanted and 1 < excess < self._last[2]:
+            slope = math.log(self._last[2] / excess) / (size - self._last[0])
+            growth = min(0.9 * math.log(excess) / slope, 0.5 * size)
+        self._last = (size, wanted, excess)
+        # Below three columns for each wanted one nothing has ever converged.
+        self.next_size = max(size + math.ceil(growth), min(3 * wanted, 2 * size))
+
+
+def columns_that_fit(n: int, dtype: np.dtype[Any], memory_limit: float) -> int:
+    """How many columns a Krylov space may have: basis, its combination, and three p x p float64 arrays."""
+    per_column = 2 * n * dtype.itemsize
+    return min(n, int((math.sqrt(per_column**2 + 4 * 24 * memory_limit) - per_column) / 48))
+
 
 _LITTLE = 0.01  # of the product's size: directions smaller than that are orthogonalised again
 
@@ -48,7 +124,7 @@ class BlockKrylov:
         Its columns span the first block.
     """
 
-    def __init__(self, operator: RowOperator, start: Floats) -> None:
+    def __init__(self, operator: RowOperator, start: AnyFloats) -> None:
         self.operator = operator
         self.basis = Basis(operator.shape[1], start.dtype)
         self._projected = np.zeros((64, 64))
@@ -82,7 +158,7 @@ class BlockKrylov:
         self._coupled_from = old
         self._advance(image, scale)
 
-    def _advance(self, remainder: Floats, scale: NDArray[np.floating]) -> None:
+    def _advance(self, remainder: AnyFloats, scale: NDArray[np.floating]) -> None:
         """Orthonormalise what is new; twice where it was so little that rounding against the basis shows."""
         fresh, coupling = rank_revealing_qr(remainder, scale)
         smallest = np.linalg.norm(coupling, axis=1).min(initial=np.inf)
@@ -110,7 +186,7 @@ class BlockKrylov:
     def _residual_norms(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.linalg.norm(self._coupling @ weights[self._coupled_from :], axis=0), np.float64)
 
-    def vectors(self, pairs: RitzPairs, count: int) -> Floats:
+    def vectors(self, pairs: RitzPairs, count: int) -> AnyFloats:
         """The first `count` Ritz vectors, shape (n, count)."""
         return self.basis.combine(pairs.weights[:, :count])
 
@@ -123,7 +199,7 @@ class BlockKrylov:
         self.basis.append(kept)
         self._projected[:count, :count] = np.diag(pairs.squares[:count])
 
-    def inject(self, block: Floats) -> None:
+    def inject(self, block: AnyFloats) -> None:
         """Widen the frontier by directions that are not in the space yet."""
         block = block.astype(self.basis.dtype)
         scale = np.linalg.norm(block, axis=0)

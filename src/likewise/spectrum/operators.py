@@ -14,8 +14,8 @@ from scipy.sparse import csr_array, issparse
 
 from likewise import _kernels
 from likewise._kernels.checks import checked_csr
+from likewise._typing import AnyFloats
 from likewise.errors import InputError, ObservationError, ShapeError
-from likewise.spectrum.result import Floats
 
 
 class RowOperator(ABC):
@@ -40,29 +40,29 @@ class RowOperator(ABC):
     energy: float | None = None
     passes: int = 0
 
-    def gram(self, X: Floats) -> Floats:
+    def gram(self, X: AnyFloats) -> AnyFloats:
         """Return ``A^T (A X)``, shape (n, b), for X of shape (n, b)."""
         self.passes += 1
         return self._gram(X)
 
-    def forward(self, X: Floats) -> Floats:
+    def forward(self, X: AnyFloats) -> AnyFloats:
         """Return ``A X``, shape (m, b), for X of shape (n, b)."""
         self.passes += 1
         return self._forward(X)
 
-    def adjoint(self, Y: Floats) -> Floats:
+    def adjoint(self, Y: AnyFloats) -> AnyFloats:
         """Return ``A^T Y``, shape (n, b), for Y of shape (m, b)."""
         self.passes += 1
         return self._adjoint(Y)
 
-    def _gram(self, X: Floats) -> Floats:
+    def _gram(self, X: AnyFloats) -> AnyFloats:
         return self._adjoint(self._forward(X))
 
     @abstractmethod
-    def _forward(self, X: Floats) -> Floats: ...
+    def _forward(self, X: AnyFloats) -> AnyFloats: ...
 
     @abstractmethod
-    def _adjoint(self, Y: Floats) -> Floats: ...
+    def _adjoint(self, Y: AnyFloats) -> AnyFloats: ...
 
 
 class SparseRows(RowOperator):
@@ -71,27 +71,27 @@ class SparseRows(RowOperator):
     def __init__(self, rows: _kernels.CompressedRows, energy: float | None = None) -> None:
         self.rows, self.shape, self.dtype, self.energy = rows, rows.shape, rows.dtype, energy
 
-    def _gram(self, X: Floats) -> Floats:
+    def _gram(self, X: AnyFloats) -> AnyFloats:
         return _kernels.gram_product(self.rows, X)
 
-    def _forward(self, X: Floats) -> Floats:
+    def _forward(self, X: AnyFloats) -> AnyFloats:
         return _kernels.forward_product(self.rows, X)
 
-    def _adjoint(self, Y: Floats) -> Floats:
+    def _adjoint(self, Y: AnyFloats) -> AnyFloats:
         return _kernels.adjoint_product(self.rows, Y)
 
 
 class DenseRows(RowOperator):
     """A dense matrix in memory."""
 
-    def __init__(self, array: Floats) -> None:
+    def __init__(self, array: AnyFloats) -> None:
         self.array, self.dtype, self.energy = array, array.dtype, _sum_of_squares(array)
         self.shape = (array.shape[0], array.shape[1])
 
-    def _forward(self, X: Floats) -> Floats:
+    def _forward(self, X: AnyFloats) -> AnyFloats:
         return np.asarray(self.array.astype(X.dtype, copy=False) @ X)
 
-    def _adjoint(self, Y: Floats) -> Floats:
+    def _adjoint(self, Y: AnyFloats) -> AnyFloats:
         return np.asarray(self.array.astype(Y.dtype, copy=False).T @ Y)
 
 
@@ -102,10 +102,10 @@ class Transposed(RowOperator):
         self.inner, self.shape = inner, inner.shape[::-1]
         self.dtype, self.energy = inner.dtype, inner.energy
 
-    def _forward(self, X: Floats) -> Floats:
+    def _forward(self, X: AnyFloats) -> AnyFloats:
         return self.inner._adjoint(X)
 
-    def _adjoint(self, Y: Floats) -> Floats:
+    def _adjoint(self, Y: AnyFloats) -> AnyFloats:
         return self.inner._forward(Y)
 
 
@@ -168,7 +168,7 @@ def _without_duplicates(matrix: csr_array) -> csr_array:
     return summed
 
 
-def _as_array(source: Any, dtype: np.dtype[Any]) -> Floats:
+def _as_array(source: Any, dtype: np.dtype[Any]) -> AnyFloats:
     try:
         return np.asarray(source, dtype=dtype)
     except (TypeError, ValueError) as error:
@@ -179,7 +179,7 @@ def _float_type(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype is not None and np.dtype(dtype) == np.float32 else np.float64)
 
 
-def _sum_of_squares(values: Floats) -> float:
+def _sum_of_squares(values: AnyFloats) -> float:
     """Sum in float64 whatever the dtype, without a copy of all values."""
     flat = values.ravel(order="K")
     step = 1 << 20

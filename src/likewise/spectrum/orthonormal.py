@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from likewise.spectrum.result import Floats
-from likewise.spectrum.slabs import gram_of, inner, multiply_in_place, subtract_product
+from likewise._typing import AnyFloats
+from likewise.spectrum.threaded_blas import gram_of, inner, multiply_in_place, subtract_product
 
 _PANEL = 1024  # columns; what is not filled yet takes no memory on most systems
 _SEVERE = 0.1  # of a column's norm: less left of it, and Gram-Schmidt is repeated
@@ -29,9 +29,9 @@ class Basis:
 
     def __init__(self, n: int, dtype: np.dtype[np.floating]) -> None:
         self.n, self.dtype, self.size = n, dtype, 0
-        self._panels: list[Floats] = []
+        self._panels: list[AnyFloats] = []
 
-    def append(self, block: Floats) -> None:
+    def append(self, block: AnyFloats) -> None:
         """Add columns, which must be orthonormal to those that are there."""
         while block.shape[1]:
             filled = self.size % _PANEL
@@ -42,7 +42,7 @@ class Basis:
             self.size += head.shape[1]
             block = block[:, head.shape[1] :]
 
-    def project_out(self, block: Floats) -> NDArray[np.float64]:
+    def project_out(self, block: AnyFloats) -> NDArray[np.float64]:
         """Make `block` orthogonal to the basis, in place, and return the coefficients that were taken out.
 
         Gram-Schmidt, repeated where cancellation was severe ("twice is enough").
@@ -53,7 +53,7 @@ class Basis:
             taken += self._gram_schmidt(block)
         return taken
 
-    def _gram_schmidt(self, block: Floats) -> NDArray[np.float64]:
+    def _gram_schmidt(self, block: AnyFloats) -> NDArray[np.float64]:
         taken = np.empty((self.size, block.shape[1]))
         for start, panel in self._filled():
             coefficients = inner(panel, block)
@@ -61,13 +61,13 @@ class Basis:
             taken[start : start + panel.shape[1]] = coefficients
         return taken
 
-    def combine(self, weights: NDArray[np.floating]) -> Floats:
+    def combine(self, weights: NDArray[np.floating]) -> AnyFloats:
         """Return ``basis @ weights``, shape (n, k)."""
         combined = np.zeros((self.n, weights.shape[1]), self.dtype)
         self.subtract(combined, -weights)
         return combined
 
-    def subtract(self, block: Floats, weights: NDArray[np.floating], start: int = 0) -> None:
+    def subtract(self, block: AnyFloats, weights: NDArray[np.floating], start: int = 0) -> None:
         """Replace `block` by ``block - basis[:, start:] @ weights``, for weights of shape (size - start, b)."""
         for first, panel in self._filled():
             skipped = max(start - first, 0)
@@ -75,14 +75,14 @@ class Basis:
                 rows = slice(first + skipped - start, first + panel.shape[1] - start)
                 subtract_product(block, panel[:, skipped:], weights[rows].astype(self.dtype, copy=False))
 
-    def _filled(self) -> list[tuple[int, Floats]]:
+    def _filled(self) -> list[tuple[int, AnyFloats]]:
         starts = range(0, self.size, _PANEL)
         return [
             (start, panel[:, : self.size - start]) for start, panel in zip(starts, self._panels, strict=True)
         ]
 
 
-def rank_revealing_qr(block: Floats, scale: NDArray[np.floating]) -> tuple[Floats, Floats]:
+def rank_revealing_qr(block: AnyFloats, scale: NDArray[np.floating]) -> tuple[AnyFloats, AnyFloats]:
     """Factor a block into orthonormal columns and weights, without directions that are mere rounding.
 
     Parameters
@@ -111,7 +111,7 @@ def rank_revealing_qr(block: Floats, scale: NDArray[np.floating]) -> tuple[Float
     return columns[:, :rank], weights * safe
 
 
-def _cholesky_qr(block: Floats) -> tuple[Floats, Floats] | None:
+def _cholesky_qr(block: AnyFloats) -> tuple[AnyFloats, AnyFloats] | None:
     """QR factors of a block whose columns are clearly independent, by a Cholesky factorisation in float64."""
     exact = block.astype(np.float64)
     try:
@@ -124,7 +124,7 @@ def _cholesky_qr(block: Floats) -> tuple[Floats, Floats] | None:
     return (exact @ inverse).astype(block.dtype), triangle.astype(block.dtype)
 
 
-def orthonormalise(tall: Floats) -> Floats:
+def orthonormalise(tall: AnyFloats) -> AnyFloats:
     """Replace the columns of a tall array by an orthonormal basis Q of them and return R, with ``tall = Q R``.
 
     Cholesky of the Gram matrix, repeated where the columns were far from orthogonal: everything is a matrix product, in
@@ -144,7 +144,7 @@ def orthonormalise(tall: Floats) -> Floats:
     return np.asarray(_orthonormalising_round(tall)[0] @ triangle)
 
 
-def _orthonormalising_round(tall: Floats) -> tuple[Floats, bool]:
+def _orthonormalising_round(tall: AnyFloats) -> tuple[AnyFloats, bool]:
     product = gram_of(tall)
     size = np.sqrt(np.diag(product))
     size[size == 0] = 1

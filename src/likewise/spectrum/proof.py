@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.spectrum.certificate import (
+from likewise._typing import AnyFloats
+from likewise.spectrum.completeness import (
     FAILURE_PROBABILITY,
     TEST_WIDTH,
     chebyshev_test,
     degree_needed,
     eigenvalues_above,
 )
-from likewise.spectrum.goal import Goal
+from likewise.spectrum.krylov import ConvergenceTarget
 from likewise.spectrum.operators import RowOperator
-from likewise.spectrum.request import Request
-from likewise.spectrum.result import Completeness, Floats
+from likewise.spectrum.request import Request, checked_request
+from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import Subspace
+from likewise.spectrum.threaded_blas import one_blas_thread
 
 INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
 _MOST_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6
@@ -44,10 +46,10 @@ class Proof:
 
     completeness: Completeness
     blur: float = 0.0
-    escaped: Floats | None = None
+    escaped: AnyFloats | None = None
 
     @classmethod
-    def failed(cls, reason: str, escaped: Floats | None = None) -> Proof:
+    def failed(cls, reason: str, escaped: AnyFloats | None = None) -> Proof:
         """No proof, and why."""
         return cls(Completeness(False, reason), escaped=escaped)
 
@@ -108,7 +110,9 @@ class Prover:
         self.operator, self.request = operator, request
         self.tests = 0
 
-    def columns_to_deflate(self, squares: NDArray[np.float64], goal: Goal, converged: int) -> int:
+    def columns_to_deflate(
+        self, squares: NDArray[np.float64], goal: ConvergenceTarget, converged: int
+    ) -> int:
         """How many of the converged pairs to deflate: each costs some columns once, and widens the gap."""
         outside = np.append(squares, 0.0)[goal.wanted : converged + 1]
         n = self.operator.shape[1]
@@ -118,20 +122,20 @@ class Prover:
         ]
         return goal.wanted + int(np.argmin(cost))
 
-    def passes_needed(self, squares: NDArray[np.float64], goal: Goal, outside: float) -> float:
+    def passes_needed(self, squares: NDArray[np.float64], goal: ConvergenceTarget, outside: float) -> float:
         """Estimate how often a proof would read the matrix if these eigenvalues were deflated."""
         if self._by_energy(squares, goal.level) or self._prefers_inertia:
             return 0.0
         return self._gap(goal, squares, outside).degree(self.operator.shape[1])
 
-    def prove(self, subspace: Subspace, goal: Goal, outside: float) -> Proof:
+    def prove(self, subspace: Subspace, goal: ConvergenceTarget, outside: float) -> Proof:
         """Try to prove that no eigenvalue of A^T A above the level is missing from `subspace`.
 
         Parameters
         ----------
         subspace : Subspace
             Whose vectors are deflated; those below the level belong to it too, they widen the gap.
-        goal : Goal
+        goal : ConvergenceTarget
         outside : float
             Estimate of the largest eigenvalue outside.
 
@@ -142,7 +146,8 @@ class Prover:
         if self._by_energy(subspace.squares, goal.level):
             reason = "the energy outside the triplets is below the threshold squared"
             return Proof(
-                Completeness(True, reason), _blur(subspace, goal.level, self._missing(subspace.squares))
+                Completeness(True, reason),
+                _eigenvalue_uncertainty(subspace, goal.level, self._missing(subspace.squares)),
             )
         if self._prefers_inertia:
             return self._count(subspace, goal.level)
@@ -151,7 +156,7 @@ class Prover:
             return Proof.failed("no gap below the threshold was found")
         return self._test(subspace, gap)
 
-    def _gap(self, goal: Goal, squares: NDArray[np.float64], outside: float) -> Gap:
+    def _gap(self, goal: ConvergenceTarget, squares: NDArray[np.float64], outside: float) -> Gap:
         largest = float(squares.max(initial=goal.level))
         return Gap(goal.level, outside, _ROUNDING * float(np.finfo(self.request.dtype).eps) * largest)
 
@@ -193,10 +198,73 @@ class Prover:
             return Proof.failed("something above the threshold was missed", test.grown)
         reason = f"Chebyshev test of degree {test.degree} on independent random vectors"
         completeness = Completeness(True, reason, self.tests * FAILURE_PROBABILITY)
-        return Proof(completeness, _blur(subspace, gap.level, gap.proved))
+        return Proof(completeness, _eigenvalue_uncertainty(subspace, gap.level, gap.proved))
 
 
-def _blur(subspace: Subspace, level: float, bound: float) -> float:
+def _eigenvalue_uncertainty(subspace: Subspace, level: float, bound: float) -> float:
     """Haynsworth: how far below the level an eigenvalue may seem though it is above; only coupling from there counts."""
     coupling = float(np.sum(subspace.errors[subspace.squares <= level] ** 2))
     return coupling / (level - bound) if bound < level else 0.0
+
+
+_LONGEST_TEST = 1000
+"""Passes over the matrix beyond which its Gram matrix costs less than a randomised test."""
+_GRAM_SIDE = 5000
+"""Columns up to which that Gram matrix takes little memory, and its inertia seconds."""
+
+
+def certify_norm_bound(
+    operator: RowOperator, level: float, seen: float, random_state: int | np.random.Generator | None = None
+) -> Proof:
+    """Prove that every singular value of a matrix is at most `level`; nothing is said of where they are.
+
+    By counting the eigenvalues of ``A^T A`` above ``level^2`` (up to 1,000 columns, or where the randomised test would be long), or
+    by a Chebyshev test on random vectors, whose length goes with ``1 / sqrt(level / seen - 1)`` and which fails to notice a larger
+    singular value with a probability of at most 1e-8.
+
+    Parameters
+    ----------
+    operator : RowOperator
+        A, m x n with m >= n.
+    level : float
+        Above 0.
+    seen : float
+        The largest singular value as far as is known. It decides how long the test takes, not whether it is one.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Proof
+        Complete, or why not.
+
+    Examples
+    --------
+    >>> from likewise.spectrum.operators import as_operator
+    >>> operator, _ = as_operator(np.diag([3.0, 2.0, 1.0]))
+    >>> certify_norm_bound(operator, 3.1, 2.9).complete, certify_norm_bound(operator, 2.95, 2.9).complete
+    (True, False)
+    """
+    n = operator.shape[1]
+    nothing = np.zeros((n, 0))
+    subspace = Subspace(nothing, np.zeros(0), np.zeros(0), nothing)
+    goal, request = ConvergenceTarget(0, level**2, 0.0, True), _request(level, random_state, n)
+    passes = Prover(operator, request).passes_needed(subspace.squares, goal, seen**2)
+    if n <= _GRAM_SIDE and passes > _LONGEST_TEST:
+        request = replace(request, certificate="inertia")
+    with one_blas_thread():
+        return Prover(operator, request).prove(subspace, goal, seen**2)
+
+
+def _request(level: float, random_state: int | np.random.Generator | None, n: int) -> Request:
+    return checked_request(
+        above=level,
+        at_most=None,
+        dtype=np.dtype(np.float64),
+        random_state=random_state,
+        start=None,
+        n=n,
+        memory_limit=None,
+        max_passes=1,
+        certificate="auto",
+        progress=None,
+    )

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import AnyFloats
 from likewise.errors import InputError, ShapeError, ThresholdError, unknown_name
 from likewise.memory import available_memory
 from likewise.randomness import generator_of
-from likewise.spectrum.result import Floats
 
 Progress = Callable[[str, float | None], None]
 
@@ -49,7 +49,7 @@ class Request:
     at_most: int | None
     dtype: np.dtype[Any]
     rng: np.random.Generator
-    start: Floats | None
+    start: AnyFloats | None
     memory_limit: float
     max_passes: int
     certificate: str
@@ -135,7 +135,7 @@ def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
     return name
 
 
-def _checked_start(start: Any, n: int) -> Floats | None:
+def _checked_start(start: Any, n: int) -> AnyFloats | None:
     if start is None:
         return None
     basis = np.asarray(start, dtype=np.float64)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.floating]
+from likewise._typing import AnyFloats
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,10 @@ class SingularTriplets:
         Why that solver ran.
     """
 
-    left: Floats
-    values: Floats
-    right: Floats
-    residuals: Floats
+    left: AnyFloats
+    values: AnyFloats
+    right: AnyFloats
+    residuals: AnyFloats
     threshold: float | None
     completeness: Completeness
     solver: str

@@ -8,15 +8,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import AnyFloats
 from likewise.errors import MemoryLimitError, SpectrumError
 from likewise.memory import format_bytes
-from likewise.spectrum.found import Found
-from likewise.spectrum.goal import Goal, Pace, columns_that_fit
-from likewise.spectrum.krylov import BlockKrylov, RitzPairs
+from likewise.spectrum.candidates import CandidateTriplets
+from likewise.spectrum.krylov import (
+    BlockKrylov,
+    ConvergenceTarget,
+    RestartSchedule,
+    RitzPairs,
+    columns_that_fit,
+)
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.proof import Proof, Prover
 from likewise.spectrum.request import Request
-from likewise.spectrum.result import Completeness, Floats
+from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import measured
 
 _WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
@@ -38,7 +44,9 @@ class _TooFineError(Exception):
     """The threshold squared drowns in the rounding of the working precision."""
 
 
-def krylov_search(operator: RowOperator, request: Request, columns_before_gram: float = math.inf) -> Found:
+def krylov_search(
+    operator: RowOperator, request: Request, columns_before_gram: float = math.inf
+) -> CandidateTriplets:
     """Find every eigenvector of A^T A above the threshold by block Krylov iteration, with a proof.
 
     Parameters
@@ -50,7 +58,7 @@ def krylov_search(operator: RowOperator, request: Request, columns_before_gram: 
 
     Returns
     -------
-    Found
+    CandidateTriplets
 
     Raises
     ------
@@ -85,10 +93,10 @@ class _Search:
                 "with memory_limit="
             )
         self.space = BlockKrylov(operator, self._starting_block())
-        self.pace = Pace(8 * _WIDTH)
+        self.pace = RestartSchedule(8 * _WIDTH)
         self.prover = Prover(operator, request)
 
-    def run(self) -> Found:
+    def run(self) -> CandidateTriplets:
         wanted, settled = 0, True
         while True:
             self._grow()
@@ -107,19 +115,19 @@ class _Search:
             wanted = goal.wanted
             self.pace.plan(self.space.size, wanted, worst)
 
-    def _goal(self, squares: NDArray[np.float64]) -> Goal:
-        goal = Goal.of(squares, self.request, self.dtype)
+    def _goal(self, squares: NDArray[np.float64]) -> ConvergenceTarget:
+        goal = ConvergenceTarget.of(squares, self.request, self.dtype)
         self._check(goal)
         return goal
 
-    def _starting_block(self) -> Floats:
+    def _starting_block(self) -> AnyFloats:
         gaussian = self._gaussian(_WIDTH)
         start = self.request.start
         if start is None:
             return gaussian
         return np.hstack([start.astype(self.dtype), gaussian])[:, : self.limit // 3]
 
-    def _gaussian(self, width: int) -> Floats:
+    def _gaussian(self, width: int) -> AnyFloats:
         n = self.operator.shape[1]
         return self.request.rng.standard_normal((n, min(width, n))).astype(self.dtype)
 
@@ -145,7 +153,7 @@ class _Search:
     def _out_of_passes(self) -> bool:
         return self.operator.passes >= self.request.max_passes
 
-    def _check(self, goal: Goal) -> None:
+    def _check(self, goal: ConvergenceTarget) -> None:
         """Leave early where this search is the wrong way to the goal."""
         if 0 < self.request.square < goal.floor:
             raise _TooFineError
@@ -163,17 +171,19 @@ class _Search:
             "at_most=, or allow more with memory_limit="
         )
 
-    def _excess(self, pairs: RitzPairs, goal: Goal) -> NDArray[np.float64]:
+    def _excess(self, pairs: RitzPairs, goal: ConvergenceTarget) -> NDArray[np.float64]:
         """Residuals over the tolerance."""
         tolerance = _HEADROOM * self.request.tolerance
         return pairs.errors / (tolerance * np.maximum(pairs.squares, goal.level or 1.0))
 
-    def _allowed(self, goal: Goal, worst: float) -> float:
+    def _allowed(self, goal: ConvergenceTarget, worst: float) -> float:
         """What counts as converged: in float32 rounding may stop the residuals just above the tolerance."""
         near = self.dtype == np.float32 and worst <= _ROUNDING_REACH
         return _ROUNDING_REACH if near and self.pace.stalled(goal.wanted, worst) else 1.0
 
-    def _judge(self, pairs: RitzPairs, goal: Goal, excess: NDArray[np.float64]) -> Found | None:
+    def _judge(
+        self, pairs: RitzPairs, goal: ConvergenceTarget, excess: NDArray[np.float64]
+    ) -> CandidateTriplets | None:
         """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""
         if excess[: goal.wanted].max(initial=0.0) <= 1:
             converged = int(np.argmin(np.append(excess <= _LOOSE, False)))
@@ -188,10 +198,14 @@ class _Search:
             self._make_room(pairs, goal)
         return None
 
-    def _stop(self, pairs: RitzPairs, goal: Goal, proof: Proof) -> Found:
-        return Found.of(measured(self.operator, self.space.vectors(pairs, goal.wanted)), goal, proof)
+    def _stop(self, pairs: RitzPairs, goal: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
+        return CandidateTriplets.of(
+            measured(self.operator, self.space.vectors(pairs, goal.wanted)), goal, proof
+        )
 
-    def _try_proof(self, pairs: RitzPairs, goal: Goal, converged: int) -> Found | None:
+    def _try_proof(
+        self, pairs: RitzPairs, goal: ConvergenceTarget, converged: int
+    ) -> CandidateTriplets | None:
         kept = self.prover.columns_to_deflate(pairs.squares, goal, converged)
         outside = float(np.append(pairs.squares, 0.0)[kept])
         affordable = max(_CHEAP_PROOF, self.operator.passes)
@@ -200,12 +214,12 @@ class _Search:
         subspace = measured(self.operator, self.space.vectors(pairs, kept))
         proof = self.prover.prove(subspace, goal, outside)
         if proof.complete:
-            return Found.of(subspace, goal, proof)
+            return CandidateTriplets.of(subspace, goal, proof)
         if proof.escaped is not None:
             self.space.inject(proof.escaped)
         return None
 
-    def _make_room(self, pairs: RitzPairs, goal: Goal) -> None:
+    def _make_room(self, pairs: RitzPairs, goal: ConvergenceTarget) -> None:
         """Restart from the best Ritz vectors, since the memory limit is reached."""
         spare = self.limit - self.space.frontier.shape[1] - goal.wanted
         self.space.restart(pairs, goal.wanted + max(spare // 2, 0))

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from likewise._typing import AnyFloats
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import orthonormalise
-from likewise.spectrum.result import Floats
-from likewise.spectrum.slabs import inner, multiply_in_place
+from likewise.spectrum.threaded_blas import inner, multiply_in_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,13 @@ class Subspace:
         ``A^T A v``: one step of subspace iteration ahead of `vectors`.
     """
 
-    vectors: Floats
+    vectors: AnyFloats
     squares: NDArray[np.float64]
     errors: NDArray[np.float64]
-    images: Floats
+    images: AnyFloats
 
 
-def measured(operator: RowOperator, vectors: Floats) -> Subspace:
+def measured(operator: RowOperator, vectors: AnyFloats) -> Subspace:
     """Apply the matrix once and rotate the vectors to Ritz vectors (Rayleigh-Ritz, small matrices in float64).
 
     Float32 leaves errors of some 1e-6 in `vectors`, nearly all of them along neighbours, which the rotation removes.

@@ -7,9 +7,7 @@ import pytest
 from scipy.spatial.distance import pdist
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from likewise.errors import InputError, LikewiseWarning
-from likewise.estimation import svt
-from likewise.fairness.certificates import (
+from likewise.certificates import (
     AffineCertificate,
     Certificate,
     Domain,
@@ -19,6 +17,8 @@ from likewise.fairness.certificates import (
     model_constant,
     scaled,
 )
+from likewise.errors import InputError, LikewiseWarning
+from likewise.estimation import svt
 from likewise.observations import ObservedMatrix
 
 
@@ -93,7 +93,7 @@ def test_no_pair_of_a_whole_pipeline_exceeds_it(model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LikewiseWarning)
         estimate = svt(observed, 1.0)
-    features = estimate.on_interval().to_dense()
+    features = estimate.on_working_range().to_dense()
     fitted = model.fit(features, features[:, 0] > 0)
     outputs = getattr(fitted, "predict_proba", fitted.predict)
     certificates = certify(estimate, observed)

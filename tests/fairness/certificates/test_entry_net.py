@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
+from likewise.certificates import Certificate, Unavailable, model_constant
+from likewise.certificates.models.entry_net import EntryNet
 from likewise.errors import InputError, ModelError
-from likewise.fairness.certificates import Certificate, Unavailable, model_constant
-from likewise.fairness.certificates.entry_net import EntryNet
 
 METRICS = {"l1": "cityblock", "l2": "euclidean", "linf": "chebyshev"}
 

@@ -6,9 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
-from likewise.errors import DistanceError, InputError, ShapeError
-from likewise.estimation import svt
-from likewise.fairness.certificates import (
+from likewise.certificates import (
     Certificate,
     Domain,
     ErrorBound,
@@ -16,6 +14,8 @@ from likewise.fairness.certificates import (
     certify_on_truth,
     model_constant,
 )
+from likewise.errors import DistanceError, InputError, ShapeError
+from likewise.estimation import svt
 from likewise.observations import ObservedMatrix
 
 K1 = Certificate(name="K1", value=3.0, from_norm="l2", to_norm="l2")

@@ -43,8 +43,8 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from likewise.certificates import Certificate, Domain, Unavailable, model_constant
 from likewise.errors import DistanceError, InputError, ModelError
-from likewise.fairness.certificates import Certificate, Domain, Unavailable, model_constant
 from likewise.inference import KNNRecommender
 
 METRICS = {"l1": "cityblock", "l2": "euclidean", "linf": "chebyshev"}

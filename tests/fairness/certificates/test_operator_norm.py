@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.fairness.certificates.norm_inequality import conversion, dual_order, order_of
-from likewise.fairness.certificates.operator_norm import largest_norm, operator_norm, spectral_norm
+from likewise.certificates.operator_norm import largest_norm, operator_norm, spectral_norm
+from likewise.norms import conversion, dual_order, order_of
 
 W = np.array([[3.0, 0.0, -1.0], [4.0, 1.0, 2.0]])
 BY_HAND = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from likewise.certificates import Certificate, Unavailable, certify
 from likewise.errors import LikewiseWarning, ShapeError, ThresholdError
 from likewise.estimation import svt
-from likewise.fairness.certificates import Certificate, Unavailable, certify
 from likewise.observations import AffineScale, ObservedMatrix
 
 
@@ -141,7 +141,7 @@ def test_no_pair_exceeds_a_certificate(seed, m, n, share, tau, shrinker):
     for certificate in (certificates.k_star, certificates.k2, certificates.incoherent):
         assert isinstance(certificate, Unavailable) or certificate.holds_for(l1, D, slack=1e-9).holds
     assert certificates.spectral.holds_for(l2, D, slack=1e-9).holds
-    at_fit = estimate.on_interval().to_dense()
+    at_fit = estimate.on_working_range().to_dense()
     D_seen = np.linalg.norm(at_fit[:, None] - at_fit[None], axis=2)
     assert certificates.seen.holds_for(l1[:m, :m], D_seen, slack=1e-12).holds
 

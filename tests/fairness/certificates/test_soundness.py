@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from likewise.fairness.certificates import AffineCertificate
+from likewise.certificates import AffineCertificate
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
 

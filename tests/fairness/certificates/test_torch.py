@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from likewise.certificates import Certificate, Unavailable, model_constant
 from likewise.errors import ModelError
-from likewise.fairness.certificates import Certificate, Unavailable, model_constant
 
 torch = pytest.importorskip("torch")
 nn = torch.nn

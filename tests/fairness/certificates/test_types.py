@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from likewise.certificates import AffineCertificate, Certificate, Domain, Unavailable
 from likewise.errors import InputError, ShapeError
-from likewise.fairness.certificates import AffineCertificate, Certificate, Domain, Unavailable
 
 
 def certificate(value=2.0, **changes):

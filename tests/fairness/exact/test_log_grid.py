@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise._kernels import N_BINS, RELATIVE_WIDTH, bins_of
-from likewise.fairness import BracketedFigure, ExactFigure
+from likewise.fairness import BracketedValue, ExactValue
 from likewise.fairness.exact.log_grid import CountedNumbers, SortedNumbers, bracket
 
 NUMBERS = st.floats(min_value=0, allow_nan=False)
@@ -18,15 +18,15 @@ def test_brackets_hold_the_order_statistic(values, data):
     finite = np.array([value for value in values if value < np.inf])
     counts = np.bincount(bins_of(finite), minlength=N_BINS)
     found, truth = bracket(counts, rank, len(values)), sorted(values)[rank]
-    if isinstance(found, ExactFigure):
-        assert found == ExactFigure(truth, len(values))
+    if isinstance(found, ExactValue):
+        assert found == ExactValue(truth, len(values))
     else:
         assert found.low <= truth <= found.high == found.value
-        assert isinstance(found, BracketedFigure)
+        assert isinstance(found, BracketedValue)
     if 1e-15 <= truth <= 1e15:
         assert found.high - found.low <= RELATIVE_WIDTH * found.low
     if truth in {0, np.inf}:
-        assert isinstance(found, ExactFigure)
+        assert isinstance(found, ExactValue)
 
 
 @given(st.lists(st.one_of(NUMBERS, USUAL), min_size=1, max_size=40), st.data())

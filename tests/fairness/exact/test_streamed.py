@@ -13,10 +13,10 @@ from likewise import ObservedMatrix
 from likewise._kernels import RELATIVE_WIDTH
 from likewise.errors import ConstantOutputWarning, DistanceError
 from likewise.fairness import (
-    BracketedFigure,
+    BracketedValue,
     CallableDistance,
     CoObservedDistance,
-    ExactFigure,
+    ExactValue,
     ObservedDistance,
     RowDistance,
     measure_arms,
@@ -52,7 +52,7 @@ def assert_same(held, streamed):
     for name, figure in held.figures().items():
         found = streamed.figures()[name]
         assert found.n_pairs == figure.n_pairs, name
-        if isinstance(found, BracketedFigure):
+        if isinstance(found, BracketedValue):
             assert found.low <= figure.value * (1 + 1e-12), name
             assert figure.value <= found.high * (1 + 1e-12), name
             assert found.high - found.low <= RELATIVE_WIDTH * found.low, name
@@ -88,7 +88,7 @@ def test_by_hand():
     figures = measure_fairness(OUTPUTS, PEOPLE, nearest_share=0.5, lipschitz=1.0, worst=2, streaming=True)
     ratios = [1 / 2, 5 / 4, 0, 18**0.5 / 4, 1 / 3, 5 / 7]
     assert figures.mean_ratio.value == pytest.approx(2 * sum(ratios) / 16)
-    assert figures.max_ratio == ExactFigure(1.25, 6)
+    assert figures.max_ratio == ExactValue(1.25, 6)
     assert (figures.similar.n_pairs, figures.similar.radius) == (3, 3)
     assert figures.similar.output_gap.value == pytest.approx(2 / 3)
     assert figures.epsilon_delta.epsilon.tolist() == [2, 3, 4, 7]
@@ -149,7 +149,7 @@ def test_infinite_ratios():
     people = RowDistance([[0.0], [0.0], [1.0], [3.0]], "l1")
     held, streamed = both({"a": np.arange(4.0)}, people, groups=["a", "a", "b", "b"], nearest_share=0.5)
     assert_same(held["a"], streamed["a"])
-    assert streamed["a"].quantiles[0.99] == ExactFigure(math.inf, 6)
+    assert streamed["a"].quantiles[0.99] == ExactValue(math.inf, 6)
     assert streamed["a"].finite_mean_ratio.value < streamed["a"].mean_ratio.value == math.inf
 
 
@@ -179,9 +179,9 @@ def test_a_function_of_the_caller_is_called_from_one_thread(monkeypatch):
 
 
 def test_what_does_not_fit_into_memory_is_streamed(monkeypatch):
-    assert isinstance(measure_fairness(OUTPUTS, PEOPLE).quantiles[0.5], ExactFigure)
-    monkeypatch.setattr("likewise.fairness.measure.available_memory", lambda: 6 * 8 * 4 - 1)
-    assert isinstance(measure_fairness(OUTPUTS, PEOPLE).quantiles[0.5], BracketedFigure)
+    assert isinstance(measure_fairness(OUTPUTS, PEOPLE).quantiles[0.5], ExactValue)
+    monkeypatch.setattr("likewise.fairness.exact.measure.available_memory", lambda: 6 * 8 * 4 - 1)
+    assert isinstance(measure_fairness(OUTPUTS, PEOPLE).quantiles[0.5], BracketedValue)
 
 
 def test_no_array_grows_with_the_number_of_pairs(monkeypatch):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
-from likewise.fairness.intervals import betting
-from likewise.fairness.intervals.betting import (
+from likewise.fairness.sampled.intervals import betting
+from likewise.fairness.sampled.intervals.betting import (
     betting_low,
     capital_of_fixed_shares,
     capital_of_stakes,
@@ -103,7 +103,7 @@ def test_rare_large_values_among_tiny_ones_are_not_lost():
 
 
 def test_it_is_narrower_than_other_bounds_on_many_draws_that_vary_little():
-    from likewise.fairness.intervals import empirical_bernstein, hoeffding
+    from likewise.fairness.sampled.intervals import empirical_bernstein, hoeffding
 
     values = np.random.default_rng(0).beta(20, 60, 2000)
     widths = [

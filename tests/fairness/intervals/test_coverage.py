@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, cauchy
 
-from likewise.fairness.intervals import (
+from likewise.fairness.sampled.intervals import (
     betting,
     clopper_pearson,
     empirical_bernstein,
@@ -19,7 +19,7 @@ from likewise.fairness.intervals import (
     u_hoeffding,
     u_quantile,
 )
-from likewise.fairness.sampling import draw_disjoint_pairs, draw_pairs
+from likewise.fairness.sampled.sampling import draw_disjoint_pairs, draw_pairs
 
 SIMULATIONS, CONFIDENCE = 1000, 0.9
 LEAST = binom.ppf(1e-6, SIMULATIONS, CONFIDENCE)

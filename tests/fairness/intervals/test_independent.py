@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from likewise.errors import InputError
-from likewise.fairness.intervals import (
+from likewise.fairness.sampled.intervals import (
     clopper_pearson,
     draws_needed,
     empirical_bernstein,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from likewise.errors import InputError, ShapeError
-from likewise.fairness.intervals import (
+from likewise.fairness.sampled.intervals import (
     clopper_pearson,
     hoeffding,
     u_empirical_bernstein,
@@ -17,7 +17,7 @@ from likewise.fairness.intervals import (
     u_jackknife,
     u_quantile,
 )
-from likewise.fairness.intervals.u_statistics import disjoint_variance, person_sums
+from likewise.fairness.sampled.intervals.u_statistics import disjoint_variance, person_sums
 
 from . import naive
 

@@ -22,13 +22,13 @@ from likewise.fairness import (
     measure_fairness,
     worst_pairs,
 )
-from likewise.fairness.search import leaves
+from likewise.fairness.search import best_first
 from likewise.fairness.search.best_first import Search
 
 
 @pytest.fixture(autouse=True)
 def small_leaves(monkeypatch):
-    monkeypatch.setattr(leaves, "_SMALLEST_LEAF", 4)
+    monkeypatch.setattr(best_first, "_SMALLEST_LEAF", 4)
 
 
 def ratings(rng, m, whole_numbers=False):

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import N_BINS, bin_ends, bins_of
-from likewise.fairness.exact.in_order import in_order
-from likewise.fairness.figure import BracketedFigure, ExactFigure
-
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from likewise._typing import Counts, Floats
+from likewise.fairness.exact.blocks import in_order
+from likewise.fairness.metrics.metric_value import BracketedValue, ExactValue
 
 
 def bin_of_rank(counts: Counts, rank: int) -> int:
@@ -20,7 +18,7 @@ def bin_of_rank(counts: Counts, rank: int) -> int:
     return int(np.searchsorted(np.cumsum(counts), rank, side="right"))
 
 
-def bracket(counts: Counts, rank: int, n_pairs: int) -> ExactFigure | BracketedFigure:
+def bracket(counts: Counts, rank: int, n_pairs: int) -> ExactValue | BracketedValue:
     """Return the number with a 0-based rank as closely as counts tell.
 
     Parameters
@@ -33,12 +31,12 @@ def bracket(counts: Counts, rank: int, n_pairs: int) -> ExactFigure | BracketedF
         How many numbers there are.
     """
     if rank >= counts.sum():
-        return ExactFigure(np.inf, n_pairs)
+        return ExactValue(np.inf, n_pairs)
     smallest, largest = bin_ends()
     place = bin_of_rank(counts, rank)
     if smallest[place] == largest[place]:
-        return ExactFigure(float(smallest[place]), n_pairs)
-    return BracketedFigure(float(largest[place]), float(smallest[place]), float(largest[place]), n_pairs)
+        return ExactValue(float(smallest[place]), n_pairs)
+    return BracketedValue(float(largest[place]), float(smallest[place]), float(largest[place]), n_pairs)
 
 
 class SortedNumbers:

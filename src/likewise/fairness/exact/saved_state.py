@@ -1,11 +1,11 @@
-"""Where a long computation over all pairs stands, in one file, so that it can be interrupted and taken up again."""
+"""A short text that tells whether a saved state belongs to the same data and settings."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,45 @@ from typing import Any
 import numpy as np
 
 from likewise.errors import FileFormatError, InputError
-from likewise.fairness.exact.blocks import Block
-from likewise.fairness.exact.sums import Array, Sums
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.accumulated import Array, Request, Sums
+from likewise.fairness.exact.blocks import Block, units
+from likewise.fairness.sampled.sampling import measure_pairs
 from likewise.writing import PathLike, check_file, write_npz
+
+
+def fingerprint(
+    reference: PairwiseDistance, distances: Mapping[str, PairwiseDistance], request: Request
+) -> str:
+    """Return a checksum of what the sums over all pairs depend on.
+
+    Data count by the distance of everybody to the next individual under each distance: a change of any row, or of their order, changes
+    two of them.
+
+    Parameters
+    ----------
+    reference : PairwiseDistance
+    distances : mapping of str to PairwiseDistance
+    request : Request
+    """
+    settings = {
+        "arms": list(distances),
+        "distances": [distance.description.to_dict() for distance in (reference, *distances.values())],
+        "nearest_share": request.nearest_share,
+        "condition": request.condition,
+        "worst": request.worst,
+        "units": len(units(reference.n_individuals)),
+    }
+    summed = hashlib.sha256(json.dumps(settings).encode())
+    everyone = np.arange(reference.n_individuals)
+    for distance in (reference, *distances.values()):
+        summed.update(measure_pairs(distance, everyone[:-1], everyone[1:]).tobytes())
+    if request.groups is not None:
+        summed.update(request.groups.numbers.astype(np.int64).tobytes())
+    if not isinstance(request.bins, int):
+        summed.update(request.bins.tobytes())
+    return summed.hexdigest()
+
 
 _FORMAT = "likewise: all pairs, format 1"
 _HEADER = "header"

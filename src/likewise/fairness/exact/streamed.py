@@ -9,26 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likewise._kernels import RELATIVE_WIDTH, bin_ends, bins_of
+from likewise._typing import Floats
 from likewise.errors import DistanceError
-from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.epsilon_delta import SHARES as EPSILON_SHARES
-from likewise.fairness.epsilon_delta import distinct
-from likewise.fairness.exact.blocks import Block, units
-from likewise.fairness.exact.findings import ArmFindings, Findings, Request, counted_histogram
-from likewise.fairness.exact.in_order import in_order
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.accumulated import (
+    Accumulated,
+    AccumulatedArm,
+    ReferenceTally,
+    Request,
+    Tally,
+    Thresholds,
+    counted_histogram,
+)
+from likewise.fairness.exact.blocks import Block, in_order, units
 from likewise.fairness.exact.log_grid import bin_of_rank, bracket
-from likewise.fairness.exact.reference_tally import ReferenceTally
 from likewise.fairness.exact.saved_state import SavedState
-from likewise.fairness.exact.tally import Tally
-from likewise.fairness.exact.thresholds import Thresholds
-from likewise.fairness.histogram import REACH, RatioHistogram
-from likewise.fairness.ratios import share_rank
-from likewise.fairness.violations import SHARES as SLACK_SHARES
+from likewise.fairness.metrics.curves import REACH, RatioHistogram, distinct
+from likewise.fairness.metrics.curves import SHARES as EPSILON_SHARES
+from likewise.fairness.metrics.ratios import share_rank
+from likewise.fairness.metrics.violations import SHARES as SLACK_SHARES
 
-Floats = NDArray[np.float64]
 Distances = Mapping[str, PairwiseDistance]
 
 
@@ -38,7 +40,7 @@ def measure_streamed(
     request: Request,
     state: SavedState,
     advance: Callable[[int], None],
-) -> Findings:
+) -> Accumulated:
     """Measure all pairs twice, in memory that does not grow with their number.
 
     Parameters
@@ -87,7 +89,7 @@ def measure_streamed(
             left.commit()
     for distance in (reference, *distances.values()):
         distance.release()
-    return Findings(thresholds, int(known.added["undefined"]), RELATIVE_WIDTH, _arms(totals, request))
+    return Accumulated(thresholds, int(known.added["undefined"]), RELATIVE_WIDTH, _arms(totals, request))
 
 
 def _counted(unit: Block, reference: PairwiseDistance) -> ReferenceTally:
@@ -126,14 +128,14 @@ def _thresholds(known: ReferenceTally, request: Request) -> Thresholds:
     )
 
 
-def _arms(totals: Mapping[str, Tally], request: Request) -> dict[str, ArmFindings]:
+def _arms(totals: Mapping[str, Tally], request: Request) -> dict[str, AccumulatedArm]:
     edges = _common_edges(totals, request.bins) if isinstance(request.bins, int) else None
     found = {}
     for name, tally in totals.items():
         n_pairs = int(tally.added["pairs"])
         ratios, excess = (tally.added[f"{kind}_bins"] for kind in ("ratio", "excess"))
         slack = SLACK_SHARES if request.condition else ()
-        found[name] = ArmFindings(
+        found[name] = AccumulatedArm(
             tally,
             {q: bracket(ratios, share_rank(q, n_pairs), n_pairs) for q in request.quantiles},
             {share: bracket(excess, share_rank(1 - share, n_pairs), n_pairs) for share in slack},

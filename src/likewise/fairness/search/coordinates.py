@@ -1,4 +1,4 @@
-"""A few numbers for each individual whose distance never exceeds d: lower bounds that cost little."""
+"""Distances from everybody to a few pivots: by the triangle inequality they bound all others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,38 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from likewise.fairness.cancellation import RELATIVE_ERROR
-from likewise.fairness.distance import PairwiseDistance
-from likewise.fairness.observed_distance import ObservedDistance
-from likewise.fairness.row_distance import RowDistance
-from likewise.fairness.search.pivots import pivot_distances
+from likewise._typing import Floats
+from likewise.fairness.distances.cancellation import RELATIVE_ERROR
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.observed import ObservedDistance
+from likewise.fairness.distances.rows import RowDistance
 
-Floats = NDArray[np.float64]
+_CANDIDATES = 32
+
+
+def pivot_distances(distance: PairwiseDistance, n_pivots: int) -> Floats:
+    """Measure everybody against some pivots: a central individual, then those farthest from all pivots so far.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
+        A metric or pseudometric.
+    n_pivots : int
+
+    Returns
+    -------
+    ndarray, shape (n_individuals, n_pivots)
+    """
+    m = distance.n_individuals
+    drawn = np.unique(np.random.default_rng(0).integers(m, size=_CANDIDATES))
+    among = distance.between(*(ends.ravel() for ends in np.meshgrid(drawn, drawn, indexing="ij")))
+    pivot = int(drawn[among.reshape(drawn.size, -1).mean(axis=1).argmin()])
+    measured: list[Floats] = []
+    while len(measured) < n_pivots:
+        measured.append(distance.block(pivot, pivot + 1)[0])
+        pivot = int(np.min(measured, axis=0).argmax())
+    return np.stack(measured, axis=1)
+
 
 _FINE_GROUPS = 8
 _DIRECTIONS = 4

@@ -1,4 +1,4 @@
-"""The worst pairs of all, exactly."""
+"""The k largest ratios by visiting all pairs, where no bound is known."""
 
 from __future__ import annotations
 
@@ -9,17 +9,66 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise._kernels import largest_places, pair_ratios
 from likewise.errors import InputError
-from likewise.fairness.distance import DistanceDescription, PairwiseDistance
-from likewise.fairness.figure import plain
-from likewise.fairness.options import Progress, individual_ids, output_distance, progress_counter
-from likewise.fairness.pairs import pair_count
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.exact.accumulated import TopPairs
+from likewise.fairness.exact.blocks import Block, in_order, pair_count, units
+from likewise.fairness.metrics.metric_value import plain
+from likewise.fairness.metrics.violations import WorstPair, name_pairs
+from likewise.fairness.options import individual_ids, output_distance, progress_counter
 from likewise.fairness.search.best_first import Found, Search
-from likewise.fairness.search.visit_all import visit_all
-from likewise.fairness.worst import WorstPair, name_pairs
+from likewise.progress import Progress
 
 if TYPE_CHECKING:
     import polars
+
+
+def visit_all(
+    output: PairwiseDistance, reference: PairwiseDistance, count: int, advance: Callable[[int], None]
+) -> Found:
+    """Measure all pairs, block by block, and keep the `count` largest ratios.
+
+    Parameters
+    ----------
+    output, reference : PairwiseDistance
+        D and d.
+    count : int
+    advance : callable
+        Called with numbers of pairs.
+    """
+    found = Found(TopPairs(count))
+    for distance in (output, reference):
+        distance.block(0, 1, 0, 1)
+
+    def visit(unit: Block) -> Found:
+        part = Found(TopPairs(count))
+        for block in unit.cut():
+            _look_at(block, output, reference, found.top.floor[0], part)
+        return part
+
+    for part in in_order(visit, units(reference.n_individuals), output.concurrent and reference.concurrent):
+        found.take(part)
+        advance(part.n_examined)
+    return found
+
+
+def _look_at(
+    block: Block, output: PairwiseDistance, reference: PairwiseDistance, floor: float, found: Found
+) -> None:
+    """Offer the pairs of a block whose ratios are not below the floor."""
+    place = (block.start, block.stop, block.first, block.last)
+    d, D = (block.pairs_of(distance.block(*place)) for distance in (reference, output))
+    ratios = pair_ratios(D, d)
+    found.n_examined += d.size
+    found.n_measured += d.size
+    candidates = np.flatnonzero(ratios >= max(floor, found.top.floor[0]))  # not where d is not defined
+    chosen = candidates[largest_places(ratios[candidates], D[candidates], found.top.count)]
+    if chosen.size:
+        left, right = block.people(chosen)
+        columns = {"ratio": ratios[chosen], "output": D[chosen], "reference": d[chosen]}
+        found.top.offer({**columns, "left": left, "right": right})
+
 
 _SHOWN = 10
 

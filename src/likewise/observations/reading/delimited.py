@@ -1,22 +1,107 @@
-"""Parse delimited text with polars: fast where all is well, and precise about the first line where it is not."""
+"""What polars does where a file is damaged in a way that it did not foresee: it panics, and prints a trace of its own."""
 
 from __future__ import annotations
 
 import contextlib
+import math
+import os
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError, InputError
-from likewise.observations.reading.faults import first_fault
-from likewise.observations.reading.panics import polars_failures
-from likewise.observations.reading.text import MISSING_WORDS, DelimitedText
+from likewise.errors import FileFormatError, InputError, ObservationError, option
+from likewise.observations.reading.text import MISSING_WORDS, DelimitedText, is_missing, is_number
 
 if TYPE_CHECKING:
     import polars as pl
+
+_STANDARD_ERROR = 2
+
+
+def polars_failures() -> tuple[type[BaseException], ...]:
+    """Return what polars raises about a file that it cannot read."""
+    import polars as pl
+
+    return pl.exceptions.PolarsError, pl.exceptions.PanicException
+
+
+@contextmanager
+def without_trace() -> Iterator[None]:
+    """Hold back what is written to standard error within, and drop it if polars panics: the error says it all.
+
+    The trace is written by compiled code, past `sys.stderr`, so the file descriptor itself is pointed elsewhere for the time.
+    """
+    import polars as pl
+
+    with tempfile.TemporaryFile() as held:
+        kept = os.dup(_STANDARD_ERROR)
+        os.dup2(held.fileno(), _STANDARD_ERROR)
+        is_trace = False
+        try:
+            yield
+        except pl.exceptions.PanicException:
+            is_trace = True
+            raise
+        finally:
+            os.dup2(kept, _STANDARD_ERROR)
+            os.close(kept)
+            if not is_trace:
+                held.seek(0)
+                os.write(_STANDARD_ERROR, held.read())
+
+
+def first_fault(
+    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool
+) -> InputError | None:
+    """Return the error about the first line that is wrong, or None.
+
+    Parameters
+    ----------
+    text : DelimitedText
+    ids, numbers : sequence of int
+        Positions of the columns that are read.
+    gaps : bool
+        Whether numbers may be missing.
+    """
+    for line, record in text.records():
+        if (fault := _fault(text, record, ids, numbers, gaps)) is not None:
+            kind, what, *rest = fault
+            return kind(f"line {line} of {text.name}, {text.as_in_file(record)}, has {what}", *rest)
+    return None
+
+
+def _fault(
+    text: DelimitedText, record: list[str], ids: Sequence[int], numbers: Sequence[int], gaps: bool
+) -> tuple[type[InputError], str, str, str] | None:
+    if len(record) != text.width:
+        return FileFormatError, f"{len(record)} fields", f"{text.width}, as in the first line", ""
+    if any(not record[i].strip() for i in ids):
+        return ObservationError, "no id", "an id in every line", ""
+    for i in numbers:
+        if gaps and is_missing(record[i]):
+            continue
+        if not is_number(record[i]):
+            return _no_number(text, record, i, gaps)
+        if not math.isfinite(float(record[i])):
+            return ObservationError, f"the value {record[i]}", "a finite number", ""
+    return None
+
+
+def _no_number(
+    text: DelimitedText, record: list[str], position: int, gaps: bool
+) -> tuple[type[InputError], str, str, str]:
+    """Name the column, if it has a name; in a table, where numbers may be missing, it may be none of the features."""
+    what, hint = f"{record[position]!r} where a number should be", ""
+    if text.header is not None:
+        what += f", in column {text.header[position]!r}"
+        hint = f"if it is no feature, name those that are: {option('columns')}" if gaps else ""
+    return FileFormatError, what, "a number", hint
+
 
 _CHUNK = 2**24
 

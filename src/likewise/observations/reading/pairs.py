@@ -8,8 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError
+from likewise.observations.reading.columns import Column, find_roles
 from likewise.observations.reading.layouts import id_array
-from likewise.observations.reading.names import Column, find_roles
 from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
 from likewise.observations.reading.text import recognise
 from likewise.observations.reading.unpack import Source, unpack

@@ -1,21 +1,40 @@
-"""Read observations from a file, whatever the usual format."""
+"""Read a sparse matrix that SciPy saved; nothing in the file is executed."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from os import PathLike
 
+from scipy import sparse
+
+from likewise.errors import FileFormatError
+from likewise.observations.column_scales import warn_of_unlike_columns
+from likewise.observations.convert import to_table
 from likewise.observations.observed_matrix import ObservedMatrix
-from likewise.observations.range_check import RangeChoice
-from likewise.observations.reading.choices import Choices, Layout
-from likewise.observations.reading.layouts import read_grid, read_triplets, read_wide
-from likewise.observations.reading.names import Column
-from likewise.observations.reading.npz import read_npz
+from likewise.observations.reading.columns import Column
+from likewise.observations.reading.layouts import Choices, Layout, read_grid, read_triplets, read_wide
 from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
-from likewise.observations.reading.unpack import Source, is_npz, unpack
-from likewise.observations.table import Table, without_value
-from likewise.observations.triplets import DuplicateRule
-from likewise.observations.unlike_columns import warn_of_unlike_columns
+from likewise.observations.reading.unpack import ARRAY_DAMAGE, Source, is_npz, unpack
+from likewise.observations.table import DuplicateRule, Table, without_value
+from likewise.observations.value_range import RangeChoice
+
+
+def read_npz(source: Source) -> Table:
+    """Read what `scipy.sparse.save_npz` wrote.
+
+    Raises
+    ------
+    FileFormatError
+        Damaged; not a sparse matrix; an object array, which would have to be unpickled.
+    """
+    try:
+        matrix = sparse.load_npz(io.BytesIO(source.data))  # never unpickles
+    except ARRAY_DAMAGE as error:
+        raise FileFormatError(
+            f"{source.name} holds no sparse matrix ({error})", "a file written by scipy.sparse.save_npz"
+        ) from error
+    return to_table(matrix)
 
 
 def read_ratings(

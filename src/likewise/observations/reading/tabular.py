@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from likewise.errors import FileFormatError, ObservationError
-from likewise.observations.reading.delimited import parse
-from likewise.observations.reading.panics import polars_failures, without_trace
+from likewise.observations.reading.delimited import parse, polars_failures, without_trace
 from likewise.observations.reading.text import recognise
 from likewise.observations.reading.unpack import Source
 

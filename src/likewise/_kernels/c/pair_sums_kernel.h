@@ -1,0 +1,214 @@
+/* Sums over the pairs of a block for one instruction set: wants SET, its name, and TARGET, which compiles a function for it.
+ *
+ * Pairs with a defined d are taken in chunks, in order. In a chunk pair q is added to lane q modulo LANES, and
+ * then lanes one after the other: a few pairs are added as by hand. Loops over arrays are written for the compiler to vectorise. */
+
+#define NAME(x) JOIN(x, SET, pairs)
+
+TARGET INLINE double NAME(sum)(const double *restrict x, int64_t length)
+{
+    double lanes[LANES] = {0};
+    int64_t q = 0;
+    for (; q + LANES <= length; q += LANES)
+        for (int lane = 0; lane < LANES; lane++) lanes[lane] += x[q + lane];
+    for (int lane = 0; q + lane < length; lane++) lanes[lane] += x[q + lane];
+    for (int lane = 1; lane < LANES; lane++) lanes[0] += lanes[lane];
+    return lanes[0];
+}
+
+TARGET INLINE double NAME(most)(const double *restrict x, int64_t length, double most)
+{
+    double lanes[LANES];
+    int64_t q = 0;
+    for (int lane = 0; lane < LANES; lane++) lanes[lane] = most;
+    for (; q + LANES <= length; q += LANES)
+        for (int lane = 0; lane < LANES; lane++) lanes[lane] = larger(lanes[lane], x[q + lane]);
+    for (int lane = 0; q + lane < length; lane++) lanes[lane] = larger(lanes[lane], x[q + lane]);
+    for (int lane = 1; lane < LANES; lane++) lanes[0] = larger(lanes[0], lanes[lane]);
+    return lanes[0];
+}
+
+TARGET INLINE void NAME(find_bins)(int32_t *restrict bins, const double *restrict x, int64_t length)
+{
+    for (int64_t q = 0; q < length; q++) bins[q] = bin_of(x[q]);
+}
+
+TARGET INLINE void NAME(count_bins)(struct chunk *C, const double *x, int64_t *counts)
+{
+    NAME(find_bins)(C->bins, x, C->length);
+    for (int64_t q = 0; q < C->length; q++) counts[C->bins[q]]++;
+}
+
+/* Ratios: 0 where both distances are 0; of the finite ones 0 stands for those that are not. */
+TARGET INLINE void NAME(divide)(struct chunk *C)
+{
+    for (int64_t q = 0; q < C->length; q++) {
+        const double ratio = C->output[q] / C->reference[q];
+        C->ratio[q] = (C->reference[q] == 0) & (C->output[q] == 0) ? 0 : ratio;
+        C->finite[q] = C->ratio[q] == INFINITY ? 0 : C->ratio[q];
+    }
+}
+
+TARGET INLINE void NAME(add_totals)(struct chunk *C, const struct sums *S, double *totals)
+{
+    int64_t zero = 0, infinite = 0;
+    for (int64_t q = 0; q < C->length; q++) zero += C->reference[q] == 0;
+    for (int64_t q = 0; q < C->length; q++) infinite += C->ratio[q] == INFINITY;
+    for (int64_t q = 0; q < C->length; q++) C->made[q] = C->output[q] * C->output[q];
+    S->counts[PAIRS] += C->length;
+    S->counts[ZERO] += zero;
+    S->counts[INFINITE] += infinite;
+    totals[REFERENCE] = NAME(sum)(C->reference, C->length);
+    totals[OUTPUT] = NAME(sum)(C->output, C->length);
+    totals[OUTPUT_SQUARED] = NAME(sum)(C->made, C->length);
+    totals[RATIO] = NAME(sum)(C->finite, C->length);
+    S->most[MOST_RATIO] = NAME(most)(C->ratio, C->length, S->most[MOST_RATIO]);
+}
+
+/* The same over pairs that are at most so far apart. */
+TARGET INLINE void NAME(add_near)(struct chunk *C, double near, const struct sums *S, double *totals)
+{
+    int64_t count = 0, infinite = 0;
+    for (int64_t q = 0; q < C->length; q++) count += C->reference[q] <= near;
+    if (!count) return;
+    for (int64_t q = 0; q < C->length; q++) infinite += (C->reference[q] <= near) & (C->ratio[q] == INFINITY);
+    S->counts[NEAR] += count;
+    S->counts[NEAR_INFINITE] += infinite;
+    for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->finite[q] : 0;
+    totals[NEAR_RATIO] = NAME(sum)(C->made, C->length);
+    for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->output[q] : 0;
+    totals[NEAR_OUTPUT] = NAME(sum)(C->made, C->length);
+    for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->ratio[q] : -INFINITY;
+    S->most[MOST_NEAR_RATIO] = NAME(most)(C->made, C->length, S->most[MOST_NEAR_RATIO]);
+}
+
+/* Neighbours often fall under the same point: counts in several copies need not wait for each other. */
+TARGET INLINE void NAME(add_epsilon)(struct chunk *C, const struct edges *epsilon, const struct sums *S)
+{
+    NAME(find_bins)(C->bins, C->reference, C->length);
+    for (int64_t q = 0; q < C->length; q++) {
+        const int64_t point = edges_below(epsilon, C->reference[q], C->bins[q], 0);
+        S->epsilon_counts[point * COPIES + q % COPIES]++;
+        if (!(C->output[q] <= S->epsilon_most[point]))
+            S->epsilon_most[point] = larger(S->epsilon_most[point], C->output[q]);
+    }
+}
+
+/* Infinite ratios are among those above the edges, and in no bin. */
+TARGET INLINE void NAME(add_ratios)(struct chunk *C, const struct limits *M, const struct sums *S)
+{
+    NAME(find_bins)(C->bins, C->ratio, C->length);
+    if (S->histogram)
+        for (int64_t q = 0; q < C->length; q++)
+            S->histogram[edges_below(&M->histogram, C->ratio[q], C->bins[q], 1)]++;
+    if (S->ratio_bins)
+        for (int64_t q = 0; q < C->length; q++) S->ratio_bins[C->bins[q]] += C->ratio[q] != INFINITY;
+}
+
+TARGET INLINE void NAME(add_excess)(struct chunk *C, const struct limits *M, const struct sums *S, double *totals)
+{
+    int64_t violating = 0;
+    for (int64_t q = 0; q < C->length; q++)
+        C->made[q] = beyond_rounding(C->reference[q] * -M->lipschitz + C->output[q], C->output[q]);
+    if (S->excess_bins) NAME(count_bins)(C, C->made, S->excess_bins);
+    for (int64_t q = 0; q < C->length; q++) C->made[q] = beyond_rounding(C->made[q] - M->slack, C->output[q]);
+    for (int64_t q = 0; q < C->length; q++) violating += C->made[q] != 0;
+    S->counts[VIOLATING] += violating;
+    totals[EXCESS] = NAME(sum)(C->made, C->length);
+    S->most[MOST_EXCESS] = NAME(most)(C->made, C->length, S->most[MOST_EXCESS]);
+}
+
+TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
+                                const struct sums *S, struct largest *W, struct pairwise *P)
+{
+    double totals[N_TOTALS] = {0};
+    NAME(divide)(C);
+    NAME(add_totals)(C, S, totals);
+    NAME(add_near)(C, M->near, S, totals);
+    NAME(add_epsilon)(C, &M->epsilon, S);
+    NAME(add_ratios)(C, M, S);
+    if (M->groups) {
+        label_chunk(C, M);
+        add_groups(C, M->near, S);
+    }
+    if (M->has_condition) NAME(add_excess)(C, M, S, totals);
+    int64_t candidates = 0;
+    for (int64_t q = 0; q < C->length; q++) candidates += C->ratio[q] >= W->floor;
+    if (W->room && candidates) offer_chunk(W, C);
+    add_chunk(P, totals);
+    C->length = 0;
+}
+
+/* Put the pairs (i, j), (i, j + 1), ... into the chunk, which has room for them, without those of no defined d. */
+TARGET INLINE void NAME(take)(struct chunk *C, const double *restrict d, const double *restrict D, int64_t i, int64_t j,
+                              int64_t length)
+{
+    int64_t undefined = 0, end = C->length;
+    for (int64_t q = 0; q < length; q++) undefined += d[q] != d[q];
+    if (undefined) {
+        for (int64_t q = 0; q < length; q++) {
+            C->reference[end] = d[q], C->output[end] = D[q];
+            C->left[end] = (int32_t)i, C->right[end] = (int32_t)(j + q);
+            end += d[q] == d[q];
+        }
+    } else {
+        memcpy(C->reference + end, d, (size_t)length * sizeof *d);
+        memcpy(C->output + end, D, (size_t)length * sizeof *D);
+        for (int64_t q = 0; q < length; q++) C->left[end + q] = (int32_t)i, C->right[end + q] = (int32_t)(j + q);
+        end += length;
+    }
+    C->length = end;
+}
+
+TARGET static void NAME(add)(const struct block *B, const struct limits *M, const struct sums *S, struct largest *W)
+{
+    const int64_t width = B->last - B->first;
+    const double *d = B->reference, *D = B->output;
+    struct pairwise sums_of_chunks;
+    struct chunk chunk;
+    sums_of_chunks.n_chunks = 0;
+    chunk.length = 0;
+    for (int64_t i = B->start; i < B->stop; i++) {
+        const int64_t from = first_of_line(B, i), shift = B->packed ? from : 0;
+        for (int64_t k = from, room; k < width; k += room) {
+            room = width - k < CHUNK - chunk.length ? width - k : CHUNK - chunk.length;
+            NAME(take)(&chunk, d + k - shift, D + k - shift, i, B->first + k, room);
+            if (chunk.length == CHUNK) NAME(add_chunk)(&chunk, M, S, W, &sums_of_chunks);
+        }
+        d += width - shift, D += width - shift;
+    }
+    if (chunk.length) NAME(add_chunk)(&chunk, M, S, W, &sums_of_chunks);
+    add_all_chunks(&sums_of_chunks, S->totals);
+}
+
+TARGET static int64_t NAME(count)(const struct block *B, int64_t *counts, double *most)
+{
+    const int64_t width = B->last - B->first;
+    const double *d = B->reference;
+    int64_t undefined = 0;
+    int32_t bins[CHUNK];
+    for (int64_t i = B->start; i < B->stop; i++) {
+        const int64_t from = first_of_line(B, i), shift = B->packed ? from : 0;
+        for (int64_t k = from, length; k < width; k += length) {
+            const double *line = d + k - shift;
+            length = width - k < CHUNK ? width - k : CHUNK;
+            NAME(find_bins)(bins, line, length);
+            for (int64_t q = 0; q < length; q++) {
+                if (line[q] != line[q]) {
+                    undefined++;
+                    continue;
+                }
+                counts[bins[q]]++;
+                if (line[q] > most[bins[q]]) most[bins[q]] = line[q];
+            }
+        }
+        d += width - shift;
+    }
+    return undefined;
+}
+
+static const struct sums_set SET = {NAME(add), NAME(count)};
+
+#undef NAME
+#undef SET
+#undef TARGET

@@ -1,0 +1,275 @@
+/* Sums, counts and largest values over pairs, each of which has a reference distance d and an output distance D.
+ *
+ * native_sums.py calls what is exported here; what a call adds to belongs to its thread. The twin in NumPy makes the same
+ * bits: additions are made in the order that pair_sums_kernel.h states, and no product is fused into one. */
+
+#include "portable.h"
+
+#define CHUNK 512 /* pairs at a time: what is made of them stays in the first cache */
+#define LANES 32  /* sums that run side by side */
+#define COPIES 4  /* of counts with few places */
+#define TIE 3e-9  /* of D: that much, distances may be off by rounding; see ratios.py */
+
+#define BIN_SHIFT 8 /* of the leading 32 bits of a double: twelve bits of the fraction are left */
+#define BIN_ORIGIN ((1023 - 64) << 12)
+#define LAST_BIN ((128 << 12) - 1)
+#define TOGETHER 3 /* bins that edges are looked up for: what is looked up stays in the first cache */
+
+/* Individuals start..stop-1 against first..last-1, of which only pairs i < j count. */
+struct block {
+    int64_t start, stop, first, last;
+    const double *reference, *output; /* a line for each of start..stop-1; NaN where d is not defined */
+    int32_t packed;                   /* whether a line has the pairs that count alone */
+};
+
+/* Increasing numbers, and how many of them lie in the bins before each 2^TOGETHER bins, and in all. */
+struct edges {
+    int64_t length;
+    const double *values;
+    const int32_t *before;
+};
+
+/* What pairs are held against. */
+struct limits {
+    double near, lipschitz, slack;
+    struct edges epsilon, histogram; /* the histogram has none where ratios are counted in bins alone */
+    const int32_t *groups;           /* everybody's, from 0 to n_groups - 1; or absent */
+    int64_t n_groups;
+    int32_t has_condition;
+};
+
+enum count { PAIRS, ZERO, INFINITE, NEAR, NEAR_INFINITE, VIOLATING };
+enum total { REFERENCE, OUTPUT, OUTPUT_SQUARED, RATIO, NEAR_RATIO, NEAR_OUTPUT, EXCESS, N_TOTALS };
+enum column { ALL, INFINITE_RATIO, SIMILAR, SUM_RATIO, SUM_OUTPUT, SUM_REFERENCE, SIMILAR_INFINITE, SIMILAR_RATIO, SIMILAR_OUTPUT, N_COLUMNS };
+enum most { MOST_RATIO, MOST_NEAR_RATIO, MOST_EXCESS };
+
+/* What is added to; absent are the histogram without edges, bins that are not counted, and groups without any. */
+struct sums {
+    int64_t *counts;
+    double *totals, *most;
+    int64_t *epsilon_counts; /* COPIES for each point, to be added up; one point more than edges */
+    double *epsilon_most;
+    int64_t *histogram, *ratio_bins, *excess_bins;
+    double *groups, *group_most; /* N_COLUMNS, and one, for each two groups: the lower times n_groups plus the higher */
+};
+
+/* The pairs with the largest ratios: a heap whose root is the first to be left out. */
+struct largest {
+    int64_t room, length;
+    double floor; /* of the ratio; others that are larger are known */
+    double *ratio, *output, *reference;
+    ptrdiff_t *left, *right;
+};
+
+EXPORT_SIZE(block)
+EXPORT_SIZE(edges)
+EXPORT_SIZE(limits)
+EXPORT_SIZE(sums)
+EXPORT_SIZE(largest)
+
+/* A few pairs with a defined reference distance, and what was made of them. */
+struct chunk {
+    double reference[CHUNK], output[CHUNK], ratio[CHUNK], finite[CHUNK], made[CHUNK];
+    int32_t left[CHUNK], right[CHUNK]; /* the two individuals */
+    int32_t bins[CHUNK], labels[CHUNK];
+    int64_t length;
+};
+
+/* Sums of chunks, added pairwise: level k holds the sum of 2^k chunks where bit k of their number is set. */
+struct pairwise {
+    double levels[64][N_TOTALS];
+    uint64_t n_chunks;
+};
+
+static void add_chunk(struct pairwise *P, const double *totals)
+{
+    double sum[N_TOTALS];
+    int level = 0;
+    memcpy(sum, totals, sizeof sum);
+    for (; P->n_chunks >> level & 1; level++)
+        for (int k = 0; k < N_TOTALS; k++) sum[k] = P->levels[level][k] + sum[k];
+    memcpy(P->levels[level], sum, sizeof sum);
+    P->n_chunks++;
+}
+
+static void add_all_chunks(const struct pairwise *P, double *totals)
+{
+    double sum[N_TOTALS] = {0};
+    for (int level = 0; level < 64; level++)
+        if (P->n_chunks >> level & 1)
+            for (int k = 0; k < N_TOTALS; k++) sum[k] = P->levels[level][k] + sum[k];
+    for (int k = 0; k < N_TOTALS; k++) totals[k] += sum[k];
+}
+
+/* The larger of two numbers, as NumPy has it: NaN if one of them is. */
+INLINE double larger(double a, double b)
+{
+    return (b > a) | (b != b) ? b : a;
+}
+
+/* An excess over a limit on D; 0 where it is none or may be rounding. */
+INLINE double beyond_rounding(double excess, double output)
+{
+    return excess <= TIE * output ? 0 : excess;
+}
+
+INLINE int32_t bin_of(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int32_t bin = ((int32_t)(bits >> 32) >> BIN_SHIFT) - BIN_ORIGIN;
+    bin = bin < 1 ? 1 : bin;
+    bin = bin > LAST_BIN ? LAST_BIN : bin;
+    return value == 0 ? 0 : bin;
+}
+
+/* How many edges lie below a value, or where `or_at` at or below it. */
+INLINE int64_t edges_below(const struct edges *E, double value, int32_t bin, const int or_at)
+{
+    int64_t low = E->before[bin >> TOGETHER], high = E->before[(bin >> TOGETHER) + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (or_at ? E->values[middle] <= value : E->values[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Where the pairs of line i begin that count. */
+INLINE int64_t first_of_line(const struct block *B, int64_t i)
+{
+    const int64_t from = i < B->first ? 0 : i + 1 - B->first, width = B->last - B->first;
+    return from < width ? from : width;
+}
+
+/* Which two groups each pair joins. */
+static void label_chunk(struct chunk *C, const struct limits *M)
+{
+    const int32_t n = (int32_t)M->n_groups;
+    for (int64_t q = 0; q < C->length; q++) {
+        const int32_t one = M->groups[C->left[q]], other = M->groups[C->right[q]];
+        C->labels[q] = one < other ? one * n + other : other * n + one;
+    }
+}
+
+/* One after the other, as NumPy adds up by label. */
+static void add_groups(const struct chunk *C, double near, const struct sums *S)
+{
+    for (int64_t q = 0; q < C->length; q++) {
+        double *columns = S->groups + (int64_t)C->labels[q] * N_COLUMNS, *most = S->group_most + C->labels[q];
+        const double infinite = C->ratio[q] == INFINITY, similar = C->reference[q] <= near;
+        columns[ALL] += 1;
+        columns[INFINITE_RATIO] += infinite;
+        columns[SIMILAR] += similar;
+        columns[SUM_RATIO] += C->finite[q];
+        columns[SUM_OUTPUT] += C->output[q];
+        columns[SUM_REFERENCE] += C->reference[q];
+        columns[SIMILAR_INFINITE] += infinite * similar;
+        columns[SIMILAR_RATIO] += C->finite[q] * similar;
+        columns[SIMILAR_OUTPUT] += C->output[q] * similar;
+        *most = larger(*most, C->ratio[q]);
+    }
+}
+
+struct candidate {
+    double ratio, output, reference;
+    int64_t left, right;
+};
+
+INLINE struct candidate held(const struct largest *W, int64_t k)
+{
+    return (struct candidate){W->ratio[k], W->output[k], W->reference[k], W->left[k], W->right[k]};
+}
+
+INLINE void hold(const struct largest *W, int64_t k, struct candidate c)
+{
+    W->ratio[k] = c.ratio, W->output[k] = c.output, W->reference[k] = c.reference;
+    W->left[k] = c.left, W->right[k] = c.right;
+}
+
+/* Whether a goes before b: ties by output distance, then by position. */
+INLINE int before(struct candidate a, struct candidate b)
+{
+    if (a.ratio != b.ratio) return a.ratio > b.ratio;
+    if (a.output != b.output) return a.output > b.output;
+    return a.left != b.left ? a.left < b.left : a.right < b.right;
+}
+
+static void sift_up(struct largest *W, struct candidate c)
+{
+    int64_t k = W->length++;
+    for (; k && before(held(W, (k - 1) / 2), c); k = (k - 1) / 2) hold(W, k, held(W, (k - 1) / 2));
+    hold(W, k, c);
+}
+
+static void replace_root(struct largest *W, struct candidate c)
+{
+    int64_t k = 0;
+    for (int64_t child = 1; child < W->length; child = 2 * k + 1) {
+        if (child + 1 < W->length && before(held(W, child), held(W, child + 1))) child++;
+        if (!before(c, held(W, child))) break;
+        hold(W, k, held(W, child));
+        k = child;
+    }
+    hold(W, k, c);
+}
+
+static void offer(struct largest *W, struct candidate c)
+{
+    if (W->length < W->room) sift_up(W, c);
+    else if (before(c, held(W, 0))) replace_root(W, c);
+}
+
+static void offer_chunk(struct largest *W, const struct chunk *C)
+{
+    for (int64_t q = 0; q < C->length; q++)
+        if (C->ratio[q] >= W->floor) {
+            offer(W, (struct candidate){C->ratio[q], C->output[q], C->reference[q], C->left[q], C->right[q]});
+            if (W->length == W->room && W->ratio[0] > W->floor) W->floor = W->ratio[0];
+        }
+}
+
+typedef void add_function(const struct block *, const struct limits *, const struct sums *, struct largest *);
+typedef int64_t count_function(const struct block *, int64_t *counts, double *most);
+
+struct sums_set {
+    add_function *add;
+    count_function *count;
+};
+
+#define SET baseline
+#define TARGET
+#include "pair_sums_kernel.h"
+
+#ifdef SEVERAL_INSTRUCTION_SETS
+#define SET avx2
+#define TARGET __attribute__((target("avx2")))
+#include "pair_sums_kernel.h"
+
+#define SET avx512
+#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
+#include "pair_sums_kernel.h"
+
+static const struct sums_set *const sums_sets[] = {&baseline, &avx2, &avx512};
+#else
+static const struct sums_set *const sums_sets[] = {&baseline};
+#endif
+
+/* How many copies there are of counts with few places. */
+EXPORT int32_t likewise_copies(void)
+{
+    return COPIES;
+}
+
+/* Add all pairs of a block, and put those with the largest ratios into W. */
+EXPORT void likewise_add_pairs(int32_t set, const struct block *B, const struct limits *M, const struct sums *S,
+                               struct largest *W)
+{
+    sums_sets[set]->add(B, M, S, W);
+}
+
+/* Count d by bin, and take the largest of each; returns how many are not defined. */
+EXPORT int64_t likewise_count_pairs(int32_t set, const struct block *B, int64_t *counts, double *most)
+{
+    return sums_sets[set]->count(B, counts, most);
+}

@@ -1,0 +1,167 @@
+"""The sums over pairs in NumPy: the twin of the compiled ones, and what runs where those were not built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels.log_bins import N_BINS, bins_of
+from likewise._kernels.pair_sums_record import PairBlock
+from likewise._kernels.ratios import beyond_rounding, excesses, largest_places, pair_ratios
+from likewise._typing import Floats, Indices
+
+if TYPE_CHECKING:
+    from likewise._kernels.pair_sums_record import PairLimits, PairSums
+
+
+_CHUNK, _LANES = 512, 32  # those of sums.c: sums are to have the same bits
+
+
+def add_pairs(
+    sums: PairSums,
+    limits: PairLimits,
+    block: PairBlock,
+    reference: Floats,
+    output: Floats,
+    n_largest: int,
+    floor: float,
+) -> dict[str, NDArray[Any]]:
+    """Add the pairs of a block; see `likewise._kernels.add_pairs`, which has checked everything."""
+    pairs = _Pairs(block, reference, output)
+    if pairs.places.size:
+        _add_totals(sums, pairs)
+        _add_near(sums, limits, pairs)
+        _add_epsilon(sums, limits, pairs)
+        _add_ratios(sums, limits, pairs)
+        _add_excesses(sums, limits, pairs)
+        _add_groups(sums, limits, pairs)
+    return pairs.with_largest_ratios(n_largest, floor)
+
+
+def count_pairs(counts: NDArray[np.int64], largest: Floats, block: PairBlock, reference: Floats) -> int:
+    """Count d by bin; see `likewise._kernels.count_pairs`, which has checked everything."""
+    measured = _pairs_of(block, reference)
+    known = measured[~np.isnan(measured)]
+    bins = bins_of(known)
+    np.add.at(counts, bins, 1)
+    np.maximum.at(largest, bins, known)
+    return measured.size - known.size
+
+
+class _Pairs:
+    """The pairs of a block with a defined d, and their ratios; of the finite ones 0 stands for those that are not."""
+
+    def __init__(self, block: PairBlock, reference: Floats, output: Floats) -> None:
+        d, D = _pairs_of(block, reference), _pairs_of(block, output)
+        self.block, self.places = block, np.flatnonzero(~np.isnan(d))
+        self.reference, self.output = (
+            (d, D) if self.places.size == d.size else (d[self.places], D[self.places])
+        )
+        self.ratios = pair_ratios(self.output, self.reference)
+        self.infinite = np.isinf(self.ratios)
+        self.finite = np.where(self.infinite, 0.0, self.ratios) if self.infinite.any() else self.ratios
+
+    @property
+    def people(self) -> tuple[Indices, Indices]:
+        return self.block.people(self.places)
+
+    def with_largest_ratios(self, count: int, floor: float) -> dict[str, NDArray[Any]]:
+        candidates = np.flatnonzero(self.ratios >= floor)
+        chosen = candidates[largest_places(self.ratios[candidates], self.output[candidates], count)]
+        left, right = self.block.people(self.places[chosen])
+        columns = {"ratio": self.ratios, "output": self.output, "reference": self.reference}
+        return {name: column[chosen] for name, column in columns.items()} | {"left": left, "right": right}
+
+
+def _pairs_of(block: PairBlock, distances: Floats) -> Floats:
+    return distances if distances.ndim == 1 else block.pairs_of(distances)
+
+
+def _add_totals(sums: PairSums, pairs: _Pairs) -> None:
+    counted = (np.ones(pairs.places.size, bool), pairs.reference == 0, pairs.infinite)
+    sums.counts[:3] += [np.count_nonzero(each) for each in counted]
+    values = (pairs.reference, pairs.output, pairs.output * pairs.output, pairs.finite)
+    sums.totals[:4] += [total(each) for each in values]
+    sums.largest[0] = np.maximum(sums.largest[0], pairs.ratios.max())
+
+
+def _add_near(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
+    near = pairs.reference <= limits.near
+    if near.any():
+        sums.counts[3:5] += [np.count_nonzero(each) for each in (near, near & pairs.infinite)]
+        sums.totals[4:6] += [total(np.where(near, each, 0.0)) for each in (pairs.finite, pairs.output)]
+        sums.largest[1] = np.maximum(sums.largest[1], pairs.ratios[near].max())
+
+
+def _add_epsilon(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
+    points = limits.epsilon.count(pairs.reference, bins_of(pairs.reference))
+    sums.epsilon_counts += np.bincount(points, minlength=sums.epsilon_counts.size)
+    np.maximum.at(sums.epsilon_largest, points, pairs.output)
+
+
+def _add_ratios(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
+    bins = bins_of(pairs.ratios)
+    if limits.histogram is not None:
+        below = limits.histogram.count(pairs.ratios, bins)
+        sums.histogram += np.bincount(below, minlength=sums.histogram.size)
+    if limits.in_bins:
+        np.add.at(sums.ratio_bins, bins, 1)
+        sums.ratio_bins[N_BINS - 1] -= np.count_nonzero(pairs.infinite)
+
+
+def _add_excesses(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
+    if limits.condition is None:
+        return
+    lipschitz, slack = limits.condition
+    excess = excesses(pairs.output, pairs.reference, lipschitz)
+    if limits.in_bins:
+        np.add.at(sums.excess_bins, bins_of(excess), 1)
+    excess -= slack
+    beyond_rounding(excess, pairs.output)
+    sums.counts[5] += np.count_nonzero(excess)
+    sums.totals[6] += total(excess)
+    sums.largest[2] = np.maximum(sums.largest[2], excess.max())
+
+
+def _add_groups(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
+    if limits.groups is None:
+        return
+    left, right = (limits.groups[who].astype(np.intp) for who in pairs.people)
+    labels = np.minimum(left, right) * limits.n_groups + np.maximum(left, right)
+    for column, weights in enumerate(_group_columns(pairs, pairs.reference <= limits.near)):
+        sums.groups[column] += np.bincount(labels, weights, limits.n_labels)
+    np.maximum.at(sums.group_largest, labels, pairs.ratios)
+
+
+def _group_columns(pairs: _Pairs, near: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
+    """Yield what each pair adds to the columns."""
+    similar = near.astype(np.float64)
+    yield from (np.ones(similar.size), pairs.infinite, similar, pairs.finite, pairs.output, pairs.reference)
+    yield from (pairs.infinite * similar, pairs.finite * similar, pairs.output * similar)
+
+
+def total(values: Floats) -> float:
+    """Return the sum, added in the order of the compiled kernels.
+
+    Examples
+    --------
+    >>> total(np.arange(1000.0))
+    499500.0
+    """
+    n_whole = values.size // _CHUNK
+    last = np.zeros(_CHUNK)
+    last[: values.size - n_whole * _CHUNK] = values[n_whole * _CHUNK :]
+    sums = np.zeros(1 << n_whole.bit_length())
+    sums[:n_whole] = _sums_of_chunks(values[: n_whole * _CHUNK])
+    sums[n_whole] = _sums_of_chunks(last)[0]
+    while sums.size > 1:
+        sums = sums[0::2] + sums[1::2]
+    return float(sums[0])
+
+
+def _sums_of_chunks(values: Floats) -> Floats:
+    lanes: Floats = np.add.reduce(values.reshape(-1, _CHUNK // _LANES, _LANES), axis=1)
+    return np.add.accumulate(lanes, axis=1)[:, -1]

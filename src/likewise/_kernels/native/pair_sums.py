@@ -1,0 +1,102 @@
+"""The sums over pairs in C; a call runs on the thread that makes it."""
+
+from __future__ import annotations
+
+from ctypes import byref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels.log_bins import EdgeCounter
+from likewise._kernels.native import library as native
+from likewise._kernels.pair_sums_record import PairBlock
+from likewise._kernels.ratios import PAIR_COLUMNS
+from likewise._typing import Floats
+
+if TYPE_CHECKING:
+    from likewise._kernels.pair_sums_record import PairLimits, PairSums
+
+
+def add_pairs(
+    sums: PairSums,
+    limits: PairLimits,
+    block: PairBlock,
+    reference: Floats,
+    output: Floats,
+    n_largest: int,
+    floor: float,
+) -> dict[str, NDArray[Any]]:
+    """Add the pairs of a block; see `likewise._kernels.add_pairs`, which has checked everything."""
+    C = native.library()
+    copies = np.zeros((sums.epsilon_counts.size, C.likewise_copies()), np.int64)
+    by_label = np.zeros(sums.groups.shape[::-1])
+    columns: dict[str, NDArray[Any]] = {
+        name: np.empty(n_largest, kind) for name, kind in PAIR_COLUMNS.items()
+    }
+    largest = native.Largest(
+        room=n_largest, floor=floor, **{name: native.address(column) for name, column in columns.items()}
+    )
+    C.likewise_add_pairs(
+        native.instruction_set(), byref(_block(block, reference, output)), byref(_limits(limits)),
+        byref(_sums(sums, copies, by_label)), byref(largest),
+    )  # fmt: skip
+    sums.epsilon_counts += copies.sum(axis=1)
+    sums.groups += by_label.T
+    return {name: column[: largest.length] for name, column in columns.items()}
+
+
+def count_pairs(counts: NDArray[np.int64], largest: Floats, block: PairBlock, reference: Floats) -> int:
+    """Count d by bin; see `likewise._kernels.count_pairs`, which has checked everything."""
+    handed = _block(block, reference, None)
+    undefined: int = native.library().likewise_count_pairs(
+        native.instruction_set(), byref(handed), native.address(counts), native.address(largest)
+    )
+    return undefined
+
+
+def _block(block: PairBlock, reference: Floats, output: Floats | None) -> native.Block:
+    return native.Block(
+        block.start, block.stop, block.first, block.last,
+        native.address(reference), native.address(output), packed=reference.ndim == 1,
+    )  # fmt: skip
+
+
+def _limits(limits: PairLimits) -> native.Limits:
+    lipschitz, slack = limits.condition or (0.0, 0.0)
+    return native.Limits(
+        near=limits.near,
+        lipschitz=lipschitz,
+        slack=slack,
+        epsilon=_edges(limits.epsilon),
+        histogram=native.Edges() if limits.histogram is None else _edges(limits.histogram),
+        groups=native.address(limits.groups),
+        n_groups=limits.n_groups,
+        has_condition=limits.condition is not None,
+    )
+
+
+def _edges(counter: EdgeCounter) -> native.Edges:
+    return native.Edges(
+        length=counter.edges.size,
+        values=native.address(counter.edges),
+        before=native.address(counter.before),
+    )
+
+
+def _sums(sums: PairSums, epsilon_counts: NDArray[np.int64], by_label: Floats) -> native.Sums:
+    def there(array: NDArray[Any]) -> int | None:
+        return native.address(array) if array.size else None
+
+    return native.Sums(
+        counts=native.address(sums.counts),
+        totals=native.address(sums.totals),
+        most=native.address(sums.largest),
+        epsilon_counts=native.address(epsilon_counts),
+        epsilon_most=native.address(sums.epsilon_largest),
+        histogram=there(sums.histogram),
+        ratio_bins=there(sums.ratio_bins),
+        excess_bins=there(sums.excess_bins),
+        groups=native.address(by_label),
+        group_most=native.address(sums.group_largest),
+    )

@@ -1,0 +1,165 @@
+"""What is added up over pairs, and what they are held against: the records that C and its twin fill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels.log_bins import N_BINS, EdgeCounter
+from likewise._typing import Indices
+from likewise.errors import InputError
+
+COUNTS = ("pairs", "zero", "infinite", "near", "near_infinite", "violating")
+TOTALS = ("reference", "output", "output_squared", "ratio", "near_ratio", "near_output", "excess")
+LARGEST = ("ratio", "near_ratio", "excess")
+
+
+GROUP_COLUMNS = (
+    "pairs",
+    "infinite",
+    "similar",
+    "ratio",
+    "gap",
+    "distance",
+    "similar_infinite",
+    "similar_ratio",
+    "similar_gap",
+)
+"""What is summed for every two groups; the order of each list is that of sums.c."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairLimits:
+    """What pairs are held against.
+
+    Parameters
+    ----------
+    near : float
+        Pairs with d at most this large are most similar.
+    epsilon : EdgeCounter
+        All points of the epsilon-delta curve but the last, which all other pairs are under; counted from the left.
+    histogram : EdgeCounter or None
+        Edges for ratios, counted from the right.
+    condition : (float, float) or None
+        L and gamma of ``D <= L d + gamma``.
+    groups : ndarray of int32, shape (n_individuals,), or None
+        Everybody's group, from 0 to ``n_groups - 1``.
+    n_groups : int
+    in_bins : bool
+        Whether ratios and excesses are counted in bins.
+
+    Raises
+    ------
+    InputError
+        Groups that are none.
+    """
+
+    near: float
+    epsilon: EdgeCounter
+    histogram: EdgeCounter | None = None
+    condition: tuple[float, float] | None = None
+    groups: NDArray[np.int32] | None = None
+    n_groups: int = 0
+    in_bins: bool = False
+
+    def __post_init__(self) -> None:
+        if self.groups is not None and not (
+            self.groups.dtype == np.int32
+            and self.groups.flags.c_contiguous
+            and 0 <= self.groups.min(initial=0) <= self.groups.max(initial=0) < self.n_groups < 1 << 15
+        ):
+            raise InputError("groups of another type or range", f"int32 from 0 to {self.n_groups - 1}")
+
+    @property
+    def n_labels(self) -> int:
+        """Two groups, lower number g and higher h, have the label ``g n_groups + h``."""
+        return self.n_groups**2
+
+
+class PairSums:
+    """Counts, sums and maxima over pairs, none yet.
+
+    Parameters
+    ----------
+    limits : PairLimits
+
+    Attributes
+    ----------
+    counts, totals, largest : ndarray
+        In the order of `COUNTS`, `TOTALS` and `LARGEST`.
+    epsilon_counts, epsilon_largest : ndarray, shape (n_points,)
+        Pairs under each point of the curve that are under none before, and the largest D among them.
+    histogram : ndarray of int, shape (n_edges + 1,), or empty
+        Ratios below, between and above the edges.
+    ratio_bins, excess_bins : ndarray of int, shape (N_BINS,), or empty
+        Finite ratios and excesses by bin.
+    groups : ndarray, shape (n_columns, n_labels)
+        Sums of `GROUP_COLUMNS`.
+    group_largest : ndarray, shape (n_labels,)
+        Largest ratios.
+    """
+
+    def __init__(self, limits: PairLimits) -> None:
+        n_points, n_labels = limits.epsilon.edges.size + 1, limits.n_labels
+        self.counts = np.zeros(len(COUNTS), np.int64)
+        self.totals = np.zeros(len(TOTALS))
+        self.largest = np.full(len(LARGEST), -np.inf)
+        self.epsilon_counts, self.epsilon_largest = np.zeros(n_points, np.int64), np.zeros(n_points)
+        n_places = 0 if limits.histogram is None else limits.histogram.edges.size + 1
+        self.histogram = np.zeros(n_places, np.int64)
+        self.ratio_bins = np.zeros(N_BINS if limits.in_bins else 0, np.int64)
+        self.excess_bins = np.zeros(N_BINS if limits.in_bins and limits.condition else 0, np.int64)
+        self.groups = np.zeros((len(GROUP_COLUMNS), n_labels))
+        self.group_largest = np.full(n_labels, -np.inf)
+
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class PairBlock:
+    """Individuals ``start..stop-1`` against ``first..last-1``, of which only pairs i < j count.
+
+    Parameters
+    ----------
+    start, stop, first, last : int
+    """
+
+    start: int
+    stop: int
+    first: int
+    last: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many individuals there are on either side."""
+        return self.stop - self.start, self.last - self.first
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs count."""
+        earliest = np.maximum(self.first, np.arange(self.start, self.stop) + 1)
+        return int(np.maximum(self.last - earliest, 0).sum())
+
+    def pairs_of(self, matrix: NDArray[T]) -> NDArray[T]:
+        """Return the entries of a matrix of the block's shape that belong to pairs, row by row."""
+        return matrix.ravel() if self._all_count else matrix[self._counting]
+
+    def people(self, chosen: Indices) -> tuple[Indices, Indices]:
+        """Return the individuals (i, j) of pairs given by their place in `pairs_of`."""
+        if self._all_count:
+            rows, columns = np.divmod(chosen, self.last - self.first)
+        else:
+            rows, columns = (ends[chosen] for ends in np.nonzero(self._counting))
+        return rows + self.start, columns + self.first
+
+    @property
+    def _all_count(self) -> bool:
+        return self.first >= self.stop
+
+    @property
+    def _counting(self) -> NDArray[np.bool_]:
+        return np.arange(self.first, self.last) > np.arange(self.start, self.stop)[:, None]

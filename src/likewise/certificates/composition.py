@@ -1,0 +1,105 @@
+"""Certificates of functions that follow one another, and of outputs that are rescaled."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TypeVar
+
+from likewise.certificates.certificate import AffineCertificate, Certificate, Domain, Unavailable
+from likewise.certificates.operator_norm import upward
+from likewise.errors import InputError
+from likewise.norms import conversion, order_of
+
+Proved = TypeVar("Proved", Certificate, AffineCertificate)
+
+_POWER_ROUNDINGS = 64
+
+
+def compose(
+    preprocessing: Proved | Unavailable, model: Certificate | Unavailable, *, name: str | None = None
+) -> Proved | Unavailable:
+    """Prove a bound for the model after the pre-processing: K1 times K*.
+
+    Parameters
+    ----------
+    preprocessing : Certificate, AffineCertificate or Unavailable
+        Of the first function.
+    model : Certificate or Unavailable
+        Of the second, on what the first puts out: the same features in the same units.
+    name : str, optional
+        By default both names.
+
+    Returns
+    -------
+    Certificate, AffineCertificate or Unavailable
+        Of the kind of the first; Unavailable if either is, or where the norms between them do not fit and the inequality that
+        would join them needs a dimension that neither tells.
+
+    Examples
+    --------
+    >>> first = Certificate(name="K*", value=0.5, from_norm="l1", to_norm="l2")
+    >>> print(compose(first, Certificate(name="K1", value=4.0, from_norm="l2", to_norm="linf")))
+    K1 K* = 2 (l1 to linf; every pair of rows, seen in the fit or not)
+    """
+    joint = name or f"{model.name} {preprocessing.name}"
+    if isinstance(preprocessing, Unavailable):
+        return Unavailable(joint, f"{preprocessing.name} has none: {preprocessing.reason}")
+    if isinstance(model, Unavailable):
+        return Unavailable(joint, f"{model.name} has none: {model.reason}")
+    return _join(preprocessing, model, joint)
+
+
+def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable:
+    known = [n for n in (first.n_outputs, second.n_inputs) if n is not None]
+    if len(set(known)) > 1:
+        return Unavailable(name, f"{first.name} gives {known[0]} features, {second.name} takes {known[1]}")
+    inner, outer = order_of(first.to_norm), order_of(second.from_norm)
+    if outer < inner and not known:
+        return Unavailable(
+            name, f"from {first.to_norm} to {second.from_norm} a bound needs the number of features"
+        )
+    factor = conversion(inner, outer, *known[:1]) if known else 1.0
+    joined = f"{first.name} bounds features in {first.to_norm}, {second.name} takes them in {second.from_norm}: times {factor:.4g}"
+    return first.times(
+        second.value * upward(factor, _POWER_ROUNDINGS),
+        name=name,
+        to_norm=second.to_norm,
+        domain=_common(first.domain, second.domain),
+        function=", then ".join(filter(None, (first.function, second.function))),
+        assumptions=tuple(dict.fromkeys(first.assumptions + second.assumptions)),
+        proof=(*first.proof, *second.proof, joined),
+        n_outputs=second.n_outputs,
+    )
+
+
+def _common(*domains: Domain) -> Domain:
+    return Domain.SEEN if Domain.SEEN in domains else Domain.SEEN_AND_UNSEEN
+
+
+def scaled(certificate: Proved, factor: float, *, name: str | None = None) -> Proved:
+    """Return the certificate of ``factor * f + b``, such as ``2 h - 1`` of a probability h.
+
+    Parameters
+    ----------
+    certificate : Certificate or AffineCertificate
+        Of f.
+    factor : float
+        Of any sign.
+    name : str, optional
+        By default the certificate's.
+
+    Raises
+    ------
+    InputError
+        If the factor is not finite.
+
+    Examples
+    --------
+    >>> h = Certificate(name="K1", value=0.25, from_norm="l2", to_norm="l2")
+    >>> print(scaled(h, 2, name="2 h - 1"))
+    2 h - 1 = 0.5 (l2 to l2; every pair of rows, seen in the fit or not)
+    """
+    if not isfinite(factor):
+        raise InputError(f"factor {factor!r}", "a finite number")
+    step = f"outputs times {factor:g}"
+    return certificate.times(abs(factor), name=name or certificate.name, proof=(*certificate.proof, step))

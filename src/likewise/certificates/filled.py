@@ -1,0 +1,200 @@
+"""What kind of map an estimate is on rows, from what it says of itself: which certificates can hold for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.certificates.certificate import Certificate, Unavailable
+from likewise.certificates.constants import FUNCTION, LipschitzCertificates, seen_certificate
+from likewise.certificates.operator_norm import gamma
+from likewise.certificates.row_map import FilledRowMap, RowMap
+from likewise.observations import ObservedMatrix
+
+_ROW_WEIGHTS = (
+    "each row has weights of its own, so rows that agree where both are observed can have different estimates"
+)
+_CENTRED = "a missing entry is filled with its centre, not with 0, so rows at distance 0 on zero-filled data can have different estimates"
+
+
+@dataclass(frozen=True, eq=False)
+class KindOfMap:
+    """How the rows of an estimate depend on observations.
+
+    Parameters
+    ----------
+    not_linear : str
+        Why no linear map describes it; empty where one does.
+    row_penalty : float or None
+        Of row offsets; None where rows have none.
+    column_weights : ndarray, shape (n,), or None
+        Weights of the columns, the same in every row.
+    weights_by_row : bool
+        Whether rows have weights of their own.
+    centred : bool
+        Whether offsets were subtracted before.
+    """
+
+    not_linear: str
+    row_penalty: float | None
+    column_weights: Floats | None
+    weights_by_row: bool
+    centred: bool
+
+    @classmethod
+    def of(cls, estimate: Any) -> KindOfMap:
+        """Ask an estimate; one that says nothing is linear on zero-filled rows."""
+        folding = getattr(estimate, "folding", None)
+        weighting = getattr(folding, "weighting", None)
+        penalty = getattr(folding, "row_penalty", None)
+        by_row = weighting is not None and weighting.by_count
+        return cls(
+            not_linear=getattr(folding, "not_linear", ""),
+            row_penalty=penalty,
+            column_weights=None if weighting is None or by_row else weighting.of_columns(),
+            weights_by_row=by_row,
+            centred=penalty is not None or getattr(estimate, "column_offsets", None) is not None,
+        )
+
+    @property
+    def plain(self) -> bool:
+        """Whether the map is ``z -> clip(z P)`` on zero-filled rows, as the paper has it."""
+        return not (self.not_linear or self.centred or self.weights_by_row or self.column_weights is not None)
+
+    @property
+    def not_on_zero_filled(self) -> str:
+        """Why no constant holds for distances of zero-filled rows; empty where one does."""
+        if self.not_linear:
+            return self.not_linear
+        if self.weights_by_row:
+            return _ROW_WEIGHTS
+        return _CENTRED if self.centred else ""
+
+    @property
+    def not_on_filled(self) -> str:
+        """Why no constant holds for distances of rows filled with their centre; empty where one does."""
+        return self.not_linear or (_ROW_WEIGHTS if self.weights_by_row else "")
+
+
+_FILLED = "a row on the method's working range, missing entries filled with its centre, to its estimate"
+_WEIGHTED = "a row of residuals (Z_ij - centre_j) / p_ij, missing entries 0, to its estimate"
+
+_OFFSETS = (
+    "filled with its centre a row x has the offset sum_j w_j (x_j - c_j) / (sum_j w_j + lambda), whatever is observed of it",
+    "so the estimate before clipping is c + (x - c) Q with Q = diag(w) (P + 1 e^T), e = (1 - w P) / (sum w + lambda)",
+)
+_NO_OFFSETS = (
+    "the estimate before clipping is c + (x - c) Q with Q = diag(w) P, whatever is observed of the row x",
+)
+_RESIDUALS = ("the estimate before clipping is c + y P for the residuals y, whatever the weights of the row",)
+_LARGEST_ROW = "the l1 to l2 norm of a linear map is the largest l2 norm of a row of its matrix; none smaller holds before clipping"
+_LARGEST_VALUE = (
+    "the l2 norm of a linear map is its largest singular value; none smaller holds before clipping"
+)
+_CLIP = "clipping does not expand"
+_OTHER_THEORY = "the paper's theory speaks of zero-filled rows without centre or weights"
+
+
+def certify_filled(estimate: Any, observed: ObservedMatrix, kind: KindOfMap) -> LipschitzCertificates:
+    """Compute the constants of an estimate that is not linear on zero-filled rows, or not by P alone.
+
+    Parameters
+    ----------
+    estimate : LowRankEstimate
+    observed : ObservedMatrix
+    kind : KindOfMap
+
+    Returns
+    -------
+    LipschitzCertificates
+    """
+    filled = _constant("K* from filled rows", "l1", estimate, kind)
+    spectral = _constant("K* from filled rows, l2", "l2", estimate, kind)
+    elsewhere = kind.not_linear or _OTHER_THEORY
+    return LipschitzCertificates(
+        k_star=_on_zero_filled("K*", filled, kind),
+        k2=Unavailable("K2", elsewhere),
+        spectral=_on_zero_filled("K* from l2", spectral, kind),
+        incoherent=Unavailable("K* by strong incoherence", elsewhere),
+        corollary=Unavailable("Corollary 4.2, measured mu_1", elsewhere),
+        printed_corollary=Unavailable("Corollary 4.2 as printed, mu_1 = 1", elsewhere),
+        seen=_seen(estimate, observed, kind, filled),
+        incoherence=None,
+        filled=filled,
+        filled_spectral=spectral,
+    )
+
+
+def _constant(name: str, norm: str, estimate: Any, kind: KindOfMap) -> Certificate | Unavailable:
+    if kind.not_linear:
+        return Unavailable(name, kind.not_linear)
+    if kind.weights_by_row and kind.row_penalty is not None:
+        return Unavailable(name, kind.not_on_filled)
+    rows = FilledRowMap(estimate, kind.row_penalty, kind.column_weights)
+    value, step = (
+        (rows.largest_row, _LARGEST_ROW) if norm == "l1" else (rows.largest_singular_value, _LARGEST_VALUE)
+    )
+    form = _RESIDUALS if kind.weights_by_row else _NO_OFFSETS if kind.row_penalty is None else _OFFSETS
+    n = estimate.right.shape[0]
+    return Certificate(
+        name=name,
+        value=value,
+        from_norm=norm,
+        to_norm="l2",
+        function=_WEIGHTED if kind.weights_by_row else _FILLED,
+        proof=(*form, step, _CLIP),
+        n_inputs=n,
+        n_outputs=n,
+    )
+
+
+def _on_zero_filled(
+    name: str, filled: Certificate | Unavailable, kind: KindOfMap
+) -> Certificate | Unavailable:
+    """Say what holds for distances of zero-filled rows: the same, where 0 is what missing entries are filled with."""
+    if kind.not_on_zero_filled or isinstance(filled, Unavailable):
+        return Unavailable(name, kind.not_on_zero_filled)
+    return filled.times(1, name=name, function=FUNCTION)
+
+
+def _seen(estimate: Any, observed: ObservedMatrix, kind: KindOfMap, filled: Certificate | Unavailable) -> Any:
+    name = "K*, rows of the fit"
+    if isinstance(filled, Unavailable):
+        return Unavailable(name, filled.reason)
+    if kind.weights_by_row or kind.column_weights is not None:
+        return Unavailable(name, "the weights of the rows of the fit are not kept")
+    return seen_certificate(CentredRowMap(estimate, observed), filled)
+
+
+class CentredRowMap(RowMap):
+    """A `RowMap` of residuals: what remains of observations after the offsets that fold-in gives them."""
+
+    def __init__(self, estimate: Any, observed: ObservedMatrix) -> None:
+        super().__init__(estimate, observed)
+        residuals, self._folded_offsets = estimate.folding.residuals(super()._mapped, estimate)
+        self._residuals: sparse.csr_array = residuals
+        self._stored_offsets = estimate.row_offsets
+
+    @property
+    def _mapped(self) -> sparse.csr_array:
+        return self._residuals
+
+    def _departure_beside_triplets(self, rows: slice) -> float:
+        """Bound what rounding of the residuals and stored row offsets add: ``sqrt(n) |stored - folded|`` of the latter."""
+        n = self.shape[1]
+        sizes = (
+            1.0
+            + float(np.abs(self._values).max(initial=0.0))
+            + float(np.abs(self._mapped.data).max(initial=0.0))
+        )
+        rounding = gamma(n + 8) * sizes
+        departed = self.basis_norm**2 * self.largest_gain * sqrt(n) * rounding
+        if self._folded_offsets is None:
+            return departed
+        moved = np.abs(self._stored_offsets[rows] - self._folded_offsets[rows])
+        return departed + sqrt(n) * (float(moved.max(initial=0.0)) + rounding)

@@ -1,0 +1,1 @@
+"""Alternating least squares with biases: factors by regressions, regularisation given or estimated."""

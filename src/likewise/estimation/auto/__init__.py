@@ -1,0 +1,1 @@
+"""The estimator that chooses among others by held-out observations."""

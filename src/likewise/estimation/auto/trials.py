@@ -1,0 +1,263 @@
+"""Which estimator was chosen among which, and why: a record that prints as a table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, isnan, nan
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats, Mask
+from likewise.errors import LikewiseError, LikewiseWarning
+from likewise.estimation.auto.candidates import BIASES, Candidate, Settings
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.observations import ObservedMatrix
+
+
+@dataclass(frozen=True)
+class CandidateTrial:
+    """A candidate and how it did.
+
+    Parameters
+    ----------
+    name : str
+    held_out_error : float
+        Root mean squared error on the observations held out, in the unit of `Choice`; NaN where it was not tried or failed.
+    seconds : float
+        Wall time of its fits; 0 where it was not tried.
+    remark : str
+        ``"chosen"``, or why it was not tried or failed; empty otherwise.
+    """
+
+    name: str
+    held_out_error: float = nan
+    seconds: float = 0.0
+    remark: str = ""
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether anything was fitted."""
+        return self.seconds > 0
+
+    def describe(self) -> str:
+        """Return name, error and remark in words: the same on every run with the same choice."""
+        error = "no error" if isnan(self.held_out_error) else f"{self.held_out_error:.4g}"
+        return f"{self.name}: {error}" + (f" ({self.remark})" if self.remark else "")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What `Auto` chose.
+
+    Parameters
+    ----------
+    name : str
+        Of the candidate that was taken.
+    reason : str
+    unit : str
+        Of the errors.
+    n_held_out : int
+        How many observations they rest on.
+    candidates : tuple of CandidateTrial
+        All, in order of preference.
+    notes : tuple of str
+        What limited the choice.
+    """
+
+    name: str
+    reason: str
+    unit: str
+    n_held_out: int
+    candidates: tuple[CandidateTrial, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a report says of it: without times, which differ from run to run."""
+        told = [f"chosen automatically: {self.name}, {self.reason}", *self.notes]
+        if self.n_held_out:
+            tried = [candidate for candidate in self.candidates if candidate.was_tried]
+            errors = "; ".join(candidate.describe() for candidate in tried)
+            told.append(
+                f"root mean squared errors on {self.n_held_out:,} held-out observations, in {self.unit}: {errors}"
+            )
+        return tuple(told)
+
+    def __str__(self) -> str:
+        width = max(len(candidate.name) for candidate in self.candidates)
+        rows = [f"{'candidate':{width}}  held-out error  seconds"]
+        for candidate in self.candidates:
+            error = "" if isnan(candidate.held_out_error) else f"{candidate.held_out_error:.4f}"
+            rows.append(
+                f"{candidate.name:{width}}  {error:>14}  {candidate.seconds:7.2f}  {candidate.remark}".rstrip()
+            )
+        return "\n".join(
+            [f"{self.name}: {self.reason}", *rows, *([f"errors in {self.unit}"] if self.unit else [])]
+        )
+
+
+_SHARE = 0.1
+"""Of the observations, held out at a time."""
+_ENOUGH = 1500
+"""Held-out observations that tell estimators apart: a root mean squared error of so many is off by 2% or so."""
+_MOST_FOLDS = 5
+"""How often estimators are fitted at most."""
+_FEWEST = 30
+"""Observations; errors on fewer tell nothing."""
+
+
+def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...]:
+    """Draw disjoint sets of observations to hold out, one for each fit.
+
+    Parameters
+    ----------
+    n_observed : int
+    rng : Generator
+
+    Returns
+    -------
+    tuple of ndarray of bool, shape (n_observed,)
+        Each marks what is held out of one fit. From 15,000 observations on it is one tenth once; of fewer it is a tenth, or a larger
+        part, several times. Of fewer than 30, none.
+
+    Examples
+    --------
+    >>> [int(mask.sum()) for mask in held_out_folds(32, np.random.default_rng(0))]
+    [7, 7, 6, 6, 6]
+    >>> [int(mask.sum()) for mask in held_out_folds(100_000, np.random.default_rng(0))]
+    [10000]
+    """
+    if n_observed < _FEWEST:
+        return ()
+    n_folds = min(ceil(_ENOUGH / (_SHARE * n_observed)), _MOST_FOLDS)
+    n_parts = round(1 / _SHARE) if n_folds < _MOST_FOLDS else n_folds
+    part = rng.permutation(np.arange(n_observed) % n_parts)
+    return tuple(part == fold for fold in range(n_folds))
+
+
+_MATTERS = 0.003
+"""Share of a mean squared error that is worth a more complex estimator; the error itself is then 0.15% smaller."""
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateResult:
+    """A candidate with its squared errors.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    squares : ndarray, shape (n_held_out,), or None
+        Of the errors on all observations held out, on the method's working range, in the same order for all candidates; None where it failed.
+    seconds : float
+    exhausted : bool
+        Whether more components may help.
+    remark : str
+        Why it failed.
+    """
+
+    candidate: Candidate
+    squares: Floats | None
+    seconds: float
+    exhausted: bool = True
+    remark: str = ""
+
+    @property
+    def loss(self) -> float:
+        """Mean of the squares; infinite where it failed."""
+        return float("inf") if self.squares is None else float(self.squares.mean())
+
+    def worse_than(self, other: CandidateResult) -> bool:
+        """Whether it is worse by more than chance would have it (one standard error of the difference), and by what matters."""
+        if self.squares is None or other.squares is None:
+            return self.squares is None
+        differences = self.squares - other.squares
+        error = float(differences.std(ddof=1) / np.sqrt(differences.size))
+        return float(differences.mean()) > max(error, _MATTERS * other.loss)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Observations split for trials.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix
+    folds : sequence of ndarray of bool
+        What is held out of each fit.
+    settings : Settings
+    """
+
+    observed: ObservedMatrix
+    folds: Sequence[Mask]
+    settings: Settings
+
+    @cached_property
+    def training(self) -> list[ObservedMatrix]:
+        """What each fit sees."""
+        return [self.observed.keep(~fold) for fold in self.folds]
+
+    @cached_property
+    def entries(self) -> tuple[NDArray[np.integer], NDArray[np.integer], Floats]:
+        """Rows, columns and values, on the method's working range, of all observations."""
+        values = self.observed.scaled(self.settings.working_range).values.data
+        return *self.observed.positions(), np.asarray(values, dtype=np.float64)
+
+    def seconds(self, candidate: Candidate) -> float:
+        """Predict how long all fits of a candidate take."""
+        return sum(map(candidate.seconds, self.training))
+
+    def try_out(self, candidate: Candidate) -> CandidateResult:
+        """Fit a candidate on what is not held out and measure it on what is."""
+        began, squares, exhausted = perf_counter(), [], False
+        try:
+            for fold, training in zip(self.folds, self.training, strict=True):
+                with warnings.catch_warnings():
+                    warnings.simplefilter(
+                        "ignore", LikewiseWarning
+                    )  # of the winner they are given when it is fitted
+                    fitted = candidate.make(training, self.settings).fit(training)
+                if candidate is not BIASES and fitted.rank_ == 0:
+                    return CandidateResult(
+                        candidate, None, perf_counter() - began, remark="keeps no component"
+                    )
+                squares.append(self._squares(fitted.estimate_, fold))
+                exhausted |= candidate.exhausts(fitted)
+        except (LikewiseError, np.linalg.LinAlgError) as error:
+            return CandidateResult(candidate, None, perf_counter() - began, remark=f"failed: {error}")
+        return CandidateResult(candidate, np.concatenate(squares), perf_counter() - began, exhausted)
+
+    def _squares(self, estimate: LowRankEstimate, fold: Mask) -> Floats:
+        rows, columns, values = self.entries
+        predicted = estimate.on_working_range().entries(rows[fold], columns[fold])
+        return np.asarray((predicted - values[fold]) ** 2)
+
+
+def chosen_of(baseline: CandidateResult, ladders: Sequence[Sequence[CandidateResult]]) -> CandidateResult:
+    """Take what has the smallest error, unless the baseline, or something simpler of the same kind, is as good up to one standard error.
+
+    Parameters
+    ----------
+    baseline : CandidateResult
+    ladders : sequence of sequences of CandidateResult
+        What was tried of each kind, from simple to complex.
+
+    Returns
+    -------
+    CandidateResult
+    """
+    better = [ladder for ladder in ladders if any(baseline.worse_than(tried) for tried in ladder)]
+    if not better:
+        return baseline
+    best, kind = min(
+        ((tried, ladder) for ladder in better for tried in ladder), key=lambda pair: pair[0].loss
+    )
+    return next(
+        tried
+        for tried in kind
+        if not tried.worse_than(best) and (tried is best or baseline.worse_than(tried))
+    )

@@ -1,0 +1,216 @@
+"""What iterations have in common: limits that are checked, and a warning where they end at one."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from likewise._typing import Floats
+from likewise.certificates import certify
+from likewise.errors import ConvergenceWarning, InputError
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.observations import ObservedMatrix
+from likewise.observations.column_scales import warn_of_unlike_columns
+from likewise.observations.convert import to_table
+from likewise.observations.table import Values
+from likewise.observations.value_range import RangeChoice, WorkingRange
+from likewise.randomness import generator_of
+
+if TYPE_CHECKING:
+    from likewise.certificates import LipschitzCertificates
+
+
+def checked_count(name: str, value: object) -> int:
+    """Return a whole number >= 1.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} is {value!r}", "a whole number >= 1")
+    return int(value)
+
+
+def checked_positive(name: str, value: object, or_else: str = "") -> float:
+    """Return a finite number above 0.
+
+    Raises
+    ------
+    InputError
+        Naming `or_else`, what would have done too.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < float("inf"):
+        raise InputError(
+            f"{name} is {value!r}", "a finite number above 0" + (f", or {or_else}" if or_else else "")
+        )
+    return float(value)
+
+
+def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -> tuple[str, ...]:
+    """Warn where iterations were stopped by their limit; return what the reader of the result should know.
+
+    Parameters
+    ----------
+    converged : bool
+    n_iter : int
+    unit : str
+        What an iteration is called.
+    state : str
+        How far it is from the end.
+
+    Returns
+    -------
+    tuple of str
+        Empty where it converged.
+    """
+    if converged:
+        return ()
+    note = f"not converged after {n_iter} {unit}{'s' * (n_iter != 1)}: {state}"
+    warnings.warn(
+        f"{note}. The result is kept; raise max_iter or tol to be rid of this.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+    return (note,)
+
+
+class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+    """Complete a sparse, noisy matrix, as pre-processing for any model: the base of all estimators.
+
+    A subclass has the parameters `value_range`, `working_range` and `random_state` beside its own, and makes the estimate in
+    ``_estimate(observed)``; there it may also set `threshold_`, `notes_`, `converged_`, `n_iter_` and attributes of its own.
+
+    Attributes
+    ----------
+    estimate_ : LowRankEstimate
+        ``A_hat`` for the individuals of the fit.
+    observed_ : ObservedMatrix
+        The observations of the fit.
+    rank_ : int
+        How many components the estimate has, beside its offsets.
+    singular_values_ : ndarray, shape (r,)
+        Of the matrix that was decomposed, or of the estimate without its offsets; decreasing.
+    threshold_ : float or None
+        ``tau``; None where nothing is cut at a threshold.
+    converged_ : bool or None
+        Whether iterations came to their end; None where nothing iterates.
+    n_iter_ : int or None
+        How many iterations ran.
+    notes_ : tuple of str
+        What the reader of a result should know of the fit.
+    n_features_in_ : int
+    certificate_ : LipschitzCertificates
+        Proved constants of the estimate as a function of rows; see `certify`.
+    """
+
+    value_range: RangeChoice
+    working_range: WorkingRange
+    random_state: int | np.random.Generator | None
+
+    no_budget: ClassVar[str] = ""
+    """Why no budget for a constant K* can be kept to by this kind, known before a fit; empty where one may be."""
+    refused: ClassVar[dict[str, str]] = {}
+    """Options that other estimators take and that would mean nothing here: what is expected instead, and why."""
+
+    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
+        """Estimate the complete matrix.
+
+        Parameters
+        ----------
+        X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
+            What was observed, in the user's units. In a sparse matrix a stored entry is an observation.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        MatrixEstimator
+            Itself.
+
+        Raises
+        ------
+        InputError
+            Observations or parameters that cannot be used; see `likewise.errors`.
+        """
+        observed = self._observe(X)
+        observed.value_range.scale_to(self.working_range)  # a wrong range or seed is told before the work
+        generator_of(self.random_state)
+        self.__dict__.pop("certificate_", None)
+        self.threshold_: float | None = None
+        self.converged_: bool | None = None
+        self.n_iter_: int | None = None
+        self.notes_: tuple[str, ...] = ()
+        self.estimate_ = self._estimate(observed)
+        self.observed_ = observed
+        self.singular_values_ = self.estimate_.singular_values
+        self.rank_ = self.estimate_.rank
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Estimate the rows of X, individuals of the fit or never seen, by fold-in.
+
+        Parameters
+        ----------
+        X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_individuals, n_features)
+            Complete rows, in the user's units.
+        """
+        check_is_fitted(self)
+        return self.estimate_.fold_in(self._validate(X, reset=False))
+
+    @abstractmethod
+    def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        """Make the estimate from observations in the user's units."""
+
+    def decomposed_matrix(self) -> Values | None:
+        """Return the matrix whose singular values `threshold_` cuts, missing entries 0; None where nothing is cut."""
+        return None
+
+    @cached_property
+    def certificate_(self) -> LipschitzCertificates:
+        """Proved constants of the estimate as a function of rows, or why there are none; computed when first asked for."""
+        check_is_fitted(self)
+        return certify(self.estimate_, self.observed_, threshold=self.threshold_)
+
+    def _observe(self, X: Any) -> ObservedMatrix:
+        values = self._validate(X, reset=True)
+        if isinstance(values, ObservedMatrix):
+            return values
+        names = getattr(self, "feature_names_in_", None)
+        observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
+        if self.value_range is None:
+            warn_of_unlike_columns(observed, stacklevel=3)
+        return observed
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, ObservedMatrix):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            return X
+        return validate_data(
+            self,
+            # scikit-learn would add up duplicates, and take the padding of BSR for observations.
+            to_table(X).values if sparse.issparse(X) else X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # what is infinite is told by place, as of any observations
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

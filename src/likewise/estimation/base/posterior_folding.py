@@ -1,0 +1,109 @@
+"""Folding for factors that are found by regression: a new row is treated exactly as the rows of the fit were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.errors import InputError
+from likewise.estimation.base.factor_update import Prior, regress
+from likewise.estimation.base.folding import Factors as LowRankFactors
+from likewise.estimation.base.folding import Folding, LinearFolding, RidgeFolding
+from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed_size
+from likewise.observations.table import Values, with_data
+
+_SCALARS = ("centre", "noise", "uncertain", "by_count")
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorFolding(Folding):
+    """Coefficients and offset of a row together: its regression on the factors of the columns, as in `alternating_least_squares`.
+
+    Parameters
+    ----------
+    row_penalty, weighting
+        As in `Folding`; the penalty of an offset is part of the prior, so `row_penalty` is None.
+    columns : Factors
+        ``(v_j, b_j)`` and their second moments.
+    prior : Prior
+        Of the rows.
+    centre : float
+        Mean that was subtracted from the observations.
+    turn : ndarray, shape (d - 1, r)
+        From coordinates to coefficients in terms of the columns V of the estimate.
+    """
+
+    columns: Factors = None  # type: ignore[assignment]  # given always; fields of the base have defaults
+    prior: Prior = None  # type: ignore[assignment]
+    centre: float = 0.0
+    turn: Floats = None  # type: ignore[assignment]
+
+    kind: ClassVar[str] = "posterior"
+    not_linear: ClassVar[str] = RidgeFolding.not_linear
+
+    def fold(self, observations: Values, factors: LowRankFactors) -> tuple[Floats, Floats | None]:  # noqa: ARG002
+        """Return the coefficients of rows, and their offsets."""
+        weights = None if self.weighting is None else self.weighting.weights(observations)
+        found = self._regressed(observations, observations.data - self.centre, weights)
+        return found.coordinates @ self.turn, found.biases
+
+    def coefficients(
+        self,
+        residuals: Values,
+        weights: Floats | None,
+        factors: LowRankFactors,  # noqa: ARG002
+    ) -> Floats:
+        """Return the coefficients of rows from which the offsets of the columns are subtracted, but none of their own."""
+        data = residuals.data + self.columns.biases[residuals.indices]
+        return self._regressed(residuals, data, weights).coordinates @ self.turn
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what `from_arrays` needs, to be stored."""
+        known = {name: getattr(self.prior, name, getattr(self, name, None)) for name in _SCALARS}
+        arrays = {name: np.asarray(value, dtype=np.float64) for name, value in known.items()}
+        arrays |= {"means": self.columns.means, "precision": self.prior.precision, "turn": self.turn}
+        if self.prior.uncertain:
+            arrays["moments"] = self.columns.moments
+        return super().to_arrays() | arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
+        """Return what was stored."""
+        needed = {*_SCALARS, "means", "precision", "turn"}
+        if not needed <= set(arrays):
+            raise InputError("a posterior folding in part", f"{', '.join(sorted(needed))}")
+        scalars = {name: float(arrays[name]) for name in _SCALARS}
+        uncertain = bool(scalars["uncertain"])
+        means = np.asarray(arrays["means"], dtype=np.float64)
+        columns = Factors(means, arrays["moments"]) if uncertain else Factors.certain(means)
+        prior = Prior(arrays["precision"], scalars["noise"], uncertain, bool(scalars["by_count"]))
+        _check_shapes(columns, prior, arrays["turn"])
+        return cls(
+            **cls._common_fields(arrays),
+            columns=columns,
+            prior=prior,
+            centre=scalars["centre"],
+            turn=arrays["turn"],
+        )
+
+    def _regressed(self, pattern: Values, data: Floats, weights: Floats | None) -> Factors:
+        values = with_data(pattern, np.asarray(data, dtype=np.float64))
+        rows = ObservedRows(values, weights, self.columns.means.shape[1] - 1)
+        return regress(rows, self.columns, self.prior).factors
+
+
+def _check_shapes(columns: Factors, prior: Prior, turn: Floats) -> None:
+    n, d = columns.means.shape
+    shapes = (columns.moments.shape, prior.precision.shape, turn.shape[:1])
+    if shapes != ((n, packed_size(d)), (d, d), (d - 1,)):
+        raise InputError(f"a posterior folding of shapes {shapes}", "shapes that fit each other")
+
+
+FOLDINGS: dict[str, type[Folding]] = {
+    folding.kind: folding for folding in (LinearFolding, RidgeFolding, PosteriorFolding)
+}
+"""Kinds of folding by the name under which they are stored."""

@@ -1,0 +1,141 @@
+"""What a threshold rule may know of the observations: a few numbers and, for rules that need more, the matrix itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.errors import ThresholdError
+
+
+@dataclass(frozen=True)
+class ObservationStatistics:
+    """What a threshold rule may use. Most rules need the numbers only.
+
+    Parameters
+    ----------
+    n_individuals, n_features : int
+        m and n.
+    observed_fraction : float
+        ``p_hat = |Omega| / (m n)``.
+    mean_square : float
+        Mean over all m n entries of the squared value, missing entries as 0, on the method's working range.
+    matrix : csr_array of shape (m, n), or None, default None
+        The zero-filled observations themselves, times their weights.
+    weights : ndarray, shape (n_observed,), or None, default None
+        Inverse propensities of the observations, times the observed fraction; all 1 where None.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> ObservationStatistics.of(sparse.csr_array([[1.0, 0.5], [0.0, 0.0]]))
+    ObservationStatistics(n_individuals=2, n_features=2, observed_fraction=0.5, mean_square=0.3125)
+    """
+
+    n_individuals: int
+    n_features: int
+    observed_fraction: float
+    mean_square: float
+    matrix: sparse.csr_array | None = field(default=None, repr=False, compare=False)
+    weights: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls, zero_filled: sparse.csr_array, weights: NDArray[np.float64] | None = None
+    ) -> ObservationStatistics:
+        """Collect the numbers from observations on the method's working range (stored means observed), times their weights."""
+        m, n = zero_filled.shape
+        energy = float(np.dot(zero_filled.data, zero_filled.data))
+        return cls(m, n, zero_filled.nnz / (m * n), energy / (m * n), zero_filled, weights)
+
+    @property
+    def longer_side(self) -> int:
+        """``rho_1 = max(m, n)``."""
+        return max(self.n_individuals, self.n_features)
+
+    @property
+    def shorter_side(self) -> int:
+        """``rho_2 = min(m, n)``."""
+        return min(self.n_individuals, self.n_features)
+
+    @property
+    def aspect(self) -> float:
+        """``beta = rho_2 / rho_1``, in (0, 1]."""
+        return self.shorter_side / self.longer_side
+
+    @property
+    def energy(self) -> float:
+        """Squared Frobenius norm of the zero-filled observations."""
+        return self.mean_square * self.n_individuals * self.n_features
+
+    def noise_fraction(self, variance: float) -> float:
+        """``q_hat = p s2 + p (1 - p) (1 - s2)`` for entries of variance at most s2 <= 1 (Section 4.1)."""
+        p = self.observed_fraction
+        return p * variance + p * (1 - p) * (1 - variance)
+
+    def noise_edge(self, variance: float) -> float:
+        """``(sqrt(m) + sqrt(n)) sqrt(v)``: where the singular values of noise of variance v end (Bai and Yin 1993)."""
+        return (sqrt(self.n_individuals) + sqrt(self.n_features)) * sqrt(variance)
+
+    def remaining_variance(self, kept: NDArray[np.float64]) -> float:
+        """Mean square of what the components with these singular values leave, per free dimension.
+
+        k components of an m x n matrix have ``k (m + n - k)`` parameters, so ``(m - k)(n - k)`` dimensions are left.
+        """
+        free = (self.n_individuals - kept.size) * (self.n_features - kept.size)
+        return max(self.energy - float(np.dot(kept, kept)), 0.0) / free if free else 0.0
+
+    def require_matrix(self, rule: str) -> sparse.csr_array:
+        """Return the observations, or say that this rule cannot do without them."""
+        if self.matrix is None:
+            raise ThresholdError(
+                f"{rule} from numbers alone", "the observations too, as ObservationStatistics.of() takes them"
+            )
+        return self.matrix
+
+
+ThresholdRule = Callable[[ObservationStatistics], float]
+
+
+Shrinker = Callable[[Floats], Floats]
+"""psi: an array of singular values to an array of the same shape."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptSpectrum:
+    """The singular values that were kept, and where they come from.
+
+    Parameters
+    ----------
+    statistics : ObservationStatistics
+    threshold : float
+        ``tau``.
+    values : ndarray, shape (k,)
+        The singular values above it, decreasing.
+    """
+
+    statistics: ObservationStatistics
+    threshold: float
+    values: Floats
+
+    @property
+    def residual_variance(self) -> float:
+        """Mean square of what the kept components leave: an estimate of the noise that costs nothing more."""
+        return self.statistics.remaining_variance(self.values)
+
+
+class ShrinkerRule(ABC):
+    """A shrinker that depends on more than the singular value; a plain function of it needs no rule."""
+
+    assumes_white_noise = False
+
+    @abstractmethod
+    def psi(self, kept: KeptSpectrum) -> Shrinker:
+        """Return the function psi for these data."""

@@ -1,0 +1,233 @@
+"""A fairness budget: the shrinkage closest to the unconstrained one whose Lipschitz constant K* stays within a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import isfinite, sqrt
+
+import numpy as np
+
+from likewise._typing import Floats
+from likewise.errors import InputError, option
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.budget.dual import solve_dual
+from likewise.estimation.budget.rows import BudgetRows
+
+LEAST_LIMIT = 1e-60
+"""Constraints are divided by the square of the limit, and their product, too, must be a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetSolution:
+    """Gains within a budget, and how close to the best ones they are proved to be.
+
+    Parameters
+    ----------
+    limit : float
+        L.
+    gains : ndarray, shape (r,)
+        ``psi(sigma_l) / sigma_l`` within the budget; never above those without it.
+    constant : float
+        K* with them, at most L: an upper bound that contains its own rounding.
+    unconstrained : float
+        The same of the gains without a budget.
+    distance : float
+        Frobenius norm of what the budget changes in the estimate before clipping.
+    gap : float
+        By how much the squared distance can at most exceed the least possible one (the duality gap).
+    n_binding : int
+        How many features hold the estimate at the limit.
+    n_iterations : int
+        Newton steps.
+    """
+
+    limit: float
+    gains: Floats
+    constant: float
+    unconstrained: float
+    distance: float
+    gap: float
+    n_binding: int
+    n_iterations: int
+
+    def __str__(self) -> str:
+        if self.unconstrained <= self.limit:
+            return f"fairness budget K* <= {self.limit:.4g}: met without any change, K* = {self.unconstrained:.4g}"
+        return (
+            f"fairness budget K* <= {self.limit:.4g}: K* = {self.unconstrained:.4g} without it; the estimate moved by "
+            f"{self.distance:.4g} in Frobenius norm, the least possible up to {self.slack:.1e}; held by {self.n_binding:,} features"
+        )
+
+    @property
+    def slack(self) -> float:
+        """By how much `distance` can at most exceed the least possible one."""
+        return self.distance - sqrt(max(self.distance**2 - self.gap, 0.0))
+
+
+def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limit: float) -> BudgetSolution:
+    """Find the gains within a budget that change the estimate least.
+
+    Minimise ``sum_l sigma_l^2 (g_l - gains_l)^2``, the squared Frobenius distance between the two estimates before clipping, over
+    ``g >= 0`` subject to ``K* = max_k sqrt(sum_l g_l^2 v_lk^2) <= L``: a convex problem with one constraint a feature. Any
+    limit above 0 can be met, since g = 0 has K* = 0. The gains need not be a function psi of the singular value that never
+    decreases: a component that rests on few features gives way first, whatever its singular value, and the certificate does not need
+    psi to be one.
+
+    Parameters
+    ----------
+    gains : ndarray, shape (r,)
+        ``psi(sigma_l) / sigma_l >= 0``.
+    singular_values : ndarray, shape (r,)
+        ``sigma_l > 0``.
+    right : ndarray, shape (n, r)
+        Right singular vectors ``v_l`` in columns.
+    limit : float
+        L, finite and above 0.
+
+    Returns
+    -------
+    BudgetSolution
+        Where the gains meet the limit already, they are unchanged, to the last bit.
+
+    Raises
+    ------
+    InputError
+        If the limit is not a finite number above 0.
+
+    Notes
+    -----
+    The dual has one multiplier a feature and is solved by Newton steps over the features that bind, which are few. Its
+    solution gives ``g_l = gains_l sigma_l^2 / (sigma_l^2 + sum_k lambda_k v_lk^2)``, scaled down by what is left over the
+    limit, rounding included. Whatever the multipliers, their dual value bounds the least squared distance from below, so the gap is
+    proved and not believed.
+
+    Examples
+    --------
+    Two components on one feature each, so that each constraint holds one gain:
+
+    >>> solution = shrink_to_budget(np.array([2.0, 0.5]), np.array([3.0, 1.0]), np.eye(2), limit=1.0)
+    >>> solution.gains.round(9), round(solution.distance, 9)  # 3 x (2 - 1)
+    (array([1. , 0.5]), 3.0)
+    """
+    check_limit(limit)
+    return _shrink(gains, singular_values, BudgetRows.plain(right), limit)
+
+
+def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstimate, BudgetSolution]:
+    """Return an estimate whose rows depend on the observations with a constant K* of at most the limit.
+
+    Parameters
+    ----------
+    estimate : LowRankEstimate
+        With linear folding.
+    limit : float
+        L, finite and above 0, on the method's working range: from l1 between filled rows to l2 between rows of the estimate.
+
+    Returns
+    -------
+    LowRankEstimate
+        The same vectors with smaller gains.
+    BudgetSolution
+
+    Raises
+    ------
+    InputError
+        If the limit is not a finite number above 0, or not above what offsets of rows have alone (the message says how much that is);
+        or the estimate has no such constant.
+
+    Notes
+    -----
+    Where rows have offsets, each feature moves the estimate by ``gains a_k + t_k`` and a part that does not depend on the gains (see
+    `BudgetRows`): the constraints are then convex quadratics with a linear term, the constant of all gains 0 is that of the offsets
+    alone, ``sqrt(n) / (n + lambda)`` without weights, and a gain may also rise.
+    """
+    check_limit(limit)
+    if reason := without_constant(estimate):
+        raise InputError(
+            f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {reason}",
+            *_instead(estimate),
+        )
+    rows = BudgetRows.of(estimate)
+    if limit <= rows.smallest:
+        raise InputError(
+            option("max_lipschitz", repr(limit)),
+            f"a limit above {rows.smallest:.4g}, which offsets of rows have alone",
+            f"{option('centering', repr('column'))} has no offsets of rows, so every limit above 0 can be met",
+        )
+    solution = _shrink(estimate.gains, estimate.singular_values, rows, limit)
+    if solution.distance == 0:
+        return estimate, solution
+    return replace(estimate, shrunk_values=solution.gains * estimate.singular_values), solution
+
+
+def without_constant(estimate: LowRankEstimate) -> str:
+    """Return why an estimate has no constant K*, of zero-filled rows or of rows filled with their centre; empty where it has one."""
+    folding = estimate.folding
+    weights_by_row = folding.weighting is not None and folding.weighting.by_count
+    if weights_by_row and folding.row_penalty is not None:
+        return folding.not_linear or "its rows have offsets, and weights of their own"
+    return folding.not_linear
+
+
+def _instead(estimate: LowRankEstimate) -> tuple[str, ...]:
+    """Return what has a constant where an estimate has none, and a hint where it is only a matter of options."""
+    if estimate.folding.not_linear:
+        return ("an estimator with linear folding, such as 'svt'",)
+    return (
+        "offsets of rows, or propensities that differ between them, not both",
+        f"{option('centering', repr('column'))} has no offsets of rows; propensities for each column are the same in all of them",
+    )
+
+
+def check_limit(limit: float, name: str = "max_lipschitz") -> None:
+    """Raise InputError, with the name of the argument, unless a limit is a finite number above 0."""
+    if (
+        isinstance(limit, bool)
+        or not isinstance(limit, int | float | np.number)
+        or not (isfinite(limit) and limit > 0)
+    ):
+        raise InputError(
+            option(name, repr(limit)),
+            "a finite number above 0",
+            "every limit above 0 can be met; at 0 only an estimate that treats all alike would",
+        )
+    if limit < LEAST_LIMIT:
+        raise InputError(
+            option(name, repr(limit)),
+            f"a limit of at least {LEAST_LIMIT:g}",
+            "what is smaller treats all alike",
+        )
+
+
+def _shrink(gains: Floats, singular_values: Floats, rows: BudgetRows, limit: float) -> BudgetSolution:
+    unconstrained = rows.constant(gains)
+    if unconstrained <= limit or not gains.size:
+        return BudgetSolution(limit, gains, unconstrained, unconstrained, 0.0, 0.0, 0, 0)
+    energies = singular_values**2
+    dual = solve_dual(gains, energies, rows.constraints(limit))
+    feasible = _scaled_within(dual.gains, rows, limit)
+    squared = float(np.sum(energies * (feasible - gains) ** 2))
+    return BudgetSolution(
+        limit=limit,
+        gains=feasible,
+        constant=rows.constant(feasible),
+        unconstrained=unconstrained,
+        distance=sqrt(squared),
+        gap=max(squared - dual.value, 0.0),
+        n_binding=dual.n_binding,
+        n_iterations=dual.n_iterations,
+    )
+
+
+def _scaled_within(gains: Floats, rows: BudgetRows, limit: float) -> Floats:
+    """Scale gains down by what the dual leaves over the limit, and then by roundings until floating point agrees too.
+
+    At 0 the constant is `smallest`, below the limit, and in between it is at most on the line: it is convex.
+    """
+    excess = rows.constant(gains) - limit
+    if excess > 0:
+        gains = gains * (1 - excess / (excess + limit - rows.smallest))
+    step = 2.0**-52
+    while rows.constant(gains) > limit:
+        gains, step = gains * (1 - step), 2 * step
+    return gains

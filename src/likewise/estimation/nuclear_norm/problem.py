@@ -1,0 +1,190 @@
+"""The nuclear-norm problem: its objective, the matrix that a step decomposes, and how far a point can be from the minimum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels import CompressedRows, sampled_entries
+from likewise._typing import AnyFloats
+from likewise.observations.table import Values
+from likewise.spectrum.continuation import continue_triplets
+from likewise.spectrum.operators import SparseRows
+from likewise.spectrum.proof import certify_norm_bound
+
+_SPARED = 0.5
+"""Of what the tolerance leaves of the gap: given away, so that the level of the proof stays clear of the singular values, which are lambda."""
+_LOOSE = 0.1
+"""Of a gap that is above the tolerance: by so much more of it is proved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A = ``scaled right^T`` with its residual on Omega; `values` are its singular values."""
+
+    scaled: AnyFloats
+    values: AnyFloats
+    right: AnyFloats
+    residual: NDArray[np.float64]
+
+    def plus(self, other: Point, weight: float) -> Point:
+        """Return A + weight (A - other), as factors of twice the rank; its singular values are not known."""
+        return Point(
+            np.hstack([(1 + weight) * self.scaled, -weight * other.scaled]),
+            np.zeros(0),
+            np.hstack([self.right, other.right]),
+            (1 + weight) * self.residual - weight * other.residual,
+        )
+
+
+@dataclass(frozen=True)
+class DualityGap:
+    """How far an objective can be above its minimum, given a bound of the largest singular value of the weighted residual.
+
+    c times the weighted residual is a feasible point of the dual problem where ``c bound <= lambda``; its value, ``c linear - c^2 / 2
+    quadratic``, is below every objective.
+
+    Parameters
+    ----------
+    objective : float
+    linear : float
+        ``<w R, Z>``, R the residual.
+    quadratic : float
+        ``<w R, R>``.
+    regularization : float
+        lambda.
+
+    Examples
+    --------
+    Z = 5, A = 4, lambda = 1: nothing is left to gain. Where the residual could be twice as large, half of it is feasible:
+
+    >>> gap = DualityGap(objective=4.5, linear=5.0, quadratic=1.0, regularization=1.0)
+    >>> gap.at(1.0), round(gap.at(2.0), 3), round(gap.bound_for(gap.at(2.0)), 3)
+    (0.0, 0.472, 2.0)
+    """
+
+    objective: float
+    linear: float
+    quadratic: float
+    regularization: float
+
+    def at(self, bound: float) -> float:
+        """Return the gap relative to the objective: the minimum is at least ``(1 - gap)`` times it."""
+        if not self.objective:
+            return 0.0
+        scale = self._best_scale
+        if scale * bound > self.regularization:
+            scale = self.regularization / bound
+        dual = scale * self.linear - scale**2 / 2 * self.quadratic
+        return max(self.objective - dual, 0.0) / self.objective
+
+    def bound_for(self, gap: float) -> float:
+        """Return the largest bound with which the gap is so small, for a gap that some bound has."""
+        wanted = (1 - gap) * self.objective
+        root = sqrt(max(self.linear**2 - 2 * self.quadratic * wanted, 0.0))
+        scale = 2 * wanted / (self.linear + root) if self.linear > 0 else 0.0
+        return self.regularization / scale if scale else float("inf")
+
+    @property
+    def _best_scale(self) -> float:
+        """Of greatest dual value, feasible or not."""
+        return max(self.linear / self.quadratic, 0.0) if self.quadratic else 0.0
+
+
+class NuclearNormProblem:
+    """``1/2 sum w (z - a)^2 + lambda ||A||_*``, on observations at least as tall as wide.
+
+    Parameters
+    ----------
+    observed : csr_array, shape (m, n)
+        m >= n.
+    regularization : float
+        lambda.
+    max_rank : int
+    weights : ndarray, shape (n_observed,), or None
+        All 1 where None.
+    """
+
+    def __init__(
+        self,
+        observed: Values,
+        regularization: float,
+        max_rank: int,
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.observed, self.regularization, self.max_rank = observed, regularization, max_rank
+        self.weights = weights
+        self.curvature = 1.0 if weights is None else float(weights.max())
+        """Of the squared loss at most, in any direction: a step of one over it never overshoots."""
+
+    @cached_property
+    def rows(self) -> CompressedRows:
+        """The places of the observations, laid out once; only the values that stand there change."""
+        return CompressedRows.from_csr(self.observed, np.float64)
+
+    def point(self, scaled: AnyFloats, values: AnyFloats, right: AnyFloats) -> Point:
+        """Complete a point with its residual."""
+        return Point(
+            scaled, values, right, self.observed.data - sampled_entries(self.observed, scaled, right)
+        )
+
+    def objective(self, point: Point) -> float:
+        """``1/2 sum w (z - a)^2 + lambda ||A||_*``."""
+        return float(0.5 * self._weighted(point) @ point.residual + self.regularization * point.values.sum())
+
+    def filled(self, point: Point) -> SparseRows:
+        """What a gradient step makes of a point: the point itself plus its weighted residual over the curvature.
+
+        Without weights that is what is observed, and what the point says of the rest.
+        """
+        step = self._weighted(point) / self.curvature
+        return SparseRows(self.rows.with_values(step).plus_low_rank(point.scaled, point.right))
+
+    def lowered(self, values: AnyFloats) -> AnyFloats:
+        """What the nuclear norm leaves of singular values in a step: those above 0, `max_rank` of them at most."""
+        lowered = np.maximum(values - self.regularization / self.curvature, 0.0)[: self.max_rank]
+        return np.asarray(lowered[lowered > 0])
+
+    def estimated_gap(self, point: Point, subspace: AnyFloats) -> float:
+        """Return the gap as it would be if a subspace held the largest singular value of the residual: never above the true one."""
+        return self._gap(point).at(self._seen(point, subspace))
+
+    def proved_gap(self, point: Point, subspace: AnyFloats, tol: float, rng: np.random.Generator) -> float:
+        """Return a gap that is proved; somewhat above the true one, but below `tol` where that is possible.
+
+        Where columns are many the proof is a randomised test, whose vectors `rng` draws: anew, so that they do not depend on the point.
+        """
+        gap, seen = self._gap(point), self._seen(point, subspace)
+        least = gap.at(seen)
+        residual = SparseRows(self._residual_rows(point))
+        target = least + max(_SPARED * (tol - least), _LOOSE * least)
+        while target < 1:
+            level = gap.bound_for(target)
+            if level == np.inf or certify_norm_bound(residual, level, seen, rng).complete:
+                return target
+            target *= 2
+        return 1.0
+
+    def _gap(self, point: Point) -> DualityGap:
+        pull = self._weighted(point)
+        return DualityGap(
+            self.objective(point),
+            float(pull @ self.observed.data),
+            float(pull @ point.residual),
+            self.regularization,
+        )
+
+    def _seen(self, point: Point, subspace: AnyFloats) -> float:
+        """The largest singular value of the weighted residual in a subspace."""
+        within = continue_triplets(SparseRows(self._residual_rows(point)), subspace)
+        return float(within.values.max(initial=0.0))
+
+    def _residual_rows(self, point: Point) -> CompressedRows:
+        return self.rows.with_values(self._weighted(point))
+
+    def _weighted(self, point: Point) -> NDArray[np.float64]:
+        return point.residual if self.weights is None else self.weights * point.residual

@@ -1,0 +1,163 @@
+"""SoftImpute as a scikit-learn transformer: a thin layer on `soft_impute`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from likewise.estimation.base.estimator import (
+    MatrixEstimator,
+    checked_count,
+    checked_positive,
+    warn_unless_converged,
+)
+from likewise.estimation.base.folding import RidgeFolding
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.base.preparation import Centering, Prepared, prepare
+from likewise.estimation.nuclear_norm.soft_impute import (
+    NuclearNormFit,
+    best_of,
+    chosen_on_path,
+    lambdas_down_to,
+    largest_singular_value,
+    scaled_up,
+    solution_path,
+)
+from likewise.estimation.propensities import PropensityChoice
+from likewise.observations import ObservedMatrix
+from likewise.observations.value_range import RangeChoice, WorkingRange
+
+
+class SoftImpute(MatrixEstimator):
+    """Complete a sparse, noisy matrix by the nearest one of small nuclear norm.
+
+    The estimate minimises ``1/2 sum w (z - a)^2 + lambda ||A||_*`` over what is observed, after centering, a convex problem; how far
+    from its minimum the result can be is proved, not assumed. All w are 1 without propensities.
+
+    Parameters
+    ----------
+    regularization : float, "held-out" or "half", default "held-out"
+        lambda > 0, on the method's working range; chosen on one path of solutions by observations held out (a tenth); or half the largest
+        singular value of what remains of the observations after centering.
+    n_path : int, default 10
+        Solutions on the path from large lambdas to small ones, each the start of the next.
+    max_rank : int or None, default None
+        Keep at most so many singular values; the problem is then not convex.
+    tol : float, default 1e-3
+        Largest duality gap, relative to the objective.
+    max_iter : int, default 500
+        Steps for each lambda, after which the result is kept as it is, with a warning.
+    centering : {"none", "global", "row", "column", "biases"}, default "biases"
+        As in `SVT`.
+    value_range : (low, high), "per-column" or None, default None
+        As in `SVT`.
+    working_range : {"symmetric", "unit"}, default "symmetric"
+        As in `SVT`.
+    random_state : int, Generator or None, default None
+        For the first subspace, for what is held out, and for ``"1-bit"`` propensities.
+    propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
+        As in `SVT`: squared errors, also those of the observations held out, are weighted by the inverse of how likely each was to be
+        observed.
+
+    Attributes
+    ----------
+    propensities_ : Propensities or None
+        What the weights rest on; None where there are none.
+    regularization_ : float
+        lambda.
+    gap_ : float
+        Proved: the smallest possible objective is at least ``(1 - gap)`` times that of the result.
+    path_ : tuple of (float, int, float)
+        Where lambda was chosen: lambda, rank and held-out root mean squared error, on the method's working range, of each solution.
+    estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
+        As in `MatrixEstimator`.
+
+    References
+    ----------
+    See `soft_impute`.
+
+    Examples
+    --------
+    >>> Z = np.array([[5.0, 5.0, 1.0], [5.0, np.nan, 1.0], [1.0, 1.0, 5.0]])
+    >>> SoftImpute(regularization=0.5, centering="none", value_range=(1, 5), random_state=0).fit_transform(Z).round(1)
+    array([[4.7, 4.5, 1.3],
+           [4.5, 4.4, 1.5],
+           [1.3, 1.5, 4.7]])
+    """
+
+    no_budget: ClassVar[str] = RidgeFolding.not_linear
+
+    def __init__(
+        self,
+        regularization: float | Literal["held-out", "half"] = "held-out",
+        n_path: int = 10,
+        max_rank: int | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        centering: Centering = "biases",
+        value_range: RangeChoice = None,
+        working_range: WorkingRange = "symmetric",
+        random_state: int | np.random.Generator | None = None,
+        propensities: PropensityChoice = None,
+    ) -> None:
+        self.regularization = regularization
+        self.n_path = n_path
+        self.max_rank = max_rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.centering = centering
+        self.value_range = value_range
+        self.working_range = working_range
+        self.random_state = random_state
+        self.propensities = propensities
+
+    def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        options, n_path = self._checked_options(), checked_count("n_path", self.n_path)
+        prepared = prepare(observed, self.working_range, self.centering, self.propensities, self.random_state)
+        *_, fit = self._solutions(prepared, n_path, options)
+        self.regularization_, self.propensities_ = fit.regularization, prepared.propensities
+        self.converged_, self.n_iter_, self.gap_ = prepared.converged(fit.converged), fit.n_iter, fit.gap
+        state = f"the objective may be {fit.gap:.1%} above its minimum"
+        self.notes_ = (*prepared.notes, *warn_unless_converged(fit.converged, fit.n_iter, "step", state))
+        folding = RidgeFolding(
+            prepared.centre.row_penalty,
+            prepared.weighting,
+            penalties=np.asarray(self.regularization_ / fit.values),
+        )
+        factors = (fit.left, fit.values, fit.right)
+        return LowRankEstimate.from_factors(observed, self.working_range, factors, folding, prepared.centre)
+
+    def _checked_options(self) -> dict[str, Any]:
+        return {
+            "max_rank": None if self.max_rank is None else checked_count("max_rank", self.max_rank),
+            "tol": checked_positive("tol", self.tol),
+            "max_iter": checked_count("max_iter", self.max_iter),
+            "random_state": np.random.default_rng(self.random_state),
+        }
+
+    def _solutions(
+        self, prepared: Prepared, n_path: int, options: dict[str, Any]
+    ) -> Iterator[NuclearNormFit]:
+        """Yield solutions up to that of the lambda that was given or chosen."""
+        residuals, weights = prepared.residuals, prepared.weights
+        points = []
+        if isinstance(self.regularization, str) and self.regularization == "held-out":
+            points = chosen_on_path(residuals, n_path, options["random_state"], weights, **options)
+        self.path_: tuple[tuple[float, int, float], ...] = tuple(
+            (point.fit.regularization, point.fit.rank, point.held_out_error) for point in points
+        )
+        if points:
+            # What was found on most of the observations is near what all of them say.
+            best = points[best_of(points)].fit
+            lambdas = np.array([scaled_up(best.regularization)])
+            return solution_path(residuals, lambdas, weights=weights, start=best, **options)
+        largest = largest_singular_value(prepared.matrix)
+        lambdas = lambdas_down_to(self._given(largest), largest, n_path)
+        return solution_path(residuals, lambdas, weights=weights, **options)
+
+    def _given(self, largest: float) -> float:
+        if isinstance(self.regularization, str) and self.regularization in ("held-out", "half"):
+            return largest / 2 or 1.0
+        return checked_positive("regularization", self.regularization, "'held-out' or 'half'")

@@ -1,0 +1,132 @@
+"""Whether the noise is what a threshold or a shrinker takes it for: of one variance, and white."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.errors import ThresholdError
+from likewise.estimation.base.statistics import ObservationStatistics
+from likewise.estimation.thresholding.noise_level import median_variance
+from likewise.estimation.thresholding.shrinkers import SHRINKERS, Shrinker, ShrinkerRule
+from likewise.estimation.thresholding.thresholds import THRESHOLDS, ThresholdRule, threshold_name
+
+_UNEVEN = 0.5
+"""Coefficient of variation, beyond what chance explains, from which rows or columns are said to differ."""
+
+_NOT_WHITE = 1.25
+"""How many times the variance by the median singular value the residual's may be before noise is said not to be white."""
+
+_CHEAP = 2e8
+"""Operations up to which all singular values are computed only to check."""
+
+
+def assumption_notes(
+    statistics: ObservationStatistics,
+    threshold: float | str | ThresholdRule,
+    shrinker: str | Shrinker | ShrinkerRule,
+    kept: Floats,
+) -> tuple[str, ...]:
+    """Check what the threshold and the shrinker assume of the noise, and say where it does not hold.
+
+    Parameters
+    ----------
+    statistics : ObservationStatistics
+        With the matrix.
+    threshold, shrinker
+        As given to the estimator.
+    kept : ndarray, shape (k,)
+        Singular values above the threshold.
+
+    Returns
+    -------
+    tuple of str
+        Empty where nothing is assumed or all holds.
+
+    Notes
+    -----
+    *Degrees.* Noise of one variance makes sums of squares of columns vary by chance only. A coefficient of variation that exceeds
+    chance by 0.5 is reported: the largest singular value of such noise lies above its edge for one variance. *Correlation.* White noise has
+    a median singular value that goes with its variance. Where all singular values cost little, a variance of the residual of more than
+    1.25 times the one that the median suggests is reported: noise is correlated or uneven, or signal is left below the threshold.
+    """
+    names = list(_names_of_assuming(threshold, shrinker))
+    if not names or statistics.matrix is None:
+        return ()
+    who = " and ".join(names)
+    return (*_uneven(statistics, who), *_not_white(statistics, who, kept))
+
+
+def unevenness(matrix: sparse.csr_array, axis: int) -> tuple[float, float]:
+    """Return the coefficient of variation of the sums of squares along an axis, and the one that chance would give.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (m, n)
+    axis : int
+        0 for columns, 1 for rows.
+
+    Returns
+    -------
+    found, by_chance : float
+
+    Examples
+    --------
+    >>> found, by_chance = unevenness(sparse.csr_array([[1.0, 3.0], [1.0, 1.0]]), axis=0)  # sums of squares 2 and 10
+    >>> round(found, 4), round(by_chance, 4)  # squares 1, 9, 1, 1: mean 3, variance 12; sqrt(12 / 2) / 3
+    (0.6667, 0.8165)
+    """
+    squares = matrix.astype(np.float64).power(2)
+    sums = np.asarray(squares.sum(axis=axis), dtype=np.float64).ravel()
+    size, count = matrix.shape[0] * matrix.shape[1], matrix.shape[axis]
+    mean = float(sums.sum()) / size
+    variance = float(np.dot(squares.data, squares.data)) / size - mean**2
+    if mean == 0:
+        return 0.0, 0.0
+    return float(sums.std() / sums.mean()), float(np.sqrt(max(variance, 0.0) / count) / mean)
+
+
+def _names_of_assuming(
+    threshold: float | str | ThresholdRule, shrinker: str | Shrinker | ShrinkerRule
+) -> Iterator[str]:
+    """Yield how those of the two are called that take noise to be white."""
+    rule = THRESHOLDS.get(threshold) if isinstance(threshold, str) else threshold
+    if getattr(rule, "assumes_white_noise", False):
+        yield f"the threshold {threshold_name(threshold)}"
+    shrinking = (
+        shrinker
+        if not isinstance(shrinker, str)
+        else shrinker.startswith("optimal-") and shrinker in SHRINKERS
+    )
+    if shrinking is True or getattr(shrinking, "assumes_white_noise", False):
+        yield f"the shrinker {shrinker if isinstance(shrinker, str) else repr(shrinker)}"
+
+
+def _uneven(statistics: ObservationStatistics, who: str) -> Iterator[str]:
+    matrix = statistics.require_matrix("a check")
+    for axis, name in enumerate(("features", "individuals")):
+        found, by_chance = unevenness(matrix, axis)
+        if found**2 > by_chance**2 + _UNEVEN**2:
+            yield (
+                f"{name} differ in how much is observed of them (coefficient of variation {found:.2f}, {by_chance:.2f} by chance), "
+                f"but {who} takes noise to have one variance: its edge lies higher then. 'sign-flip' does not"
+            )
+
+
+def _not_white(statistics: ObservationStatistics, who: str, kept: Floats) -> Iterator[str]:
+    size = statistics.n_individuals * statistics.n_features
+    if size * statistics.shorter_side > _CHEAP:
+        return
+    try:
+        by_median = median_variance(statistics)
+    except ThresholdError:
+        return
+    ratio = statistics.remaining_variance(kept) / by_median
+    if ratio > _NOT_WHITE:
+        yield (
+            f"the residual has {ratio:.2f} times the variance that its median singular value suggests: noise is correlated or uneven, or signal "
+            f"is left in it, but {who} takes noise to be white. 'screenot' does not"
+        )

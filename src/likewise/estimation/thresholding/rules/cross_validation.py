@@ -1,0 +1,178 @@
+"""The threshold whose estimate predicts hidden observations best, found on one path of solutions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.errors import ThresholdError
+from likewise.estimation.base.statistics import ObservationStatistics
+from likewise.estimation.base.weighting import kept_weights
+from likewise.estimation.thresholding.shrinkers import (
+    KeptSpectrum,
+    Shrinker,
+    ShrinkerRule,
+    resolve_shrinker,
+    shrink,
+)
+from likewise.observations.table import Values, keep_entries, rows_of_entries
+from likewise.spectrum import singular_triplets
+
+if TYPE_CHECKING:
+    from likewise.spectrum import SingularTriplets
+
+
+_AT_ONCE = 1 << 14
+"""Hidden observations that are predicted at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdPath:
+    """Error on hidden observations for each number of components.
+
+    Parameters
+    ----------
+    thresholds : ndarray, shape (k + 1,)
+        Decreasing: at the l-th, l components are kept; for the part of the observations that was not hidden.
+    errors : ndarray, shape (k + 1,)
+        Mean squared error at the hidden observations, on the method's working range, before clipping; weighted by inverse propensities where
+        there are such.
+    """
+
+    thresholds: Floats
+    errors: Floats
+
+    @property
+    def best(self) -> float:
+        """The threshold of least error; of equal ones the largest."""
+        return float(self.thresholds[np.argmin(self.errors)])
+
+
+@dataclass(frozen=True)
+class CrossValidated:
+    """The threshold of least squared error at hidden observations, along one path: one decomposition, every number of components.
+
+    A share of the observations is hidden and the others are decomposed once, down to `lowest`. For every number of components the
+    shrinker is applied at the threshold between the last kept and the first cut singular value, and hidden observations are
+    predicted; the threshold that keeps nothing is the Frobenius norm. Noise is what a threshold cuts, and its singular values go with the square root of how much is observed, so the best threshold
+    is multiplied by ``1 / sqrt(1 - share)`` for all observations. Nothing is assumed of the noise, but that hidden and other
+    observations are alike: where people choose what they reveal, what they hide is not tested. With propensities the error is the
+    self-normalised inverse-propensity estimate ``sum w e^2 / sum w`` of that over all entries (Swaminathan and Joachims 2015; Schnabel et
+    al. 2016), e being the difference from the observation itself, not from the weighted one that is decomposed.
+
+    Parameters
+    ----------
+    share : float, default 0.1
+        Share of the observations to hide, in (0, 1).
+    max_rank : int, default 50
+        Most components on the path.
+    lowest : float, default 0.7
+        Lowest threshold of the path, in units of the noise edge of the mean square.
+    random_state : int, default 0
+        Seed of what is hidden.
+    shrinker : str, ShrinkerRule, callable or None, default None
+        None tries the estimator's own.
+
+    References
+    ----------
+    Owen and Perry, "Bi-cross-validation of the SVD and the nonnegative matrix factorization", Annals of Applied Statistics 3 (2009), on
+    held-out data for the choice of rank.
+    Schnabel, Swaminathan, Singh, Chandak, Joachims, "Recommendations as treatments: debiasing learning and evaluation", ICML (2016).
+    Swaminathan and Joachims, "The self-normalized estimator for counterfactual learning", NeurIPS (2015).
+    """
+
+    share: float = 0.1
+    max_rank: int = 50
+    lowest: float = 0.7
+    random_state: int = 0
+    shrinker: str | Shrinker | ShrinkerRule | None = None
+    assumes_white_noise = False
+
+    def __call__(self, statistics: ObservationStatistics) -> float:
+        """Return tau."""
+        return self.path(statistics).best / sqrt(1 - self.share)
+
+    def trying(self, shrinker: str | Shrinker | ShrinkerRule) -> CrossValidated:
+        """Return the rule that tries this shrinker, unless it was given one."""
+        return replace(self, shrinker=shrinker) if self.shrinker is None else self
+
+    def path(self, statistics: ObservationStatistics) -> ThresholdPath:
+        """Return thresholds and errors along the path.
+
+        Raises
+        ------
+        ThresholdError
+            A share outside (0, 1), a rank below 1, a lowest threshold that is not above 0, or too few observations to hide any.
+        """
+        self._check()
+        matrix = statistics.require_matrix("cross-validation")
+        hidden = self._hidden(matrix.nnz)
+        training = keep_entries(matrix, ~hidden)
+        known = ObservationStatistics.of(training, kept_weights(statistics.weights, ~hidden))
+        above = self.lowest * known.noise_edge(known.mean_square)
+        triplets = singular_triplets(
+            training, above=above, at_most=self.max_rank, random_state=self.random_state
+        )
+        values = np.asarray(triplets.values, dtype=np.float64)
+        thresholds = _between(values, sqrt(known.energy), above)
+        shrunk = self._shrunk(known, thresholds, values)
+        weights = kept_weights(statistics.weights, hidden)
+        return ThresholdPath(thresholds, _errors(triplets, shrunk, keep_entries(matrix, hidden), weights))
+
+    def _check(self) -> None:
+        if not 0 < self.share < 1:
+            raise ThresholdError(f"share = {self.share!r}", "a share of the observations in (0, 1)")
+        if not isinstance(self.max_rank, int) or self.max_rank < 1:
+            raise ThresholdError(f"max_rank = {self.max_rank!r}", "a whole number >= 1")
+        if not 0 < self.lowest < float("inf"):
+            raise ThresholdError(f"lowest = {self.lowest!r}", "a finite number above 0")
+
+    def _hidden(self, n_observed: int) -> NDArray[np.bool_]:
+        n_hidden = round(self.share * n_observed)
+        if not 0 < n_hidden < n_observed:
+            raise ThresholdError(
+                f"a share of {self.share:g} of {n_observed} observations to hide", "some hidden and some left"
+            )
+        hidden = np.zeros(n_observed, dtype=bool)
+        hidden[np.random.default_rng(self.random_state).choice(n_observed, n_hidden, replace=False)] = True
+        return hidden
+
+    def _shrunk(self, known: ObservationStatistics, thresholds: Floats, values: Floats) -> Floats:
+        """Return what becomes of each singular value (rows) at each threshold (columns)."""
+        shrunk = np.zeros((values.size, thresholds.size))
+        for count, threshold in enumerate(thresholds):
+            kept = KeptSpectrum(known, float(threshold), values[:count])
+            psi = resolve_shrinker("rescaled" if self.shrinker is None else self.shrinker, kept)
+            shrunk[:count, count] = shrink(psi, kept.values)
+        return shrunk
+
+
+def _between(values: Floats, highest: float, lowest: float) -> Floats:
+    """Return a threshold that keeps 0, 1, ... of the values: beyond them all, between neighbours, and the lowest.
+
+    Examples
+    --------
+    >>> _between(np.array([8.0, 2.0]), 9.0, 1.0)
+    array([9., 4., 1.])
+    """
+    if not values.size:
+        return np.array([highest])
+    return np.concatenate([[highest], np.sqrt(values[:-1] * values[1:]), [lowest]])
+
+
+def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: Values, weights: Floats | None) -> Floats:
+    """Return the mean squared error at the hidden entries, which are weighted, for each column of shrunk values."""
+    rows, columns = rows_of_entries(hidden), hidden.indices
+    shares = np.ones(hidden.nnz) if weights is None else weights
+    expected = hidden.data / shares
+    total = np.zeros(shrunk.shape[1])
+    for start in range(0, hidden.nnz, _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        products = np.asarray(triplets.left[rows[part]], dtype=np.float64) * triplets.right[columns[part]]
+        total += shares[part] @ (products @ shrunk - expected[part, None]) ** 2
+    return np.asarray(total / shares.sum())

@@ -1,0 +1,174 @@
+"""The hard threshold that loses least: Gavish and Donoho 2014."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from likewise._typing import Floats
+from likewise.errors import ThresholdError
+from likewise.estimation.base.statistics import ObservationStatistics
+from likewise.estimation.thresholding.noise_level import (
+    LONGEST_SHORT_SIDE,
+    all_singular_values,
+    median_square,
+    noise_variance,
+)
+
+
+def optimal_coefficient(aspect: float) -> float:
+    """Return ``lambda*(beta)``: the threshold in units of ``sqrt(longer side)`` times the standard deviation.
+
+    Parameters
+    ----------
+    aspect : float
+        ``beta``, in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(optimal_coefficient(1.0), 4)  # 4 / sqrt(3)
+    2.3094
+    """
+    total = aspect + 1
+    return sqrt(2 * total + 8 * aspect / (total + sqrt(aspect**2 + 14 * aspect + 1)))
+
+
+def median_coefficient(aspect: float) -> float:
+    """Return ``omega(beta) = lambda*(beta) / sqrt(mu_beta)``: the threshold in units of the median singular value.
+
+    Examples
+    --------
+    >>> round(median_coefficient(1.0), 3)
+    2.858
+    """
+    return optimal_coefficient(aspect) / sqrt(median_square(aspect))
+
+
+@dataclass(frozen=True)
+class OptimalHard:
+    """The hard threshold of least asymptotic mean squared error for a low-rank matrix in white noise, ``lambda*(beta) sqrt(rho_1) s``.
+
+    For unknown noise it is ``omega(beta)`` times the median singular value. That needs all singular values; where the short
+    side is too long for them, the median that white noise of the residual's variance would have stands in for it, which makes the
+    threshold ``lambda*(beta) sqrt(rho_1)`` times the residual's standard deviation.
+
+    Parameters
+    ----------
+    noise : float, str or None, default None
+        Standard deviation of an entry of the zero-filled observations, if it is known; the name of an estimate (see `NoiseEdge`); or None
+        for the median where it can be had and the residual otherwise.
+
+    References
+    ----------
+    Gavish and Donoho, "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Transactions on Information Theory 60
+    (2014).
+
+    Examples
+    --------
+    >>> round(OptimalHard(noise=0.5)(ObservationStatistics(300, 300, 0.5, 0.3)), 6)  # 4/sqrt(3) sqrt(300) / 2
+    20.0
+    """
+
+    noise: float | str | None = None
+    assumes_white_noise = True
+
+    def __call__(self, statistics: ObservationStatistics) -> float:
+        """Return tau."""
+        variance = noise_variance(self._noise(statistics), statistics)
+        return optimal_coefficient(statistics.aspect) * sqrt(statistics.longer_side * variance)
+
+    def _noise(self, statistics: ObservationStatistics) -> float | str:
+        if self.noise is not None:
+            return self.noise
+        return "median" if statistics.shorter_side <= LONGEST_SHORT_SIDE else "residual"
+
+
+_OPTIMALITY = -4.0
+"""Value of the functional at the threshold of least squared error."""
+
+
+@dataclass(frozen=True)
+class ScreeNOT:
+    """The hard threshold of least squared error for noise of any spectrum, estimated from the singular values themselves.
+
+    Where noise is white it agrees with `OptimalHard`. It needs all singular values, so the short side is limited.
+
+    Parameters
+    ----------
+    rank_bound : int, optional
+        An upper bound on the number of signal components: so many of the largest singular values are replaced by what the next ones
+        suggest. By default a twentieth of the short side, at least 1 and at most 100.
+
+    References
+    ----------
+    Donoho, Gavish and Romanov, "ScreeNOT: Exact MSE-optimal singular value thresholding in correlated noise", Annals of Statistics 51
+    (2023).
+    """
+
+    rank_bound: int | None = None
+    assumes_white_noise = False
+
+    def __call__(self, statistics: ObservationStatistics) -> float:
+        """Return tau."""
+        values, longer = all_singular_values(statistics)
+        bound = max(1, min(values.size // 20, 100)) if self.rank_bound is None else self.rank_bound
+        if not isinstance(bound, int) or not bound >= 1 or 2 * bound + 1 > values.size:
+            raise ThresholdError(
+                f"rank_bound = {bound!r} with {values.size} singular values",
+                "a whole number from 1 to less than half of them",
+            )
+        if values[bound] == 0:
+            raise ThresholdError(
+                f"no singular value above 0 but the largest {bound}", "noise to estimate", "use threshold=0"
+            )
+        return optimal_threshold(pseudo_noise(values, bound), values.size / longer)
+
+
+def pseudo_noise(values: Floats, rank_bound: int) -> Floats:
+    """Replace the k largest singular values by what an edge of square-root decay suggests from the (k+1)th and (2k+1)th.
+
+    Examples
+    --------
+    >>> pseudo_noise(np.array([9.0, 3.0, 2.0]), 1).round(3)
+    array([4.702, 3.   , 2.   ])
+    """
+    k = rank_bound
+    step = (values[k] - values[2 * k]) / (2 ** (2 / 3) - 1)
+    imputed = values[k] + (1 - (np.arange(k) / k) ** (2 / 3)) * step
+    return np.concatenate([imputed, values[k:]])
+
+
+def optimal_threshold(noise_values: Floats, aspect: float) -> float:
+    """Solve ``Psi(y) = -4`` above the singular values of the noise.
+
+    ``Psi(y) = y D'(y) / D(y)`` with ``D = phi phi~``, ``phi(y)`` the mean of ``y / (y^2 - z^2)`` over the singular values z of
+    the noise, and ``phi~ = beta phi + (1 - beta) / y``. It rises from minus infinity at the largest z to -2.
+
+    Parameters
+    ----------
+    noise_values : ndarray, shape (k,)
+    aspect : float
+        ``beta``, in (0, 1].
+
+    Returns
+    -------
+    float
+    """
+    from scipy.optimize import brentq
+
+    edge = float(noise_values.max())
+    squares = (noise_values / edge) ** 2
+
+    def excess(y: float) -> float:
+        gaps = y**2 - squares
+        phi, slope = float(np.mean(y / gaps)), float(-np.mean((y**2 + squares) / gaps**2))
+        other, other_slope = aspect * phi + (1 - aspect) / y, aspect * slope - (1 - aspect) / y**2
+        return y * (slope / phi + other_slope / other) - _OPTIMALITY
+
+    return edge * float(brentq(excess, 1 + 1e-12, 100.0, xtol=1e-12))

@@ -1,0 +1,1 @@
+"""Distances between individuals and between outputs: objects that say how they measure."""

@@ -1,0 +1,157 @@
+"""What a distance between individuals is: an object that says how it measures and measures blocks of pairs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats, Indices
+
+Axioms = Literal["metric", "pseudometric", "semimetric", "unknown"]
+"""``"metric"``: symmetric, triangle inequality, zero only between equal rows. ``"pseudometric"``: unequal rows may be at
+distance zero. ``"semimetric"``: symmetric, zero for a row and itself, but the triangle inequality can fail."""
+
+
+@dataclass(frozen=True)
+class DistanceDescription:
+    """How a distance measures, in words that a report can print.
+
+    Parameters
+    ----------
+    name : str
+        For example ``"l1 on zero-filled observations"``.
+    norm : str
+        ``"l1"``, ``"l2"``, ``"l3"``, or another rule.
+    columns : str
+        Which features count.
+    scaling : str
+        What was done to the values first.
+    missing : str
+        What a missing entry counts as.
+    axioms : {"metric", "pseudometric", "semimetric", "unknown"}
+        What is guaranteed, on the rows as they were given.
+    """
+
+    name: str
+    norm: str
+    columns: str = "all"
+    scaling: str = "none"
+    missing: str = "none missing"
+    axioms: Axioms = "metric"
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether all axioms of a metric hold."""
+        return self.axioms == "metric"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields and `is_metric` as a plain dictionary."""
+        return {**asdict(self), "is_metric": self.is_metric}
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.axioms}; columns: {self.columns}; scaling: {self.scaling}; missing: {self.missing})"
+
+
+class PairwiseDistance(ABC):
+    """A distance between any two of ``n_individuals`` individuals; serves as reference d and as output distance D.
+
+    Attributes
+    ----------
+    n_individuals : int
+    description : DistanceDescription
+    row_ids : ndarray or None
+        Names of the individuals, where the data carried them.
+    scale : float or None
+        Root mean square size of the rows in the distance's own units, where that means something; outputs whose spread is tiny beside it are
+        nearly constant.
+    concurrent : bool
+        Whether several threads may measure at once.
+    """
+
+    n_individuals: int
+    description: DistanceDescription
+    row_ids: NDArray[Any] | None = None
+    scale: float | None = None
+    concurrent: bool = False
+
+    @property
+    def name(self) -> str:
+        """Short name, from the description."""
+        return self.description.name
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether all axioms of a metric hold on the rows as given."""
+        return self.description.is_metric
+
+    @abstractmethod
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
+        """Measure individuals ``start..stop-1`` against individuals ``first..last-1``.
+
+        Parameters
+        ----------
+        start, stop : int
+            Range of rows.
+        first : int
+            First individual of the other side; `start` gives the upper triangle.
+        last : int, optional
+            Where the other side ends; by default at the last individual.
+
+        Returns
+        -------
+        ndarray, shape (stop - start, last - first)
+            Distances, in an array of their own; NaN where a distance is not defined (for example no co-observed feature).
+        """
+
+    @abstractmethod
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Measure the pairs ``(left[k], right[k])``; shape (n_pairs,)."""
+
+    def taken(self, individuals: NDArray[np.intp]) -> PairwiseDistance:
+        """Return the same distance between some of the individuals, in the order given."""
+        from likewise.fairness.distances.distance import SubsetDistance
+
+        return SubsetDistance(self, individuals)
+
+    def release(self) -> None:
+        """Drop working copies that were made for blocks; they are made again when needed."""
+        for name in [
+            name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)
+        ]:
+            del self.__dict__[name]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name}, {self.n_individuals} individuals)"
+
+
+class SubsetDistance(PairwiseDistance):
+    """Another distance, of which only some individuals are seen.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
+    individuals : ndarray of int, shape (n_individuals,)
+        Positions in `distance`.
+    """
+
+    def __init__(self, distance: PairwiseDistance, individuals: Indices) -> None:
+        self.distance, self.individuals = distance, individuals
+        self.n_individuals = len(individuals)
+        self.description = distance.description
+        self.row_ids = None if distance.row_ids is None else distance.row_ids[individuals]
+        self.scale, self.concurrent = distance.scale, distance.concurrent
+
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
+        """Measure a block of pairs; see `PairwiseDistance.block`."""
+        others = np.arange(self.n_individuals)[first:last]
+        left, right = np.meshgrid(np.arange(start, stop), others, indexing="ij")
+        return self.between(left.ravel(), right.ravel()).reshape(left.shape)
+
+    def between(self, left: Indices, right: Indices) -> Floats:
+        """Measure given pairs; see `PairwiseDistance.between`."""
+        return self.distance.between(self.individuals[left], self.individuals[right])

@@ -1,0 +1,144 @@
+"""Leave out the columns that a reference distance must not see, for example protected attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.errors import DistanceError, ShapeError, unknown_name
+from likewise.fairness.distances.rows import complete_rows
+from likewise.observations.convert import distinct_columns
+
+_NAMED_AT_MOST = 5
+
+
+def kept_columns(names: Sequence[Any], exclude: Sequence[Any]) -> tuple[NDArray[np.bool_], str]:
+    """Return which columns stay, and say so in words.
+
+    Parameters
+    ----------
+    names : sequence
+        Names of all columns; for an array without names, their positions.
+    exclude : sequence
+        Names to leave out.
+
+    Returns
+    -------
+    kept : ndarray of bool
+    description : str
+
+    Raises
+    ------
+    DistanceError
+        An unknown name, a name given as a bare string, or nothing left.
+
+    Examples
+    --------
+    >>> kept_columns(["race", "lsat", "ugpa"], ["race"])
+    (array([False,  True,  True]), 'all but race')
+    """
+    if isinstance(exclude, str):
+        raise DistanceError(f"exclude={exclude!r}", "a list of column names", f"exclude=[{exclude!r}]")
+    for name in exclude:
+        if name not in names:
+            raise DistanceError(*unknown_name("column", name, [str(known) for known in names[:50]]))
+    excluded = set(exclude)
+    kept = np.array([name not in excluded for name in names], dtype=bool)
+    if not kept.any():
+        raise DistanceError("every column excluded", "at least one column left to compare individuals by")
+    return kept, _in_words(exclude)
+
+
+def _in_words(exclude: Sequence[Any]) -> str:
+    if not len(exclude):
+        return "all"
+    named = ", ".join(str(name) for name in exclude[:_NAMED_AT_MOST])
+    more = len(exclude) - _NAMED_AT_MOST
+    return f"all but {named}" + (f" and {more} more" if more > 0 else "")
+
+
+Scaling = Literal["none", "standard", "range"]
+"""``"standard"``: each column divided by its standard deviation; ``"range"``: by its largest minus its smallest value."""
+
+_SPREADS: dict[str, Callable[..., Any]] = {"none": np.ones_like, "standard": np.std, "range": np.ptp}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Complete numeric features of individuals, those for measuring and those of the reference data for fitting.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_individuals, n_columns)
+    fitted_on : ndarray, shape (n_reference, n_columns)
+    columns : str
+        Which columns are left, in words.
+    """
+
+    values: Floats
+    fitted_on: Floats
+    columns: str
+
+    @classmethod
+    def read(cls, rows: Any, exclude: Sequence[Any] = (), fitted_on: Any = None) -> FeatureTable:
+        """Read `rows`, and `fitted_on` (by default the same) with the same columns.
+
+        Raises
+        ------
+        DistanceError
+            A column that is not numeric; NaN or infinite values; an unknown column to exclude; no column left.
+        ShapeError
+            Fewer than two individuals; reference data with other columns.
+        """
+        values, columns = _read(rows, exclude)
+        reference = values if fitted_on is None else _read(fitted_on, exclude)[0]
+        if reference.shape[1] != values.shape[1]:
+            raise ShapeError(
+                f"reference data with {reference.shape[1]} columns", f"{values.shape[1]}, as the individuals"
+            )
+        return cls(values, reference, columns)
+
+    def scaled(self, scaling: Scaling) -> FeatureTable:
+        """Divide every column by its spread in the reference data; a column without spread there stays as it is."""
+        if scaling not in _SPREADS:
+            raise DistanceError(*unknown_name("scaling", scaling, _SPREADS))
+        if scaling == "none":
+            return self
+        spread = _SPREADS[scaling](self.fitted_on, axis=0)
+        divisor = np.where(spread > 0, spread, 1.0)
+        return FeatureTable(self.values / divisor, self.fitted_on / divisor, self.columns)
+
+
+def scaling_in_words(scaling: Scaling) -> str:
+    """Say what `scaling` did."""
+    words = {
+        "none": "none",
+        "standard": "each column by its standard deviation in the reference data",
+        "range": "each column by its range in the reference data",
+    }
+    return words[scaling]
+
+
+def column_names(rows: Any) -> list[Any]:
+    """Return the column names of a data frame, or the positions of an array's columns."""
+    if (names := getattr(rows, "columns", None)) is not None:
+        return list(names)
+    shape = np.shape(rows)
+    return list(range(shape[1] if len(shape) == 2 else 1))
+
+
+def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str]:
+    kept, columns = kept_columns(column_names(rows), exclude)
+    if hasattr(rows, "columns"):
+        import narwhals as nw
+
+        with distinct_columns():
+            frame = nw.from_native(rows, eager_only=True)
+        return complete_rows(frame[:, np.flatnonzero(kept).tolist()].to_numpy()), columns
+    table = np.asarray(rows)
+    return complete_rows(table[:, kept] if table.ndim == 2 else table), columns

@@ -1,0 +1,216 @@
+"""A distance that the caller wrote as a function of two individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise._typing import Floats
+from likewise.errors import DistanceError, ShapeError
+from likewise.fairness.distances.distance import Axioms, DistanceDescription, PairwiseDistance
+
+_PAIRS_AT_ONCE = 1 << 16
+
+
+class CallableDistance(PairwiseDistance):
+    """A distance given as a function.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(x, y)`` of two individuals returns a number; with `vectorized`, ``function(left, right)`` of two
+        arrays of k individuals each returns k numbers.
+    individuals : array-like, shape (n_individuals, ...)
+        What is handed to `function`, one entry of the first axis each.
+    vectorized : bool, default False
+    name : str, optional
+        By default the function's own name.
+    axioms : {"unknown", "metric", "pseudometric", "semimetric"}, default "unknown"
+        What the caller vouches for.
+    row_ids : array-like, optional
+
+    Raises
+    ------
+    ShapeError
+        Fewer than two individuals.
+    DistanceError
+        When measuring: another number of results than pairs; NaN, infinite or negative results. At once: a first individual
+        that is not at distance 0 from itself, or a first pair that differs by direction.
+
+    Notes
+    -----
+    Slow unless vectorized: one call of Python code for each pair.
+
+    Examples
+    --------
+    >>> d = CallableDistance(lambda x, y: abs(x[0] - y[0]), [[1.0, 9.0], [4.0, 2.0]], name="by the first feature")
+    >>> d.block(0, 2)
+    array([[0., 3.],
+           [3., 0.]])
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        individuals: ArrayLike,
+        *,
+        vectorized: bool = False,
+        name: str | None = None,
+        axioms: Axioms = "unknown",
+        row_ids: ArrayLike | None = None,
+    ) -> None:
+        self.individuals = np.asarray(individuals)
+        if self.individuals.ndim == 0 or len(self.individuals) < 2:
+            raise ShapeError(
+                f"individuals of shape {self.individuals.shape}", "at least two, along the first axis"
+            )
+        self.function, self.vectorized = function, vectorized
+        self.n_individuals = len(self.individuals)
+        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        title = str(name or getattr(function, "__name__", type(function).__name__))
+        rule = "left to the function"
+        self.description = DistanceDescription(title, "the caller's function", rule, rule, rule, axioms)
+        self._check_first_pair()
+
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
+        """Measure a block of pairs; see `PairwiseDistance.block`."""
+        others = np.arange(self.n_individuals)[first:last]
+        left, right = np.meshgrid(np.arange(start, stop), others, indexing="ij")
+        return self.between(left.ravel(), right.ravel()).reshape(left.shape)
+
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Measure given pairs; see `PairwiseDistance.between`."""
+        parts = [slice(k, k + _PAIRS_AT_ONCE) for k in range(0, len(left), _PAIRS_AT_ONCE)]
+        return np.concatenate([np.empty(0), *(self._measure(left[part], right[part]) for part in parts)])
+
+    def _measure(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        pairs = self.individuals[left], self.individuals[right]
+        results = (
+            self.function(*pairs)
+            if self.vectorized
+            else [self.function(x, y) for x, y in zip(*pairs, strict=True)]
+        )
+        try:
+            measured = np.asarray(results, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DistanceError(f"{self.name} returned no numbers", "one number for each pair") from error
+        if measured.shape != (len(left),):
+            raise DistanceError(
+                f"{self.name} returned shape {measured.shape} for {len(left)} pairs",
+                "one number for each pair",
+            )
+        bad = np.flatnonzero(~(np.isfinite(measured) & (measured >= 0)))
+        if bad.size:
+            pair = f"({left[bad[0]]}, {right[bad[0]]})"
+            raise DistanceError(
+                f"{self.name} returned {measured[bad[0]]} for the pair {pair}", "a finite number >= 0"
+            )
+        return measured
+
+    def _check_first_pair(self) -> None:
+        itself, there, back = self.between(np.array([0, 0, 1]), np.array([0, 1, 0]))
+        if itself != 0:
+            raise DistanceError(f"{self.name} puts the first individual at {itself} from itself", "0")
+        if there != back:
+            raise DistanceError(
+                f"{self.name} gives {there} one way and {back} the other", "the same both ways"
+            )
+
+
+_ROWS_AT_ONCE = 256
+
+
+class PrecomputedDistance(PairwiseDistance):
+    """A distance given by its square matrix.
+
+    Parameters
+    ----------
+    matrix : array-like, shape (n_individuals, n_individuals)
+        Symmetric, not negative, zero on the diagonal; NaN where a distance is not defined. Not copied: a memory map is read block by block.
+    name : str, default "precomputed"
+    axioms : {"unknown", "metric", "pseudometric", "semimetric"}, default "unknown"
+        What the caller vouches for.
+    row_ids : array-like, optional
+
+    Raises
+    ------
+    ShapeError
+        Not square, or fewer than two individuals.
+    DistanceError
+        Infinite or negative entries, another diagonal than 0, or entries that differ from their mirror image by more than half of
+        their digits; the first such pair is named.
+
+    Examples
+    --------
+    >>> PrecomputedDistance([[0.0, 2.0], [2.0, 0.0]]).between([0], [1])
+    array([2.])
+    """
+
+    concurrent = True
+
+    def __init__(
+        self,
+        matrix: ArrayLike,
+        *,
+        name: str = "precomputed",
+        axioms: Axioms = "unknown",
+        row_ids: ArrayLike | None = None,
+    ) -> None:
+        self.matrix = _numeric(matrix)
+        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1] or len(self.matrix) < 2:
+            raise ShapeError(
+                f"a distance matrix of shape {self.matrix.shape}", "a square one of at least two individuals"
+            )
+        for start in range(0, len(self.matrix), _ROWS_AT_ONCE):
+            _check_rows(self.matrix, start, min(start + _ROWS_AT_ONCE, len(self.matrix)))
+        self.n_individuals = len(self.matrix)
+        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        elsewhere = "decided elsewhere"
+        self.description = DistanceDescription(
+            name, "precomputed matrix", elsewhere, elsewhere, elsewhere, axioms
+        )
+
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
+        """Measure a block of pairs; see `PairwiseDistance.block`."""
+        return np.array(self.matrix[start:stop, first:last], dtype=np.float64)
+
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Measure given pairs; see `PairwiseDistance.between`."""
+        return np.asarray(self.matrix[left, right], dtype=np.float64)
+
+
+def _numeric(matrix: Any) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.asanyarray(matrix)
+        return array if array.dtype.kind in "fiu" else array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DistanceError(
+            "a distance matrix that does not hold numbers", "a square matrix of numbers"
+        ) from error
+
+
+def _check_rows(matrix: NDArray[Any], start: int, stop: int) -> None:
+    """Raise, naming the first pair, unless these rows could belong to a distance."""
+    rows, mirrored = (
+        np.asarray(matrix[start:stop], dtype=np.float64),
+        np.asarray(matrix[:, start:stop], dtype=np.float64).T,
+    )
+    tolerance = float(np.sqrt(np.finfo(matrix.dtype).eps)) if matrix.dtype.kind == "f" else 0.0
+    diagonal = np.zeros(rows.shape, dtype=bool)
+    diagonal[np.arange(stop - start), np.arange(start, stop)] = True
+    problems = {
+        "infinite": np.isinf(rows),
+        "negative": rows < 0,
+        "not zero on the diagonal": diagonal & (rows != 0),
+        "asymmetric": ~np.isclose(rows, mirrored, rtol=tolerance, atol=0, equal_nan=True),
+    }
+    for problem, where in problems.items():
+        if where.any():
+            i, j = np.argwhere(where)[0]
+            raise DistanceError(
+                f"a distance matrix that is {problem} at ({i + start}, {j}): {rows[i, j]}",
+                "a symmetric matrix, >= 0, with zeros on the diagonal",
+            )

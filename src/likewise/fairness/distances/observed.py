@@ -1,0 +1,216 @@
+"""Observations as a distance takes them: on a working range, without the columns that must not count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from likewise._kernels import PairWalk, absolute_differences, squared_differences
+from likewise._typing import Floats
+from likewise.errors import DistanceError, ShapeError
+from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.feature_table import kept_columns
+from likewise.fairness.distances.sparse_pair_sums import shared_sums
+from likewise.norms import Norm, norm_name, norm_order, power_sums, row_differences
+from likewise.observations import ObservedMatrix
+from likewise.observations.value_range import WorkingRange
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedValues:
+    """What was observed, as a distance takes it.
+
+    Parameters
+    ----------
+    values : csr_array of float64, shape (n_individuals, n_kept_columns)
+        Sorted, without duplicates; a stored entry is an observation.
+    column_ids : ndarray, shape (n_kept_columns,)
+        Names of the columns; of a sparse matrix their positions.
+    scaling, columns : str
+        What was done to the values, and which columns are left, in words.
+    row_ids : ndarray or None
+    """
+
+    values: sparse.csr_array
+    column_ids: NDArray[Any]
+    scaling: str
+    columns: str
+    row_ids: NDArray[Any] | None
+
+
+def observed_values(
+    observed: Any, working_range: WorkingRange, exclude: Sequence[Any] = (), row_ids: ArrayLike | None = None
+) -> ObservedValues:
+    """Scale an `ObservedMatrix`, or take a SciPy sparse matrix as it is; leave columns out.
+
+    Raises
+    ------
+    DistanceError
+        Another type; NaN or infinite values; an unknown column; no column left.
+    ShapeError
+        Fewer than two individuals.
+    """
+    values: Any = observed
+    if isinstance(observed, ObservedMatrix):
+        scaled = observed.scaled(working_range)
+        values, names, scaling = (
+            scaled.values,
+            scaled.column_ids,
+            f"value range to the {working_range} working range",
+        )
+        row_ids = observed.row_ids if row_ids is None else row_ids
+    elif sparse.issparse(observed):
+        names, scaling = np.arange(values.shape[1]), "as given"
+    else:
+        given = f"observations of type {type(observed).__name__}"
+        raise DistanceError(given, "an ObservedMatrix or a SciPy sparse matrix")
+    kept, columns = kept_columns(names.tolist(), exclude)
+    sound = _sound(values)
+    return ObservedValues(
+        sound if kept.all() else sparse.csr_array(sound[:, kept]),
+        np.asarray(names)[kept],
+        scaling,
+        columns,
+        None if row_ids is None else np.asarray(row_ids),
+    )
+
+
+def _sound(matrix: Any) -> sparse.csr_array:
+    """Return a float64 csr_array, sorted, of at least two rows of finite values."""
+    values = sparse.csr_array(matrix, dtype=np.float64, copy=False)
+    if values.shape[0] < 2:
+        raise ShapeError(f"{values.shape[0]} individual", "at least two, in rows")
+    if not np.isfinite(values.data).all():
+        raise DistanceError("NaN or infinite observations", "finite values; leave a missing entry out")
+    if values.has_canonical_format:
+        return values
+    values = values.copy()
+    values.sum_duplicates()
+    return values
+
+
+class ObservedDistance(PairwiseDistance):
+    """lq distance between zero-filled rows of observations: d on Z, as in ``IF_1(Z)`` of Section 6.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix, or SciPy sparse of shape (n_individuals, n_features)
+        An `ObservedMatrix` is put on `working_range` first; a sparse matrix is taken as it is.
+    norm : {"l1", "l2"} or float, default "l1"
+        The q of lq, at least 1.
+    working_range : {"symmetric", "unit"}, default "symmetric"
+        Under ``"symmetric"`` a missing entry counts as the middle of the value range, under ``"unit"`` as its low end.
+    exclude : sequence, optional
+        Columns that do not count, by their ids; of a sparse matrix by position.
+    row_ids : array-like, optional
+        Names of the individuals; by default those of `observed`.
+    description : DistanceDescription, optional
+        Replaces the one made from the above, where `observed` encodes something else.
+
+    Raises
+    ------
+    DistanceError
+        An unknown norm or column; NaN or infinite values.
+    ShapeError
+        Fewer than two individuals.
+
+    Notes
+    -----
+    A metric on zero-filled rows. Every distance has a relative error of at most 1e-9 and equal rows are at distance exactly 0.
+    Cost of all pairs: the sum of squared numbers of observations per feature, not m^2 n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise import ObservedMatrix
+    >>> Z = ObservedMatrix(np.array([[1.0, np.nan, 5.0], [1.0, 2.0, np.nan]]), value_range=(1, 5))
+    >>> ObservedDistance(Z).block(0, 1)      # symmetric: (-1, missing, 1) against (-1, -0.5, missing)
+    array([[0. , 1.5]])
+    """
+
+    concurrent = True
+
+    def __init__(
+        self,
+        observed: ObservedMatrix | Any,
+        norm: Norm = "l1",
+        *,
+        working_range: WorkingRange = "symmetric",
+        exclude: Sequence[Any] = (),
+        row_ids: ArrayLike | None = None,
+        description: DistanceDescription | None = None,
+    ) -> None:
+        self.order = norm_order(norm)
+        taken = observed_values(observed, working_range, exclude, row_ids)
+        self.values, self.row_ids, self.column_ids = taken.values, taken.row_ids, taken.column_ids
+        self.n_individuals = self.values.shape[0]
+        missing = {
+            "symmetric": "the middle of the value range (0)",
+            "unit": "the low end of the value range (0)",
+        }
+        self.description = description or DistanceDescription(
+            f"{norm_name(self.order)} between zero-filled observations",
+            norm_name(self.order),
+            columns=taken.columns,
+            scaling=taken.scaling,
+            missing=missing[working_range] if isinstance(observed, ObservedMatrix) else "0",
+            axioms="pseudometric" if len(exclude) else "metric",
+        )
+
+    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
+        """Measure a block of pairs; see `PairwiseDistance.block`."""
+        powers = self._expanded_powers(range(start, stop), range(self.n_individuals)[first:last])
+        if not self._exact:
+            self._guard.repair(powers, start, first)
+        if self.order == 2:
+            return np.sqrt(powers, out=powers)
+        return powers if self.order == 1 else powers ** (1 / self.order)
+
+    def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
+        """Measure given pairs; see `PairwiseDistance.between`."""
+        return row_differences(self.values, left, right, self.order)
+
+    def _expanded_powers(self, rows: range, others: range) -> Floats:
+        """Return q-th powers from what the rows have in common, exact but for cancellation."""
+        if self.order == 1:
+            return absolute_differences(self._walk, rows.start, rows.stop, others=others)
+        if self.order == 2:
+            return squared_differences(self._walk, rows.start, rows.stop, others=others)
+        sizes = self._guard.sizes
+        changes = shared_sums(self.values, self._by_column, rows, others, self._change)
+        return changes + np.add.outer(sizes[rows.start : rows.stop], sizes[others.start : others.stop])
+
+    def _change(self, a: Floats, b: Floats) -> Floats:
+        """Return what sharing a feature changes: ``|a - b|^q`` instead of ``|a|^q + |b|^q``."""
+        changes: Floats = np.abs(a - b) ** self.order - np.abs(a) ** self.order - np.abs(b) ** self.order
+        return changes
+
+    @cached_property
+    def _walk(self) -> PairWalk:
+        return PairWalk.from_csr(self.values)
+
+    @cached_property
+    def _by_column(self) -> sparse.csc_array:
+        return self.values.tocsc()
+
+    @cached_property
+    def _exact(self) -> bool:
+        return sums_are_exact(self.values.data, power_sums(self.values, self.order).max(), self.order)
+
+    @cached_property
+    def _guard(self) -> CancellationGuard:
+        sizes = power_sums(self.values, self.order)
+        terms = 2 * int(np.diff(self.values.indptr).max(initial=0))
+        return CancellationGuard(
+            sizes,
+            lambda: label_equal_rows(self.values),
+            terms,
+            lambda i, j: self.between(i, j) ** self.order,
+        )

@@ -1,0 +1,162 @@
+"""From what was found of all pairs to the figures of one arm."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import ConstantOutputWarning
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.accumulated import Accumulated, AccumulatedArm, Request
+from likewise.fairness.metrics.curves import accumulated
+from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.metric_value import ExactValue
+from likewise.fairness.metrics.ratios import ordered_mean, share_rank
+from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
+from likewise.fairness.metrics.violations import Violations, name_pairs, violations_of
+
+NEAR_CONSTANT = 0.01
+"""Outputs whose spread is below this share of their size are called nearly constant."""
+
+
+def summarise(
+    findings: Accumulated,
+    name: str,
+    distance: PairwiseDistance,
+    reference: PairwiseDistance,
+    request: Request,
+    neighbors: NDArray[np.intp] | None = None,
+) -> FairnessMetrics:
+    """Compute every figure of one arm.
+
+    Parameters
+    ----------
+    findings : Accumulated
+    name : str
+        Which arm.
+    distance, reference : PairwiseDistance
+        D and d, for their descriptions, and to measure neighbours.
+    request : Request
+    neighbors : ndarray of int, shape (n_individuals, n_neighbors), optional
+
+    Returns
+    -------
+    FairnessMetrics
+    """
+    arm = _Arm(findings, findings.arms[name], reference.n_individuals)
+    spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
+    epsilon, tally = findings.thresholds.epsilon, arm.found.tally
+    return FairnessMetrics(
+        n_individuals=reference.n_individuals,
+        n_pairs=arm.n_pairs,
+        reference=reference.description,
+        output=distance.description,
+        **arm.mean_ratios(),
+        max_ratio=arm.exact(float(tally.largest["ratio"])),
+        quantiles=arm.found.quantiles,
+        similar=arm.similar(request.nearest_share),
+        histogram=arm.found.histogram,
+        worst=name_pairs(ids=request.ids, **tally.worst.columns),
+        n_zero_distance=arm.count("zero"),
+        n_infinite=arm.count("infinite"),
+        n_undefined=findings.n_undefined,
+        mean_reference_distance=arm.exact(arm.total("reference") / arm.n_pairs),
+        mean_output_distance=arm.exact(arm.total("output") / arm.n_pairs),
+        output_spread=arm.exact(spread),
+        epsilon_delta=accumulated(epsilon, tally.largest["epsilon"], tally.added["epsilon"]),
+        groups=None
+        if request.groups is None
+        else request.groups.split(tally.added["groups"], tally.largest["group_ratio"]),
+        violations=request.condition and arm.violations(request.condition),
+        neighbors=None if neighbors is None else neighbor_metrics(distance, reference, neighbors),
+        notes=(*arm.notes(request.nearest_share), *constant_notes(spread, distance.scale)),
+    )
+
+
+class _Arm:
+    """Figures of what was added up for one arm.
+
+    Parameters
+    ----------
+    findings : Accumulated
+    found : AccumulatedArm
+    n_individuals : int
+    """
+
+    def __init__(self, findings: Accumulated, found: AccumulatedArm, n_individuals: int) -> None:
+        self.findings, self.found, self.n_individuals = findings, found, n_individuals
+        self.n_pairs = self.count("pairs")
+        total = self.total("output")
+        self.rescale = self.total("reference") / total if total else np.nan
+
+    def total(self, name: str) -> float:
+        return float(self.found.tally.added[name])
+
+    def count(self, name: str) -> int:
+        return int(self.found.tally.added[name])
+
+    def exact(self, value: float) -> ExactValue:
+        return ExactValue(float(value), self.n_pairs)
+
+    def mean_ratios(self) -> dict[str, ExactValue]:
+        """Return the means of ratios over all pairs, in their several conventions."""
+        m, undefined, infinite = self.n_individuals, self.findings.n_undefined, self.count("infinite")
+        finite_total = self.total("ratio")
+        total = np.inf if infinite else finite_total
+        means = {
+            "mean_ratio": ordered_mean(total, m, undefined),
+            "pair_mean_ratio": total / self.n_pairs,
+            "finite_mean_ratio": ordered_mean(finite_total, m, undefined + infinite),
+            "scale_free_ratio": total / self.n_pairs * self.rescale,
+        }
+        return {name: self.exact(value) for name, value in means.items()}
+
+    def similar(self, share: float) -> SimilarPairs:
+        """Return the figures over the most similar pairs."""
+        n_near, infinite = self.count("near"), self.count("near_infinite")
+        total, n_finite = self.total("near_ratio"), n_near - infinite
+        mean = np.inf if infinite else total / n_near
+        return SimilarPairs(
+            share,
+            self.findings.thresholds.radius,
+            n_near,
+            mean_ratio=ExactValue(mean, n_near),
+            max_ratio=ExactValue(float(self.found.tally.largest["near_ratio"]), n_near),
+            output_gap=ExactValue(self.total("near_output") / n_near, n_near),
+            scale_free_ratio=ExactValue(mean * self.rescale, n_near),
+            finite_mean_ratio=ExactValue(total / n_finite if n_finite else np.nan, n_finite),
+        )
+
+    def violations(self, condition: tuple[float, float]) -> Violations:
+        """Return how often and by how much ``D <= L d + gamma`` is broken."""
+        largest = float(self.found.tally.largest["excess"])
+        counted = (self.n_pairs, self.count("violating"), self.total("excess"), largest)
+        return violations_of(condition, *counted, self.found.needed_slack)
+
+    def notes(self, share: float) -> list[str]:
+        """Say what a reader must know of the pairs."""
+        notes = []
+        if infinite := self.count("infinite"):
+            notes.append(
+                f"{infinite:,} {'pair has' if infinite == 1 else 'pairs have'} reference distance 0 but different outputs: their ratio is infinite"
+            )
+        if undefined := self.findings.n_undefined:
+            notes.append(f"{undefined:,} pairs have no defined reference distance and count nowhere")
+        if n_tied := self.count("near") - share_rank(share, self.n_pairs) - 1:
+            width = self.findings.tie_width
+            within = f", to within {width:.2%} of its distance," if width else ""
+            notes.append(
+                f"{n_tied:,} pairs tie{within} with the last of the most similar ones and are counted with them"
+            )
+        return notes
+
+
+def constant_notes(spread: float, scale: float | None) -> list[str]:
+    """Say, and warn, where outputs are nearly constant beside their size."""
+    if spread > 0 and (scale is None or spread >= NEAR_CONSTANT * scale):
+        return []
+    note = "outputs are nearly constant: small ratios then say little"
+    warnings.warn(f"{note} (spread {spread:.3g})", ConstantOutputWarning, stacklevel=3)
+    return [note]

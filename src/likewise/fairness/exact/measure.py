@@ -1,0 +1,230 @@
+"""Measure one or several sets of outputs against one fixed reference distance, over all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from numpy.typing import ArrayLike
+
+from likewise.errors import InputError, option
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.accumulated import Accumulated, Request
+from likewise.fairness.exact.blocks import pair_count
+from likewise.fairness.exact.exact_metrics import summarise
+from likewise.fairness.exact.in_memory import measure_held
+from likewise.fairness.exact.saved_state import SavedState, fingerprint
+from likewise.fairness.exact.streamed import measure_streamed
+from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.groups import PairGroups
+from likewise.fairness.metrics.similar import nearest_neighbors
+from likewise.fairness.options import (
+    check_options,
+    checked_bins,
+    individual_ids,
+    output_distance,
+    progress_counter,
+)
+from likewise.memory import available_memory, ensure_fits
+from likewise.observations.index_alignment import check_order
+from likewise.progress import Progress
+from likewise.writing import PathLike
+
+
+def measure_fairness(
+    outputs: ArrayLike | PairwiseDistance,
+    reference: PairwiseDistance,
+    *,
+    nearest_share: float = 0.1,
+    quantiles: Sequence[float] = (0.5, 0.9, 0.99),
+    bins: int | ArrayLike = 60,
+    worst: int = 10,
+    lipschitz: float | None = None,
+    slack: float = 0.0,
+    n_neighbors: int | None = None,
+    groups: ArrayLike | None = None,
+    row_ids: ArrayLike | None = None,
+    streaming: bool | None = None,
+    resume: PathLike | None = None,
+    progress: Progress | None = None,
+) -> FairnessMetrics:
+    """Measure how differently similar individuals are treated: D / d over all pairs of individuals.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
+        What the algorithm gave each individual, compared by l2 (numbers: by absolute difference; what differs by rounding alone is
+        equal, see `RowDistance.of_outputs`), or an output distance D.
+    reference : PairwiseDistance
+        The distance d between individuals, from the data before any pre-processing.
+    nearest_share : float, default 0.1
+        Share of the pairs, in (0, 1], that counts as most similar.
+    quantiles : sequence of float
+        Each in [0, 1].
+    bins : int or array-like, default 60
+        Number of histogram bins, or their edges, increasing.
+    worst : int, default 10
+        How many of the pairs with the largest ratios to list.
+    lipschitz, slack : float, optional
+        L > 0 and gamma >= 0 of a condition ``D <= L d + gamma``: how often and by how much is it broken?
+    n_neighbors : int, optional
+        Also measure everybody against this many nearest others.
+    groups : array-like, shape (n_individuals,), optional
+        An attribute: also measure within-group and across-group pairs apart.
+    row_ids : array-like, optional
+        Names for the worst pairs; by default those of `reference`, or positions.
+    streaming : bool, optional
+        Whether to measure distances twice, block by block, instead of holding one number for each pair and arm. By default where those
+        would not fit into memory. Everything stays exact, but quantiles and `needed_slack` are bracketed to within 0.025% and the radius
+        of the most similar pairs is rounded up to as much; see ``docs/all_pairs.md``.
+    resume : path-like, optional
+        A file that keeps what was added up so far: an interrupted run that is called again goes on from there. Implies streaming.
+    progress : callable, optional
+        Called with (done, total) pairs.
+
+    Returns
+    -------
+    FairnessMetrics
+
+    Raises
+    ------
+    ShapeError
+        Outputs and reference speak of different numbers of individuals.
+    InputError
+        An option out of its range; `resume` names a file of other data or settings.
+    FileFormatError
+        That file is damaged.
+    MemoryLimitError
+        With ``streaming=False``: one number for each pair and arm would not fit.
+
+    Warns
+    -----
+    ConstantOutputWarning
+        If the spread of the outputs is below 1% of their size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.fairness import RowDistance
+    >>> people = RowDistance(np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]]), "l1")
+    >>> figures = measure_fairness(np.array([0.0, 0.5, 1.0]), people)
+    >>> figures.max_ratio, figures.mean_ratio.value == 2 * (1 / 2 + 1 / 2 + 1 / 6) / 9
+    (ExactValue(value=0.5, n_pairs=3), True)
+    """
+    return measure_arms(
+        {"outputs": outputs},
+        reference,
+        nearest_share=nearest_share,
+        quantiles=quantiles,
+        bins=bins,
+        worst=worst,
+        lipschitz=lipschitz,
+        slack=slack,
+        n_neighbors=n_neighbors,
+        groups=groups,
+        row_ids=row_ids,
+        streaming=streaming,
+        resume=resume,
+        progress=progress,
+    )["outputs"]
+
+
+def measure_arms(
+    arms: Mapping[str, ArrayLike | PairwiseDistance],
+    reference: PairwiseDistance,
+    *,
+    nearest_share: float = 0.1,
+    quantiles: Sequence[float] = (0.5, 0.9, 0.99),
+    bins: int | ArrayLike = 60,
+    worst: int = 10,
+    lipschitz: float | None = None,
+    slack: float = 0.0,
+    n_neighbors: int | None = None,
+    groups: ArrayLike | None = None,
+    row_ids: ArrayLike | None = None,
+    streaming: bool | None = None,
+    resume: PathLike | None = None,
+    progress: Progress | None = None,
+) -> dict[str, FairnessMetrics]:
+    """Measure several sets of outputs against the same reference distance, which is computed once.
+
+    Parameters
+    ----------
+    arms : mapping of str to outputs or PairwiseDistance
+        For example ``{"without": Yh, "with": Yf}``; see `measure_fairness`. Their histograms have common bins.
+    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, streaming, resume, progress
+        See `measure_fairness`.
+
+    Returns
+    -------
+    dict of str to FairnessMetrics
+
+    Raises
+    ------
+    InputError, ShapeError, FileFormatError, MemoryLimitError
+        See `measure_fairness`.
+    """
+    if not arms:
+        raise InputError("no arms", "outputs of at least one algorithm")
+    distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
+    check_options(nearest_share, quantiles, worst, lipschitz, slack)
+    check_order("groups", groups, reference.row_ids)
+    _check_resume(resume, streaming)
+    request = Request(
+        ids=individual_ids(row_ids, reference),
+        nearest_share=nearest_share,
+        quantiles=tuple(map(float, quantiles)),
+        bins=checked_bins(bins),
+        worst=worst,
+        condition=None if lipschitz is None else (lipschitz, slack),
+        groups=None if groups is None else PairGroups.of(groups, reference.n_individuals),
+    )
+    if streaming is None:
+        streaming = resume is not None or _held_bytes(reference, distances) > available_memory()
+    findings = (
+        _streamed(reference, distances, request, resume, progress)
+        if streaming
+        else _held(reference, distances, request, progress)
+    )
+    neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
+    return {
+        name: summarise(findings, name, distance, reference, request, neighbors)
+        for name, distance in distances.items()
+    }
+
+
+Distances = Mapping[str, PairwiseDistance]
+
+
+def _check_resume(resume: PathLike | None, streaming: bool | None) -> None:
+    if resume is not None and streaming is False:
+        given = f"{option('resume')} with {option('streaming', 'False')}"
+        raise InputError(given, "one of them", "distances in memory are not saved")
+
+
+def _held(
+    reference: PairwiseDistance, distances: Distances, request: Request, progress: Progress | None
+) -> Accumulated:
+    n_pairs = pair_count(reference.n_individuals)
+    what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
+    ensure_fits(
+        _held_bytes(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
+    )
+    advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
+    return measure_held(reference, distances, request, advance)
+
+
+def _streamed(
+    reference: PairwiseDistance,
+    distances: Distances,
+    request: Request,
+    resume: PathLike | None,
+    progress: Progress | None,
+) -> Accumulated:
+    state = SavedState(resume, "" if resume is None else fingerprint(reference, distances, request))
+    advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
+    return measure_streamed(reference, distances, request, state, advance)
+
+
+def _held_bytes(reference: PairwiseDistance, distances: Distances) -> int:
+    """Return what d, D of each arm, ratios and a working copy take: eight bytes each for every pair."""
+    return pair_count(reference.n_individuals) * 8 * (len(distances) + 3)

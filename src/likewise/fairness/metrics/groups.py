@@ -1,0 +1,174 @@
+"""The same figures, split by whether two individuals belong to the same group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise._kernels import GROUP_COLUMNS
+from likewise._typing import Floats
+from likewise.errors import InputError, ShapeError
+from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
+
+_MOST_GROUPS = 200
+
+
+@dataclass(frozen=True)
+class GroupMetrics:
+    """Figures over the pairs of one kind.
+
+    Parameters
+    ----------
+    name : str
+        ``"within"``, ``"across"``, or the two groups.
+    n_pairs, n_similar : int
+        All pairs of this kind, and those among the most similar pairs of all.
+    mean_ratio, max_ratio : MetricValue
+        Of D / d; NaN without a pair.
+    output_gap, mean_reference_distance : MetricValue
+        Means of D and of d.
+    similar_mean_ratio, similar_output_gap : MetricValue
+        Means of D / d and of D over the `n_similar` pairs.
+    n_infinite : int
+        Pairs of infinite ratio.
+    finite_mean_ratio : MetricValue
+        Mean over the pairs of finite ratio; NaN without one.
+    """
+
+    name: str
+    n_pairs: int
+    n_similar: int
+    mean_ratio: MetricValue
+    max_ratio: MetricValue
+    output_gap: MetricValue
+    mean_reference_distance: MetricValue
+    similar_mean_ratio: MetricValue
+    similar_output_gap: MetricValue
+    n_infinite: int
+    finite_mean_ratio: MetricValue
+
+
+@dataclass(frozen=True)
+class GroupSplit:
+    """Within-group and across-group pairs, and each pair of groups.
+
+    Parameters
+    ----------
+    within, across : GroupMetrics
+        Two people of the same group; of different groups.
+    by_groups : tuple of GroupMetrics
+        Every two groups, a group and itself included; none where pairs are drawn and there are more than 30 groups.
+    """
+
+    within: GroupMetrics
+    across: GroupMetrics
+    by_groups: tuple[GroupMetrics, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PairGroups:
+    """Which two groups a pair joins: a label, ``lower * n_groups + higher`` of the two group numbers.
+
+    Parameters
+    ----------
+    names : ndarray, shape (n_groups,)
+    numbers : ndarray of int, shape (n_individuals,)
+        Everybody's group.
+    """
+
+    names: NDArray[Any]
+    numbers: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, groups: ArrayLike, n_individuals: int) -> PairGroups:
+        """Number the groups.
+
+        Raises
+        ------
+        ShapeError
+            Not one group for each individual.
+        InputError
+            Missing values, a single group, or more than 200.
+        """
+        return cls(*number_groups(groups, n_individuals))
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are, unused ones included."""
+        return len(self.names) ** 2
+
+    def split(self, sums: Floats, max_ratio: Floats) -> GroupSplit:
+        """Return the figures of every kind of pair.
+
+        Parameters
+        ----------
+        sums : ndarray, shape (n_columns, n_labels)
+            Of `GROUP_COLUMNS`, by label.
+        max_ratio : ndarray, shape (n_labels,)
+        """
+        n_groups = len(self.names)
+        low, high = np.divmod(np.arange(self.n_labels), n_groups)
+        kinds = [
+            (f"{self.names[a]} and {self.names[b]}", a * n_groups + b)
+            for a, b in zip(low, high, strict=True)
+            if a <= b
+        ]
+
+        def figures(name: str, chosen: Any) -> GroupMetrics:
+            return _group_metrics(name, sums[:, chosen].sum(axis=1), float(max_ratio[chosen].max()))
+
+        return GroupSplit(
+            figures("within", low == high),
+            figures("across", low != high),
+            tuple(figures(name, [label]) for name, label in kinds),
+        )
+
+
+def _group_metrics(name: str, sums: Floats, max_ratio: float) -> GroupMetrics:
+    total = dict(zip(GROUP_COLUMNS, sums.tolist(), strict=True))
+    pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
+
+    def mean(column: str, count: int, n_infinite: float = 0) -> ExactValue:
+        return ExactValue((np.inf if n_infinite else total[column] / count) if count else np.nan, count)
+
+    return GroupMetrics(
+        name=name,
+        n_pairs=pairs,
+        n_similar=similar,
+        mean_ratio=mean("ratio", pairs, infinite),
+        max_ratio=ExactValue(max_ratio if pairs else np.nan, pairs),
+        output_gap=mean("gap", pairs),
+        mean_reference_distance=mean("distance", pairs),
+        similar_mean_ratio=mean("similar_ratio", similar, total["similar_infinite"]),
+        similar_output_gap=mean("similar_gap", similar),
+        n_infinite=infinite,
+        finite_mean_ratio=mean("ratio", pairs - infinite),
+    )
+
+
+def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the names of the groups, sorted, and the number of everybody's."""
+    values = np.asarray(groups)
+    if values.shape != (n_individuals,):
+        raise ShapeError(
+            f"groups of shape {values.shape}", f"one group for each of {n_individuals} individuals"
+        )
+    missing = np.array([_is_missing(value) for value in values.tolist()])
+    if missing.any():
+        raise InputError(
+            f"{missing.sum()} individuals without a group", "a group for everybody", "name a group 'unknown'"
+        )
+    names, numbers = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
+    if not 2 <= len(names) <= _MOST_GROUPS:
+        raise InputError(f"{len(names)} groups", f"from 2 to {_MOST_GROUPS}")
+    return names, numbers
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except TypeError:  # pandas.NA: whether it equals anything is not known
+        return True

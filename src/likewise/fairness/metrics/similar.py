@@ -1,0 +1,167 @@
+"""The same figures over the pairs that the reference distance calls most similar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels import TIE, pair_ratios
+from likewise.errors import DistanceError, InputError, option
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
+from likewise.fairness.metrics.ratios import finite_mean
+
+Distances = TypeVar("Distances", float, NDArray[np.float64])
+
+
+def reach(distance: Distances) -> Distances:
+    """Return how large another distance can have been measured that is no larger than this one.
+
+    A sum that is not exact depends on the order of its terms, so pairs that are equally far apart can differ in their last digits. They
+    are taken for tied, or which pairs are the most similar would depend on the order of the columns.
+
+    Examples
+    --------
+    >>> 0.1 + 0.2 + 0.3 <= 0.3 + 0.2 + 0.1, 0.1 + 0.2 + 0.3 <= reach(0.3 + 0.2 + 0.1)
+    (False, True)
+    """
+    return distance * (1 + TIE)
+
+
+@dataclass(frozen=True)
+class SimilarPairs:
+    """Figures over the nearest share of all pairs.
+
+    Parameters
+    ----------
+    share : float
+        Share of all pairs that was asked for.
+    radius : float
+        Largest reference distance among them. Every pair at this distance, to within rounding, is in, so ties can make `n_pairs` larger
+        than asked.
+    n_pairs : int
+    mean_ratio, max_ratio : MetricValue
+        Of D / d.
+    output_gap : MetricValue
+        Mean of D.
+    scale_free_ratio : MetricValue
+        Mean of (D over its mean) / (d over its mean), both means over *all* pairs.
+    finite_mean_ratio : MetricValue
+        Mean over the pairs of finite ratio; NaN without one.
+    """
+
+    share: float
+    radius: float
+    n_pairs: int
+    mean_ratio: MetricValue
+    max_ratio: MetricValue
+    output_gap: MetricValue
+    scale_free_ratio: MetricValue
+    finite_mean_ratio: MetricValue
+
+
+_BLOCK_ENTRIES = 1 << 21
+
+
+@dataclass(frozen=True)
+class NeighborMetrics:
+    """Ratio and outcome gap over the k nearest neighbours of every individual, the individual itself left out.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k.
+    mean_ratio, max_ratio : MetricValue
+        Of D / d, over the m k ordered pairs of an individual and a neighbour.
+    finite_mean_ratio : MetricValue
+        Mean over those of finite ratio.
+    output_gap, max_output_gap : MetricValue
+        Mean and maximum of D over them.
+    """
+
+    n_neighbors: int
+    mean_ratio: MetricValue
+    max_ratio: MetricValue
+    finite_mean_ratio: MetricValue
+    output_gap: MetricValue
+    max_output_gap: MetricValue
+
+
+def nearest_neighbors(distance: PairwiseDistance, n_neighbors: int) -> NDArray[np.intp]:
+    """Find everybody's k nearest others, exactly, block by block.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
+    n_neighbors : int
+        k, from 1 to m - 1.
+
+    Returns
+    -------
+    ndarray of int, shape (n_individuals, n_neighbors)
+        In increasing order of position. Of others at the same distance, to within rounding, those with the lower position are taken.
+
+    Raises
+    ------
+    InputError
+        k out of its range.
+    DistanceError
+        An individual with fewer than k others at a defined distance.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance
+    >>> nearest_neighbors(RowDistance([0.0, 1.0, 3.0, 7.0]), 2)
+    array([[1, 2],
+           [0, 2],
+           [0, 1],
+           [1, 2]])
+    """
+    m = distance.n_individuals
+    if not 1 <= n_neighbors < m:
+        raise InputError(
+            option("n_neighbors", repr(n_neighbors)), f"from 1 to {m - 1}, the number of other individuals"
+        )
+    step = max(1, _BLOCK_ENTRIES // m)
+    found = [_nearest_in_block(distance, k, min(k + step, m), n_neighbors) for k in range(0, m, step)]
+    distance.release()
+    return np.concatenate(found)
+
+
+def _nearest_in_block(
+    distance: PairwiseDistance, start: int, stop: int, n_neighbors: int
+) -> NDArray[np.intp]:
+    measured = distance.block(start, stop)
+    measured[np.arange(stop - start), np.arange(start, stop)] = np.nan
+    farthest = np.partition(measured, n_neighbors - 1, axis=1)[:, n_neighbors - 1, None]
+    lonely = np.flatnonzero(np.isnan(farthest))
+    if lonely.size:
+        given = f"individual {start + lonely[0]} with fewer than {n_neighbors} others at a defined distance"
+        raise DistanceError(given, "enough others", "use fewer neighbours or another distance")
+    nearer = reach(measured) < farthest
+    tied = ~nearer & (measured <= reach(farthest))
+    room = n_neighbors - nearer.sum(axis=1, keepdims=True)
+    chosen = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
+    return np.nonzero(chosen)[1].reshape(stop - start, n_neighbors)
+
+
+def neighbor_metrics(
+    output: PairwiseDistance, reference: PairwiseDistance, neighbors: NDArray[np.intp]
+) -> NeighborMetrics:
+    """Measure every individual against its neighbours.
+
+    Parameters
+    ----------
+    output, reference : PairwiseDistance
+    neighbors : ndarray of int, shape (n_individuals, n_neighbors)
+        From `nearest_neighbors`.
+    """
+    m, k = neighbors.shape
+    left, right = np.repeat(np.arange(m), k), neighbors.ravel()
+    gaps = output.between(left, right)
+    ratios = pair_ratios(gaps, reference.between(left, right))
+    values = (ratios.mean(), ratios.max(), finite_mean(ratios), gaps.mean(), gaps.max())
+    return NeighborMetrics(k, *(ExactValue(float(value), m * k) for value in values))

@@ -1,0 +1,175 @@
+"""How often, and by how much, pairs break a Lipschitz condition with a given constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels import beyond_rounding, excesses
+from likewise._typing import Floats, Indices
+from likewise.errors import InputError, option
+from likewise.fairness.metrics.metric_value import AnyMetricValue, ExactValue, MetricValue
+from likewise.fairness.metrics.ratios import order_statistics, share_rank
+
+SHARES = (0.01, 0.05, 0.1)
+"""Shares alpha of pairs for which the slack gamma is reported."""
+
+
+@dataclass(frozen=True)
+class Violations:
+    """Pairs with ``D > L d + gamma``: individual fairness with constant L and slack gamma, broken.
+
+    Parameters
+    ----------
+    lipschitz : float
+        L.
+    slack : float
+        gamma; 0 is the condition of Dwork et al. (2012).
+    n_violating : int
+        How many pairs break it.
+    rate : MetricValue
+        Their share: the smallest alpha for which the outputs are (alpha, gamma)-approximately metric-fair.
+    mean_excess : MetricValue
+        Mean over *all* pairs of ``max(0, D - L d - gamma)``.
+    max_excess : MetricValue
+        Its maximum.
+    needed_slack : mapping of float to MetricValue or BracketedValue
+        At alpha: the smallest gamma >= 0 such that at most the share alpha of the pairs has ``D > L d + gamma``.
+
+    References
+    ----------
+    Dwork, Hardt, Pitassi, Reingold, Zemel, "Fairness through awareness", ITCS 2012. Rothblum, Yona, "Probably approximately
+    metric-fair learning", ICML 2018, Definition 1.1 (there L = 1).
+    """
+
+    lipschitz: float
+    slack: float
+    n_violating: int
+    rate: MetricValue
+    mean_excess: MetricValue
+    max_excess: MetricValue
+    needed_slack: Mapping[float, AnyMetricValue]
+
+
+def find_violations(
+    output: Floats,
+    reference: Floats,
+    lipschitz: float,
+    slack: float = 0.0,
+    shares: tuple[float, ...] = SHARES,
+) -> Violations:
+    """Hold pairs against ``D <= L d + gamma``; what is above by no more than 3e-9 of D may be rounding and is within.
+
+    Parameters
+    ----------
+    output, reference : ndarray, shape (n_pairs,)
+        D and d of each pair.
+    lipschitz : float
+        L > 0.
+    slack : float
+        gamma >= 0.
+    shares : tuple of float
+        Each alpha in [0, 1).
+
+    Returns
+    -------
+    Violations
+
+    Raises
+    ------
+    InputError
+        An argument out of its range.
+
+    Examples
+    --------
+    >>> found = find_violations(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 1.0]), 1.0)
+    >>> found.n_violating, found.mean_excess.value == 2 / 3
+    (1, True)
+    """
+    check_lipschitz(lipschitz, slack)
+    if not all(0 <= share < 1 for share in shares):
+        raise InputError(f"shares={shares!r}", "numbers in [0, 1)")
+    n_pairs = output.size
+    excess = excesses(output, reference, lipschitz)
+    found = order_statistics(excess, [share_rank(1 - share, n_pairs) for share in shares])
+    needed = {share: ExactValue(value, n_pairs) for share, value in zip(shares, found, strict=True)}
+    excess -= slack
+    beyond_rounding(excess, output)
+    n_violating, total, largest = np.count_nonzero(excess), excess.sum(), excess.max()
+    return violations_of((lipschitz, slack), n_pairs, int(n_violating), float(total), float(largest), needed)
+
+
+def violations_of(
+    condition: tuple[float, float],
+    n_pairs: int,
+    n_violating: int,
+    total: float,
+    largest: float,
+    needed_slack: Mapping[float, AnyMetricValue],
+) -> Violations:
+    """Make figures of what was counted.
+
+    Parameters
+    ----------
+    condition : (float, float)
+        L and gamma.
+    n_pairs, n_violating : int
+    total, largest : float
+        Sum and maximum of ``max(0, D - L d - gamma)``.
+    needed_slack : mapping of float to MetricValue or BracketedValue
+    """
+    rate, mean, maximum = (
+        ExactValue(value, n_pairs) for value in (n_violating / n_pairs, total / n_pairs, largest)
+    )
+    return Violations(*condition, n_violating, rate, mean, maximum, needed_slack)
+
+
+def check_lipschitz(lipschitz: Any, slack: Any) -> None:
+    """Raise InputError unless L > 0 and gamma >= 0, both finite."""
+    if not isinstance(lipschitz, Real) or not 0 < float(lipschitz) < np.inf:
+        raise InputError(option("lipschitz", repr(lipschitz)), "a finite number > 0")
+    if not isinstance(slack, Real) or not 0 <= float(slack) < np.inf:
+        raise InputError(option("slack", repr(slack)), "a finite number >= 0")
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """A pair with one of the largest ratios.
+
+    Parameters
+    ----------
+    left, right : object
+        Ids of the two individuals.
+    reference_distance, output_distance : float
+        d and D.
+    ratio : float
+        D / d; infinite where d = 0 and D > 0.
+    """
+
+    left: Any
+    right: Any
+    reference_distance: float
+    output_distance: float
+    ratio: float
+
+
+def name_pairs(
+    left: Indices, right: Indices, ids: NDArray[Any], reference: Floats, output: Floats, ratio: Floats
+) -> tuple[WorstPair, ...]:
+    """Put ids to pairs.
+
+    Parameters
+    ----------
+    left, right : ndarray of int, shape (n_named,)
+        The two individuals of each pair.
+    ids : ndarray, shape (n_individuals,)
+    reference, output, ratio : ndarray, shape (n_named,)
+        d, D and D / d of these pairs.
+    """
+    columns = (ids[left], ids[right], reference, output, ratio)
+    return tuple(WorstPair(*row) for row in zip(*(column.tolist() for column in columns), strict=True))

@@ -1,0 +1,1 @@
+"""Metrics from drawn pairs, each with an interval that names its population."""

@@ -1,0 +1,201 @@
+"""An interval for a rate, from independent draws that each show an event or not."""
+
+from __future__ import annotations
+
+from math import ceil, inf, log, log1p
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import InputError
+from likewise.fairness.metrics.ratios import order_statistics
+from likewise.fairness.sampled.intervals.interval import (
+    Interval,
+    Side,
+    check_count,
+    check_share,
+    checked_values,
+    tail_errors,
+)
+
+
+def clopper_pearson(n_events: int, n_draws: int, confidence: float = 0.95, side: Side = "both") -> Interval:
+    """Bound the probability of an event by inverting exact binomial tests.
+
+    Parameters
+    ----------
+    n_events, n_draws : int
+        How many of the draws showed the event. The draws must be independent; pairs that share people are not.
+    confidence : float, default 0.95
+    side : {"both", "lower", "upper"}, default "both"
+
+    Returns
+    -------
+    Interval
+        Inside [0, 1].
+
+    Raises
+    ------
+    InputError
+        No draw, more events than draws, or a confidence outside (0, 1).
+
+    Notes
+    -----
+    With `a` the error of one end, X binomial: ``low`` solves ``P(X >= n_events) = a``, ``high`` solves ``P(X <= n_events) = a``.
+
+    References
+    ----------
+    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934.
+
+    Examples
+    --------
+    >>> interval = clopper_pearson(0, 299, side="upper")
+    >>> round(interval.high, 5)
+    0.00997
+    """
+    from scipy.stats import beta
+
+    check_count("n_draws", n_draws)
+    if not 0 <= n_events <= n_draws:
+        raise InputError(f"n_events={n_events!r} of n_draws={n_draws!r}", "between none and all of the draws")
+    low_error, high_error = tail_errors(confidence, side)
+    n_others = n_draws - n_events
+    low = float(beta.ppf(low_error, n_events, n_others + 1)) if low_error and n_events else 0.0
+    high = float(beta.isf(high_error, n_events + 1, n_others)) if high_error and n_others else 1.0
+    return Interval(low, high, confidence, "Clopper-Pearson")
+
+
+def share_beyond_maximum(n_draws: int, confidence: float = 0.95) -> Interval:
+    """Bound the share of all values that exceed the largest one drawn.
+
+    Parameters
+    ----------
+    n_draws : int
+        Independent draws.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        From 0 to ``1 - (1 - confidence)^(1 / n_draws)``.
+
+    Raises
+    ------
+    InputError
+        No draw, or a confidence outside (0, 1).
+
+    Notes
+    -----
+    Let more than a share e exceed the value t. All n draws stay at or below t with probability less than ``(1 - e)^n``. It is
+    the Clopper-Pearson limit of an event that was never seen.
+
+    References
+    ----------
+    Wilks, "Determination of sample sizes for setting tolerance limits", Annals of Mathematical Statistics 12, 1941.
+
+    Examples
+    --------
+    >>> round(share_beyond_maximum(299).high, 5)
+    0.00997
+    """
+    limit = clopper_pearson(0, n_draws, confidence, "upper")
+    return Interval(0.0, limit.high, confidence, "Wilks tolerance limit")
+
+
+def draws_needed(share: float, confidence: float = 0.95) -> int:
+    """Return how many draws are needed so that at most `share` of all values exceed the largest one drawn.
+
+    Parameters
+    ----------
+    share : float
+        In (0, 1).
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    int
+        As many draws without a violation also show that at most `share` of all pairs violate.
+
+    Raises
+    ------
+    InputError
+        A share or confidence outside (0, 1).
+
+    Examples
+    --------
+    >>> draws_needed(0.01), draws_needed(0.001)
+    (299, 2995)
+    """
+    _, error = tail_errors(confidence, "upper")
+    if not 0 < share < 1:
+        raise InputError(f"share={share!r}", "a share inside (0, 1)")
+    return max(1, ceil(log(error) / log1p(-share)))
+
+
+def quantile_interval(
+    values: ArrayLike, q: float, confidence: float = 0.95, side: Side = "both", *, least: float = 0.0
+) -> Interval:
+    """Bound the smallest value that at least the share q of the distribution does not exceed.
+
+    Parameters
+    ----------
+    values : array-like of float, shape (n_draws,)
+        Independent draws; infinite ones are allowed, NaN is not.
+    q : float
+        In [0, 1].
+    confidence : float, default 0.95
+    side : {"both", "lower", "upper"}, default "both"
+    least : float, default 0
+        What no value falls below; the low end where the draws are too few to say more.
+
+    Returns
+    -------
+    Interval
+        Its ends are drawn values. Its high end is infinite where the draws are too few to say more.
+
+    Raises
+    ------
+    InputError
+        No draw, NaN, a q outside [0, 1] or a confidence outside (0, 1).
+
+    Notes
+    -----
+    With X_(1) <= ... <= X_(n) and B binomial (n, q): ``P(quantile < X_(r)) <= P(B <= r - 1)`` and
+    ``P(quantile > X_(s)) <= P(B >= s)``, also where values tie. The largest r and the smallest s are taken that keep each within its
+    error.
+
+    References
+    ----------
+    David, Nagaraja, "Order Statistics", 3rd edition, 2003, Section 7.1.
+
+    Examples
+    --------
+    >>> print(quantile_interval(range(1, 101), 0.5))
+    Interval(low=40.0, high=61.0, confidence=0.95, method='order statistics')
+    """
+    draws = checked_values(values)
+    low_rank, high_rank = binomial_ranks(draws.size, q, confidence, side)
+    return ranked_interval(draws, low_rank, high_rank, least, confidence, "order statistics")
+
+
+def binomial_ranks(n_draws: int, q: float, confidence: float, side: Side) -> tuple[int, int]:
+    """Return the ranks r and s, from 1, of the ends; 0 and ``n_draws + 1`` where there is none."""
+    from scipy.stats import binom
+
+    low_error, high_error = tail_errors(confidence, side)
+    check_share(q)
+    # ppf is the smallest k with P(B <= k) >= error, isf the smallest with P(B > k) <= error.
+    low_rank = int(binom.ppf(low_error, n_draws, q)) if low_error else 0
+    high_rank = int(binom.isf(high_error, n_draws, q)) + 1 if high_error else n_draws + 1
+    return max(low_rank, 0), high_rank
+
+
+def ranked_interval(
+    values: NDArray[np.float64], low_rank: int, high_rank: int, least: float, confidence: float, method: str
+) -> Interval:
+    """Return the interval between the values of two ranks, counted from 1; ranks beyond the values leave an end open."""
+    ranks = [rank - 1 for rank in (low_rank, high_rank) if 1 <= rank <= values.size]
+    found = order_statistics(values, ranks)
+    low = found[0] if low_rank >= 1 else least
+    high = found[-1] if high_rank <= values.size else inf
+    return Interval(low, high, confidence, method)

@@ -1,0 +1,314 @@
+"""Audit by drawn pairs: every figure with an interval that says whether it covers this data set or the population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise._kernels import largest_places
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.blocks import pair_positions
+from likewise.fairness.exact.exact_metrics import constant_notes
+from likewise.fairness.metrics.curves import EpsilonBins, EqualBins, histogram_reach, ratio_histogram
+from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.groups import GroupSplit, number_groups
+from likewise.fairness.metrics.metric_value import MetricValue, SampledValue
+from likewise.fairness.metrics.violations import WorstPair, name_pairs
+from likewise.fairness.options import check_options, checked_bins, individual_ids, output_distance
+from likewise.fairness.sampled.pair_sample import Plan, draw
+from likewise.fairness.sampled.sampled_metrics import MOST_GROUPS_APART, PairSample
+from likewise.fairness.sampled.sampling import POPULATION, Bounds, distance_bound
+from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest_verdict
+from likewise.observations.index_alignment import check_order
+from likewise.progress import Progress
+from likewise.randomness import generator_of
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampledFairness(FairnessMetrics):
+    """Individual fairness as far as drawn pairs show it; counts, histogram, curve and worst pairs are those of the pairs drawn.
+
+    Every figure is a `SampledValue`. Its confidence is its own, not that of all figures together.
+
+    Parameters
+    ----------
+    population : str
+        Of which pairs the intervals speak.
+    confidence : float
+    share_above_max : SampledValue
+        Share of the pairs with a ratio above the largest one drawn: at most its `high`.
+    similar_share : SampledValue
+        Share of the pairs that are as similar as those called most similar here.
+    capped_mean_ratio : SampledValue or None
+        Mean of min(D / d, L) where L was given: a mean with both ends whatever the ratios are.
+    verdict : Verdict or None
+        On ``D <= L d + gamma`` where L was given.
+    """
+
+    population: str
+    confidence: float
+    share_above_max: SampledValue
+    similar_share: SampledValue
+    capped_mean_ratio: SampledValue | None = None
+    verdict: Verdict | None = None
+
+    def headline(self) -> str:
+        """Say which pairs the figures speak of, and from how many."""
+        drawn = f"from {self.n_pairs:,} pairs of {self.n_individuals:,} individuals"
+        return f"Individual fairness of {self.population}, {drawn}, each interval with confidence {self.confidence:g}"
+
+    def __str__(self) -> str:
+        return "\n".join([super().__str__(), *([f"  {self.verdict}"] if self.verdict is not None else [])])
+
+
+def measure_sampled(
+    outputs: ArrayLike | PairwiseDistance,
+    reference: PairwiseDistance,
+    *,
+    n_pairs: int | None = None,
+    population: str = "data set",
+    pairs: str = "sampled",
+    confidence: float = 0.95,
+    means: str | None = None,
+    lipschitz: float | None = None,
+    slack: float = 0.0,
+    tolerance: float = 0.0,
+    ratio_bound: float | None = None,
+    output_bound: float | None = None,
+    reference_bound: float | None = None,
+    nearest_share: float = 0.1,
+    nearest_radius: float | None = None,
+    quantiles: Sequence[float] = (0.5, 0.9, 0.99),
+    bins: int | ArrayLike = 60,
+    worst: int = 10,
+    groups: ArrayLike | None = None,
+    row_ids: ArrayLike | None = None,
+    random_state: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> SampledFairness:
+    """Measure D / d on drawn pairs of individuals and say what it shows of all pairs.
+
+    Parameters
+    ----------
+    outputs, reference, quantiles, bins, worst, groups, row_ids, progress
+        See `measure_fairness`.
+    n_pairs : int, optional
+        How many pairs to measure. By default 100,000 of a data set, or as many disjoint ones as there are. One further pair in
+        ten tells which pairs are similar.
+    population : {"data set", "population"}
+        Of which pairs to speak. ``"data set"``: pairs are drawn with replacement. ``"population"``: the individuals are taken for
+        independent draws that neither the model nor the distances were made from, and pairs share nobody.
+    pairs : {"sampled", "all"}
+        ``"all"``, for a population only, measures every pair of nine individuals in ten and uses bounds for U-statistics.
+    confidence : float, default 0.95
+        In (0, 1), of each interval for itself.
+    means : str, optional
+        How means are bounded: ``"betting"`` (the default), ``"empirical bernstein"``, ``"hoeffding"`` (the default for all pairs), or
+        ``"asymptotic"``, which is right for many pairs only.
+    lipschitz, slack : float, optional
+        L > 0 and gamma >= 0 of a condition ``D <= L d + gamma``: how often is it broken, and does it hold?
+    tolerance : float, default 0
+        Share of the pairs that may break it, in [0, 1). Where none may, a sample can show a violation but never that there is none.
+    ratio_bound, output_bound, reference_bound : float, optional
+        What D / d, D and d of no pair exceed, for example a certificate's value, or 1 for rates. Without a bound a mean has a low end
+        only. For a data set, D and d are bounded by the triangle inequality where they satisfy it.
+    nearest_share : float, default 0.1
+        Share of the pairs, in (0, 1], that counts as most similar, as far as the further pairs tell.
+    nearest_radius : float, optional
+        Count pairs with d up to this as most similar instead; no further pairs are drawn.
+    random_state : int, numpy.random.Generator or None
+
+    Returns
+    -------
+    SampledFairness
+
+    Raises
+    ------
+    ShapeError
+        Outputs and reference speak of different numbers of individuals.
+    InputError
+        An option out of its range, more pairs than there are, or a pair that exceeds a bound.
+    DistanceError
+        No drawn pair has a defined reference distance.
+
+    Warns
+    -----
+    ConstantOutputWarning
+        If the spread of the outputs is below 1% of their size.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.standard_normal((2000, 3))
+    >>> found = measure_sampled(
+    ...     people @ [0.5, 0.2, 0.1], RowDistance(people), lipschitz=0.6, tolerance=0.01, random_state=0, n_pairs=1000
+    ... )
+    >>> print(found.verdict)
+    D <= 0.6 d for all pairs of this data set but a share of 0.01: holds (a share of at most 0.002991 violates
+    by Clopper-Pearson on 1,000 pairs; confidence 0.95)
+    """
+    check_options(nearest_share, quantiles, worst, lipschitz, slack)
+    check_tolerance(tolerance)
+    distance = output_distance("outputs", outputs, reference)
+    check_order("groups", groups, reference.row_ids)
+    ids, edges, asked = individual_ids(row_ids, reference), checked_bins(bins), tuple(map(float, quantiles))
+    numbered = None if groups is None else number_groups(groups, reference.n_individuals)
+    condition = None if lipschitz is None else (lipschitz, slack, tolerance)
+    request = _Request(ids, edges, worst, asked, numbered, condition)
+    plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
+    bounds = Bounds(ratio_bound, output_bound, reference_bound)
+    generator = generator_of(random_state)
+    sample, radius = _measure(distance, reference, plan, bounds, generator, progress)
+    return SampledFairness(
+        reference=reference.description,
+        output=distance.description,
+        similar=sample.similar(nearest_share, radius),
+        **_summary(sample, request, distance.scale),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Request:
+    """What to report: ids, bins, how many worst pairs, quantiles, numbered groups, and L, slack and tolerance of a condition."""
+
+    ids: NDArray[Any]
+    bins: int | NDArray[np.float64]
+    worst: int
+    quantiles: tuple[float, ...]
+    groups: tuple[NDArray[Any], NDArray[np.intp]] | None
+    condition: tuple[float, float, float] | None
+
+
+def _measure(
+    output: PairwiseDistance,
+    reference: PairwiseDistance,
+    plan: Plan,
+    bounds: Bounds,
+    generator: np.random.Generator,
+    progress: Progress | None,
+) -> tuple[PairSample, float]:
+    """Draw and measure pairs; return them and the radius within which they count as similar."""
+    drawn = draw(output, reference, plan, generator, progress)
+    if plan.population == "data set":
+        bounds = _bounded(bounds, output, reference)
+    return PairSample.of(drawn, bounds, output.n_individuals), drawn.radius
+
+
+def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict[str, Any]:
+    """Compute every figure over the drawn pairs."""
+    overall, claims = sample.overall(), sample.claims
+    return {
+        **_counts(sample),
+        **overall,
+        "quantiles": {q: claims.quantile(sample.ratios, q) for q in request.quantiles},
+        **_as_drawn(sample, request),
+        "groups": request.groups and _split(sample, *request.groups),
+        **(_at_limit(sample, *request.condition) if request.condition else {}),
+        "notes": (*_notes(sample, overall["output_spread"].value, scale), *_note_on_groups(request)),
+        "population": claims.population,
+        "confidence": claims.confidence,
+        "share_above_max": claims.beyond_maximum(sample.ratios),
+        "similar_share": claims.rate(sample.near),
+    }
+
+
+def _bounded(bounds: Bounds, output: PairwiseDistance, reference: PairwiseDistance) -> Bounds:
+    """Complete bounds by the triangle inequality."""
+    return Bounds(
+        bounds.ratio,
+        distance_bound(output) if bounds.output is None else bounds.output,
+        distance_bound(reference) if bounds.reference is None else bounds.reference,
+    )
+
+
+def _counts(sample: PairSample) -> dict[str, Any]:
+    """Count the drawn pairs, and those that no ratio does justice to."""
+    return {
+        "n_individuals": sample.n_individuals,
+        "n_pairs": sample.ratios.size,
+        "n_zero_distance": int(np.count_nonzero(sample.reference == 0)),
+        "n_infinite": int(np.count_nonzero(np.isinf(sample.ratios))),
+        "n_undefined": int(np.count_nonzero(~sample.defined)),
+    }
+
+
+def _at_limit(sample: PairSample, lipschitz: float, slack: float, tolerance: float) -> dict[str, Any]:
+    """Count violations and judge: each end of the rate alone may use the whole error, since only one of them can mislead."""
+    events = sample.violates(lipschitz, slack)
+    found = sample.violations(lipschitz, slack)
+
+    def judge(rate: MetricValue) -> Verdict:
+        return judge_rate(rate, lipschitz, tolerance=tolerance, slack=slack)
+
+    verdict = strongest_verdict(
+        judge(sample.claims.rate(events, "upper")), judge(sample.claims.rate(events, "lower"))
+    )
+    return {
+        "violations": found,
+        "capped_mean_ratio": sample.claims.mean(np.minimum(sample.ratios, lipschitz), lipschitz),
+        "verdict": judge(found.rate) if verdict.status == "inconclusive" else verdict,
+    }
+
+
+def _as_drawn(sample: PairSample, request: _Request) -> dict[str, Any]:
+    """Return what shows the pairs drawn and no others."""
+    bins = request.bins
+    edges = EqualBins(bins, histogram_reach(sample.ratios)) if isinstance(bins, int) else bins
+    return {
+        "histogram": ratio_histogram(sample.ratios, edges),
+        "worst": _worst_pairs(sample, request.worst, request.ids),
+        "epsilon_delta": EpsilonBins.of(sample.reference).curve(sample.output),
+    }
+
+
+def _split(sample: PairSample, names: NDArray[Any], numbers: NDArray[np.intp]) -> GroupSplit:
+    left, right = pair_positions(sample.places, sample.n_individuals)
+    return sample.groups(names, numbers[left], numbers[right])
+
+
+def _worst_pairs(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[WorstPair, ...]:
+    """Name the drawn pairs with the largest ratios, a pair that was drawn twice once."""
+    _, first = np.unique(sample.places, return_index=True)
+    ratios, output = sample.ratios[first], sample.output[first]
+    chosen = first[largest_places(ratios, output, count)]
+    left, right = pair_positions(sample.places[chosen], sample.n_individuals)
+    return name_pairs(
+        left, right, ids, sample.reference[chosen], sample.output[chosen], sample.ratios[chosen]
+    )
+
+
+def _note_on_groups(request: _Request) -> list[str]:
+    n_groups = 0 if request.groups is None else len(request.groups[0])
+    if n_groups <= MOST_GROUPS_APART:
+        return []
+    return [
+        f"{n_groups} groups: figures within and across groups, none for every two of them, for which too few pairs are drawn"
+    ]
+
+
+def _notes(sample: PairSample, spread: float, scale: float | None) -> tuple[str, ...]:
+    """Say what a reader must know."""
+    counts, notes = _counts(sample), []
+    if sample.claims.population == POPULATION:
+        notes.append(
+            "for individuals that are independent draws, which model and distances were not made from"
+        )
+    unbounded = [name for name, bound in vars(sample.bounds).items() if bound is None]
+    if unbounded:
+        words = " and ".join(f"{name}_bound" for name in unbounded)
+        notes.append(f"means without a high end: nothing bounds what was not drawn; give {words} if known")
+    if counts["n_infinite"]:
+        notes.append(
+            f"{counts['n_infinite']:,} pairs drawn have d = 0 but different outputs: an infinite ratio"
+        )
+    if counts["n_undefined"]:
+        notes.append(
+            f"{counts['n_undefined']:,} pairs drawn have no defined reference distance and count nowhere"
+        )
+    notes.append("histogram, epsilon-delta curve and worst pairs are those of the pairs drawn")
+    return (*notes, *constant_notes(spread, scale))

@@ -1,0 +1,191 @@
+"""From drawn pairs to the figures of an audit, each with its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, isnan, nan, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels import beyond_rounding, excesses, pair_ratios
+from likewise._typing import Floats, Mask
+from likewise.errors import DistanceError
+from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
+from likewise.fairness.metrics.metric_value import SampledValue
+from likewise.fairness.metrics.similar import SimilarPairs, reach
+from likewise.fairness.metrics.violations import SHARES, Violations
+from likewise.fairness.sampled.claims import Claims
+from likewise.fairness.sampled.pair_sample import DrawnPairs
+from likewise.fairness.sampled.sampling import DATA_SET, Bounds
+
+MOST_GROUPS_APART = 30
+"""Up to so many groups every two of them get figures. Of more, thousands of kinds of pairs have a few draws each: dear, and no news."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairSample:
+    """Drawn pairs with a defined reference distance, and what is known of them.
+
+    Parameters
+    ----------
+    claims : Claims
+    bounds : Bounds
+    n_individuals : int
+    places : ndarray of int, shape (n_pairs,)
+    reference, output, ratios : ndarray, shape (n_pairs,)
+        d, D and D / d.
+    near : ndarray of bool, shape (n_pairs,)
+        Which are most similar.
+    defined : ndarray of bool, shape (n_drawn,)
+        Which of all pairs drawn these are.
+    """
+
+    claims: Claims
+    bounds: Bounds
+    n_individuals: int
+    places: NDArray[np.intp]
+    reference: Floats
+    output: Floats
+    ratios: Floats
+    near: Mask
+    defined: Mask
+
+    @classmethod
+    def of(cls, drawn: DrawnPairs, bounds: Bounds, n_individuals: int) -> PairSample:
+        """Set undefined pairs apart and hold the others against the bounds."""
+        defined = ~np.isnan(drawn.reference)
+        if not defined.any():
+            raise DistanceError(
+                f"none of {defined.size:,} pairs drawn has a defined distance", "at least one"
+            )
+        reference, output = drawn.reference[defined], drawn.output[defined]
+        ratios = pair_ratios(output, reference)
+        bounds.check(reference=reference, output=output, ratio=ratios)
+        near = reference <= reach(drawn.radius)
+        places = drawn.places[defined]
+        return cls(drawn.claims, bounds, n_individuals, places, reference, output, ratios, near, defined)
+
+    def overall(self) -> dict[str, Any]:
+        """Return the figures over all pairs."""
+        bounds, finite = self.bounds, np.isfinite(self.ratios)
+        counted = self.defined.copy()
+        counted[self.defined] = finite
+        return {
+            "mean_ratio": self._ordered_mean(None, self.defined),
+            "pair_mean_ratio": self.claims.mean(self.ratios, bounds.ratio),
+            "finite_mean_ratio": self._ordered_mean(None if finite.all() else finite, counted),
+            "max_ratio": self.claims.maximum(self.ratios, bounds.ratio),
+            "scale_free_ratio": self._scale_free(None),
+            "mean_reference_distance": self.claims.mean(self.reference, bounds.reference),
+            "mean_output_distance": self.claims.mean(self.output, bounds.output),
+            "output_spread": self._spread(),
+        }
+
+    def similar(self, share: float, radius: float) -> SimilarPairs:
+        """Return the figures over the most similar pairs."""
+        near, n_near = self.near, int(np.count_nonzero(self.near))
+        mean = self.claims.mean(self.ratios, self.bounds.ratio, near)
+        gap = self.claims.mean(self.output, self.bounds.output, near)
+        largest, finite = self.claims.maximum(self.ratios[near], self.bounds.ratio), self._finite_mean(near)
+        return SimilarPairs(share, radius, n_near, mean, largest, gap, self._scale_free(near), finite)
+
+    def violations(self, lipschitz: float, slack: float) -> Violations:
+        """Hold the pairs against ``D <= L d + gamma``."""
+        beyond = excesses(self.output, self.reference, lipschitz)
+        needed = {share: self.claims.quantile(beyond, 1 - share) for share in SHARES}
+        excess, broken = beyond_rounding(beyond - slack, self.output), self.violates(lipschitz, slack)
+        return Violations(
+            lipschitz,
+            slack,
+            int(np.count_nonzero(broken)),
+            self.claims.rate(broken),
+            self.claims.mean(excess, self.bounds.output),
+            self.claims.maximum(excess, self.bounds.output),
+            needed,
+        )
+
+    def violates(self, lipschitz: float, slack: float) -> Mask:
+        """Mark the pairs with ``D > L d + gamma``, by more than rounding."""
+        return beyond_rounding(excesses(self.output, self.reference, lipschitz) - slack, self.output) > 0
+
+    def groups(self, names: NDArray[Any], left: NDArray[np.intp], right: NDArray[np.intp]) -> GroupSplit:
+        """Return the figures of every kind of pair; `left` and `right` number the two groups of each."""
+        low, high = np.minimum(left, right), np.maximum(left, right)
+        apart = range(len(names) if len(names) <= MOST_GROUPS_APART else 0)
+        kinds = [(a, b) for a in apart for b in apart[a:]]
+        return GroupSplit(
+            self._kind("within", low == high),
+            self._kind("across", low != high),
+            tuple(self._kind(f"{names[a]} and {names[b]}", (low == a) & (high == b)) for a, b in kinds),
+        )
+
+    def _kind(self, name: str, chosen: Mask) -> GroupMetrics:
+        claims, bounds, similar = self.claims, self.bounds, chosen & self.near
+        return GroupMetrics(
+            name,
+            int(np.count_nonzero(chosen)),
+            int(np.count_nonzero(similar)),
+            claims.mean(self.ratios, bounds.ratio, chosen),
+            claims.maximum(self.ratios[chosen], bounds.ratio),
+            claims.mean(self.output, bounds.output, chosen),
+            claims.mean(self.reference, bounds.reference, chosen),
+            claims.mean(self.ratios, bounds.ratio, similar),
+            claims.mean(self.output, bounds.output, similar),
+            int(np.count_nonzero(np.isinf(self.ratios[chosen]))),
+            self._finite_mean(chosen),
+        )
+
+    def _finite_mean(self, within: Mask) -> SampledValue:
+        """Claim the mean ratio of those pairs within that have a finite one."""
+        return self.claims.mean(self.ratios, self.bounds.ratio, within & np.isfinite(self.ratios))
+
+    def _ordered_mean(self, within: Mask | None, counted: Mask) -> SampledValue:
+        """Claim the mean over ordered pairs, where i = j contributes 0 and counts, and `counted` marks the pairs that count.
+
+        With w their share of all pairs it is ``(m - 1) w / ((m - 1) w + 1)`` times the mean over unordered ones. A hundredth of
+        the error goes to w. In a population nobody meets themself.
+        """
+        claims, others = self.claims, self.n_individuals - 1
+        if claims.population != DATA_SET:
+            return claims.mean(self.ratios, self.bounds.ratio, within)
+        mean = claims.spending(0.99).mean(self.ratios, self.bounds.ratio, within)
+        share = claims.spending(0.01).rate(counted)
+        value, low, high = (others * w / (others * w + 1) for w in (share.value, share.low, share.high))
+        return replace(
+            mean,
+            value=mean.value * value,
+            low=mean.low * low,
+            high=mean.high * high,
+            confidence=claims.confidence,
+        )
+
+    def _scale_free(self, within: Mask | None) -> SampledValue:
+        """Claim mean(D / d) mean(d) / mean(D), each mean with a third of the error."""
+        claims = self.claims.spending(1 / 3)
+        ratio = claims.mean(self.ratios, self.bounds.ratio, within)
+        reference = claims.mean(self.reference, self.bounds.reference)
+        output = claims.mean(self.output, self.bounds.output)
+        value = ratio.value * reference.value / output.value if output.value else nan
+        low = _or(0.0, ratio.low * reference.low / output.high if output.high else 0.0)
+        high = _or(inf, ratio.high * reference.high / output.low if output.low else inf)
+        method = f"product of means, {ratio.method}"
+        return replace(
+            ratio, value=value, low=low, high=high, confidence=self.claims.confidence, method=method
+        )
+
+    def _spread(self) -> SampledValue:
+        """Claim ``sqrt((1/m^2) sum_{i<j} D^2)``, in a population ``sqrt(E D^2 / 2)``; an undefined pair counts as 0."""
+        squares = np.zeros(self.defined.size)
+        squares[self.defined] = self.output**2
+        bound = None if self.bounds.output is None else self.bounds.output**2
+        mean, m = self.claims.mean(squares, bound), self.n_individuals
+        share = (m - 1) / m / 2 if self.claims.population == DATA_SET else 0.5
+        value, low, high = (sqrt(share * end) for end in (mean.value, mean.low, mean.high))
+        return replace(mean, value=value, low=low, high=high, n_pairs=self.output.size)
+
+
+def _or(otherwise: float, value: float) -> float:
+    """Return a value, or what is always true of it where it is an infinity times 0."""
+    return otherwise if isnan(value) else value

@@ -1,0 +1,166 @@
+"""K-nearest neighbours on a complete matrix, as in Experiment 2 of Section 6, and on observed entries alone."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likewise._typing import Floats
+from likewise.errors import ModelError, ShapeError, unknown_name
+from likewise.inference.neighbors.training_rows import Matrix, TrainingRows, WeightedAverage
+from likewise.inference.neighbors.weights import neighbor_weights
+from likewise.memory import ensure_fits
+from likewise.progress import Progress
+
+Average = Literal["all", "co-raters"]
+
+AVERAGES: tuple[Average, ...] = ("all", "co-raters")
+"""Whose entries count in the average for an item: all neighbours', or those neighbours' who observed the item."""
+
+
+def nearest_neighbor_outputs(
+    matrix: Matrix,
+    n_neighbors: int | None = 10,
+    *,
+    average: Average = "all",
+    targets: ArrayLike | None = None,
+    new_rows: Matrix | None = None,
+    progress: Progress | None = None,
+) -> Floats:
+    """Give each individual the similarity-weighted average of the rows of those most similar to it.
+
+    Similarity is the adjusted cosine: each item's mean over all individuals is subtracted from its column, then
+    the cosine between rows is taken. With K neighbours N(i) of similarity s_ij the output is
+    ``Y_i = sum_{j in N(i)} max(s_ij, 0) B_j / sum_{j in N(i)} max(s_ij, 0)``.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_array, shape (m, n)
+        B; rows are individuals. In a sparse matrix an entry that is not stored is 0 for ``average="all"`` and
+        missing for ``average="co-raters"``, where NaN marks what is missing in a dense one.
+    n_neighbors : int or None, default 10
+        K, at least 1 and less than m. None takes every other individual whose similarity is positive.
+    average : {"all", "co-raters"}, default "all"
+        ``"co-raters"`` counts, for each item, only those neighbours who observed it. Item means are then over the
+        observed entries, and a cosine takes what is missing as neither above nor below the mean.
+        Few of ten neighbours observed a given item, so that ``n_neighbors=None`` serves better there.
+    targets : array-like, shape (m,) or (m, t), optional
+        Average these, one row for each individual, instead of the rows of `matrix`.
+    new_rows : ndarray or csr_array, shape (k, n), optional
+        Individuals never seen, whose neighbours are sought among the rows of `matrix`, with its item means.
+        By default the rows of `matrix` themselves, of which none is its own neighbour.
+    progress : callable, optional
+        Called with (rows done, rows in all) after each block.
+
+    Returns
+    -------
+    ndarray, shape (m, n), or (k, n) for new rows, or with the columns of `targets`
+        Within the range of what is averaged.
+
+    Raises
+    ------
+    ModelError
+        If `n_neighbors` does not fit the number of individuals, or `average` is unknown.
+    ShapeError
+        If there is not one target for each individual, or new rows have other columns.
+    MemoryLimitError
+        If the outputs would not fit.
+
+    Notes
+    -----
+    What the paper leaves open is settled so that an output is always a weighted average of rows:
+
+    - An individual of similarity 0 or below is not similar and has weight 0, also where it is among the K.
+    - A row that equals the item means has no direction: its similarity to every row is 0.
+    - Where no weight is left, for a row or (``"co-raters"``) for an item, the output is the item mean.
+    - Among individuals of equal similarity (to 12 decimals) the first row is nearest.
+    - An item that nobody observed has the mean of all observed entries as its mean.
+
+    Blocks of rows are compared with all rows, so that memory beside the outputs is a few times 32 MiB.
+
+    References
+    ----------
+    Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Section 6, Experiment 2.
+    Sarwar, Karypis, Konstan, Riedl, "Item-based collaborative filtering recommendation algorithms", 2001.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> B = np.array([[1.0, 0.0, 0.0], [1.0, 0.2, 0.0], [0.0, 0.0, 1.0], [0.0, 0.4, 1.0]])
+    >>> nearest_neighbor_outputs(B, n_neighbors=1)
+    array([[1. , 0.2, 0. ],
+           [1. , 0. , 0. ],
+           [0. , 0.4, 1. ],
+           [0. , 0. , 1. ]])
+    """
+    check_neighbors(n_neighbors, matrix.shape[0])
+    training = _training_rows(matrix, average)
+    queries = training.centred if new_rows is None else training.center(_fitting(new_rows, matrix))
+    outputs_of = (
+        training.average if targets is None else WeightedAverage.of(_fitting_targets(targets, matrix))
+    )
+    outputs = _allocate(queries.matrix.shape[0], outputs_of.mean.size)
+    for rows, weights in neighbor_weights(
+        training.centred, None if new_rows is None else queries, n_neighbors
+    ):
+        outputs[rows] = outputs_of(weights)
+        if progress is not None:
+            progress(rows.stop, outputs.shape[0])
+    return outputs.ravel() if targets is not None and np.ndim(targets) == 1 else outputs
+
+
+def check_neighbors(n_neighbors: int | None, n_individuals: int) -> None:
+    """Raise ModelError unless every individual has that many others.
+
+    Examples
+    --------
+    >>> check_neighbors(10, 6040)
+    >>> check_neighbors(10, 4)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.ModelError: n_neighbors is 10 with n_samples = 4 individuals; expected 1 to 3. Hint: an individual is not its own neighbour
+    """
+    if n_individuals < 2:
+        raise ModelError(f"n_samples = {n_individuals} individual", "two or more, to have a neighbour")
+    if n_neighbors is None:
+        return
+    if not isinstance(n_neighbors, int | np.integer) or isinstance(n_neighbors, bool):
+        raise ModelError(
+            f"n_neighbors is {n_neighbors!r}", "a whole number, or None for all that are similar"
+        )
+    if not 1 <= n_neighbors < n_individuals:
+        raise ModelError(
+            f"n_neighbors is {n_neighbors} with n_samples = {n_individuals} individuals",
+            f"1 to {n_individuals - 1}",
+            "an individual is not its own neighbour",
+        )
+
+
+def _training_rows(matrix: Matrix, average: Average) -> TrainingRows:
+    if average not in AVERAGES:
+        raise ModelError(*unknown_name("average", average, AVERAGES))
+    return TrainingRows.complete(matrix) if average == "all" else TrainingRows.partial(matrix)
+
+
+def _fitting(new_rows: Matrix, matrix: Matrix) -> Matrix:
+    if new_rows.ndim != 2 or new_rows.shape[1] != matrix.shape[1]:
+        raise ShapeError(f"new rows of shape {new_rows.shape}", f"(any, {matrix.shape[1]})")
+    return new_rows
+
+
+def _fitting_targets(targets: ArrayLike, matrix: Matrix) -> Floats:
+    values = np.asarray(targets, dtype=np.float64)
+    if values.ndim not in (1, 2) or values.shape[0] != matrix.shape[0]:
+        raise ShapeError(
+            f"targets of shape {values.shape}", f"one row for each of {matrix.shape[0]} individuals"
+        )
+    return values.reshape(values.shape[0], -1)
+
+
+def _allocate(rows: int, columns: int) -> Floats:
+    ensure_fits(
+        8 * rows * columns, f"outputs of shape {rows:,} x {columns:,}", "ask for fewer rows or targets"
+    )
+    return np.empty((rows, columns))

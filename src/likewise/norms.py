@@ -1,0 +1,128 @@
+"""The lq norms by name and by number, and distances between given pairs of rows, straight from their definition."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.errors import DistanceError
+
+Norm = str | float
+"""``"l1"``, ``"l2"``, or any number q >= 1."""
+
+_PAIR_ENTRIES = 1 << 22
+_CACHED_ENTRIES = 1 << 15
+
+
+def norm_order(norm: Norm) -> float:
+    """Return q of an lq norm given by name or number.
+
+    Raises
+    ------
+    DistanceError
+        If it is neither, below 1, or not finite: below 1 the triangle inequality fails.
+
+    Examples
+    --------
+    >>> norm_order("l1"), norm_order(2), norm_order("l1.5")
+    (1.0, 2.0, 1.5)
+    """
+    try:
+        order = float(norm[1:] if isinstance(norm, str) and norm[:1] == "l" else norm)
+    except (TypeError, ValueError):
+        order = np.nan
+    if not 1 <= order < np.inf:
+        raise DistanceError(f"norm {norm!r}", "'l1', 'l2' or a finite number q >= 1")
+    return order
+
+
+def norm_name(order: float) -> str:
+    """Write q as a name; the inverse of `norm_order`."""
+    return f"l{order:g}"
+
+
+def row_norms(rows: Floats, order: float) -> Floats:
+    """Return the lq norm of every row, some at a time: no copy of all of them is made."""
+    step = max(1, _CACHED_ENTRIES // rows.shape[1])
+    parts = (rows[k : k + step] for k in range(0, len(rows), step))
+    return np.concatenate([np.linalg.norm(part, ord=order, axis=1) for part in parts])
+
+
+def row_differences(
+    rows: Floats | sparse.csr_array, left: NDArray[np.intp], right: NDArray[np.intp], order: float
+) -> Floats:
+    """Measure ``||rows[left[k]] - rows[right[k]]||_q`` by subtracting the rows, some million entries at a time.
+
+    Parameters
+    ----------
+    rows : ndarray or csr_array, shape (n_individuals, n_features)
+    left, right : ndarray of int, shape (n_pairs,)
+    order : float
+        q.
+
+    Returns
+    -------
+    ndarray, shape (n_pairs,)
+    """
+    pairs_at_once = max(1, _PAIR_ENTRIES // max(1, _widest(rows)))
+    parts = [slice(k, k + pairs_at_once) for k in range(0, len(left), pairs_at_once)]
+    if isinstance(rows, np.ndarray):
+        powers = [(np.abs(rows[left[part]] - rows[right[part]]) ** order).sum(axis=1) for part in parts]
+    else:
+        powers = [power_sums(sparse.csr_array(rows[left[part]] - rows[right[part]]), order) for part in parts]
+    return np.concatenate([np.empty(0), *powers]) ** (1 / order)
+
+
+def power_sums(rows: sparse.csr_array, order: float) -> Floats:
+    """Return ``sum |x|^q`` of every row of a sparse matrix."""
+    powers = sparse.csr_array((np.abs(rows.data) ** order, rows.indices, rows.indptr), shape=rows.shape)
+    return np.asarray(powers.sum(axis=1), dtype=np.float64)
+
+
+def _widest(rows: Floats | sparse.csr_array) -> int:
+    """Return how many entries the longest row stores."""
+    return rows.shape[1] if isinstance(rows, np.ndarray) else int(np.diff(rows.indptr).max(initial=1))
+
+
+def order_of(norm: Norm) -> float:
+    """Return q of an lq norm given by name or number; the largest entry, ``"linf"``, included.
+
+    Raises
+    ------
+    DistanceError
+        If it is neither, or below 1.
+
+    Examples
+    --------
+    >>> order_of("l2"), order_of("linf"), order_of(1)
+    (2.0, inf, 1.0)
+    """
+    return inf if norm in ("linf", inf) else norm_order(norm)
+
+
+def dual_order(order: float) -> float:
+    """Return q with 1/p + 1/q = 1, so that ``|x . y| <= ||x||_p ||y||_q`` (Hölder, attained).
+
+    Examples
+    --------
+    >>> dual_order(1.0), dual_order(2.0), dual_order(inf)
+    (inf, 2.0, 1.0)
+    """
+    if order == 1:
+        return inf
+    return 1.0 if order == inf else order / (order - 1)
+
+
+def conversion(order: float, to: float, n: int) -> float:
+    """Return the smallest c with ``||x||_to <= c ||x||_order`` for every x of n entries.
+
+    Examples
+    --------
+    >>> conversion(1, 2, 9), conversion(2, 1, 9), conversion(inf, 2, 9)
+    (1.0, 3.0, 3.0)
+    """
+    return 1.0 if to >= order else float(n ** (1 / to - 1 / order))

@@ -1,0 +1,215 @@
+"""Positions on an axis, checked: what NumPy would round, wrap around or take for a mask is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import ModelError, ObservationError, ShapeError, option
+from likewise.observations.ids import as_id_array, places_by_text
+
+
+def checked_positions(given: ArrayLike, length: int, axis: str) -> NDArray[np.intp]:
+    """Return positions on an axis as integers.
+
+    Parameters
+    ----------
+    given : array-like of int
+        From 0 to ``length - 1``; counting from the end is refused, since -1 is also what look-ups return for "not found".
+    length : int
+        Of the axis.
+    axis : str
+        ``"row"`` or ``"column"``, for the message.
+
+    Raises
+    ------
+    ShapeError
+        Fractions, booleans, text; a position outside the axis, which is named.
+
+    Examples
+    --------
+    >>> checked_positions([2, 0], 3, "row")
+    array([2, 0])
+    >>> checked_positions([3], 3, "row")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.ShapeError: row position 3; expected positions from 0 to 2. Hint: positions are not ids
+    """
+    positions = np.asarray(given)
+    if not positions.size:
+        return positions.astype(np.intp)
+    if positions.dtype.kind not in "iu":
+        raise ShapeError(f"{axis} positions of type {positions.dtype}", "integers, counted from 0")
+    outside = positions[(positions < 0) | (positions >= length)]
+    if outside.size:
+        raise ShapeError(
+            f"{axis} position {outside[0]}", f"positions from 0 to {length - 1}", "positions are not ids"
+        )
+    return positions.astype(np.intp)
+
+
+def checked_selection(given: ArrayLike, length: int, axis: str) -> NDArray[np.intp]:
+    """Return positions, also those that a mask marks.
+
+    Parameters
+    ----------
+    given : array-like of int, or of bool with one entry for each position
+    length, axis
+        See `checked_positions`.
+
+    Raises
+    ------
+    ShapeError
+        A mask of another length; else as `checked_positions`.
+    """
+    chosen = np.atleast_1d(given)
+    if chosen.dtype != np.bool_:
+        return checked_positions(chosen, length, axis)
+    if chosen.shape != (length,):
+        raise ShapeError(f"a mask of shape {chosen.shape}", f"one entry for each of {length} {axis}s")
+    return np.flatnonzero(chosen)
+
+
+_SHOWN = 3
+
+
+def positions_of(ids: ArrayLike, known: NDArray[Any], axis: str) -> NDArray[np.intp]:
+    """Find where ids stand on an axis.
+
+    Parameters
+    ----------
+    ids : array-like, shape (k,)
+        An id that is not known as it is, is looked for by its text: 7 finds "7".
+    known : ndarray, shape (n,)
+        The ids of the axis, each once.
+    axis : str
+        ``"row"`` or ``"column"``, for the message.
+
+    Returns
+    -------
+    ndarray of int, shape (k,)
+
+    Raises
+    ------
+    ObservationError
+        Naming the first ids that are unknown, and how many there are; ids to be looked for by their text where two are written alike.
+
+    Examples
+    --------
+    >>> positions_of(["tea", "tea", "milk"], np.array(["milk", "tea"], dtype=object), "column")
+    array([1, 1, 0])
+    """
+    listed, names = as_id_array(ids).tolist(), known.tolist()
+    exact = {name: position for position, name in enumerate(names)}
+    by_text = {} if all(name in exact for name in listed) else places_by_text(names)
+    found = [exact.get(name, by_text.get(str(name), -1)) for name in listed]
+    positions = np.array(found, dtype=np.intp)
+    unknown = dict.fromkeys(listed[k] for k in np.flatnonzero(positions < 0))
+    if unknown:
+        shown = ", ".join(repr(name) for name in list(unknown)[:_SHOWN])
+        raise ObservationError(
+            f"{len(unknown):,} unknown {axis} id{'s' * (len(unknown) > 1)}: {shown}"
+            + (", ..." if len(unknown) > _SHOWN else ""),
+            f"ids of the observations, such as {names[0]!r}",
+        )
+    return positions
+
+
+_NAMED = 5
+
+
+def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: str = "outputs") -> list[int]:
+    """Return where each wanted id is; ids that are written alike are the same, so that 7 finds "7".
+
+    Parameters
+    ----------
+    ids : ndarray
+        Of the rows of a file; there may be others than those wanted.
+    wanted : sequence
+    name : str
+        What to call the file.
+    what : str
+        What a row holds.
+
+    Raises
+    ------
+    ModelError
+        If an individual has no row, or several; the message says how many match.
+    ObservationError
+        If two wanted ids are written alike.
+    """
+    places_by_text(wanted)  # where two of them are written alike, one would get the other's row
+    found = [str(other) for other in ids.tolist()]
+    position = {other: place for place, other in enumerate(found)}
+    absent = [other for other in wanted if str(other) not in position]
+    if absent:
+        raise ModelError(
+            f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {_listed(absent)}",
+            "a row for each",
+            f"its ids begin {_listed(ids.tolist(), more=False)}{_if_nobody_was_named(wanted, absent)}",
+        )
+    if len(position) < len(found):
+        repeated = [other for other, count in Counter(found).items() if count > 1]
+        raise ModelError(f"{name} has several rows for {_listed(repeated)}", "one row for each individual")
+    return [position[str(other)] for other in wanted]
+
+
+def _if_nobody_was_named(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
+    """Say how to name the individuals where they are only counted and no count is an id of the file."""
+    if len(absent) < len(wanted) or list(wanted) != list(range(len(wanted))):
+        return ""
+    return f"; the individuals are only numbered: name the column of the observations that holds their ids, {option('id_columns')}"
+
+
+def _listed(names: Sequence[Any], *, more: bool = True) -> str:
+    listing = ", ".join(repr(name) for name in names[:_NAMED])
+    return listing + (", ..." if more and len(names) > _NAMED else "")
+
+
+def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
+    """Raise where values carry the ids of the individuals as labels, but in another order than they are taken in.
+
+    Parameters
+    ----------
+    what : str
+        What the values are.
+    values : object
+        Only a frame or column with an index of its own, as pandas has, says anything of an order.
+    ids : ndarray, shape (m,), or None
+        Of the individuals, in their order.
+
+    Raises
+    ------
+    ShapeError
+
+    Examples
+    --------
+    >>> check_order("outputs", [0.5, 0.1], np.array(["ann", "bea"]))  # no labels
+    """
+    labels = None if ids is None else _labels(values)
+    if labels is None or ids is None:
+        return
+    names = [str(name) for name in ids.tolist()]
+    if labels != names and Counter(labels) == Counter(names):
+        raise ShapeError(
+            f"{what} whose index has the individuals in another order",
+            "the order of the individuals",
+            ".loc[Z.row_ids] puts them in order; .to_numpy() takes them as they are",
+        )
+
+
+def _labels(values: Any) -> list[str] | None:
+    """Return the labels of rows as text; None where there are none but a count from 0."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return None
+    import narwhals as nw
+
+    native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
+    index = nw.maybe_get_index(native) if isinstance(native, nw.DataFrame | nw.Series) else None
+    if index is None or type(index).__name__ == "RangeIndex":
+        return None
+    return [str(label) for label in index]

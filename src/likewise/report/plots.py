@@ -1,0 +1,272 @@
+"""Draw a figure for a file or to stand in a page: the same bytes for the same numbers, whatever matplotlib is set to."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from likewise.fairness.metrics.curves import new_axes
+from likewise.report.numbers import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from likewise.report.records import AuditRecord
+
+FileFormat = Literal["svg", "png"]
+Paint = Callable[["Figure"], Any]
+"""Draws on an empty figure."""
+
+INK = "#1c1e21"
+"""Text and axes; becomes the colour of the surrounding text where a figure stands in a page."""
+
+SIZE = (7.2, 3.8)
+"""Of a figure with one pair of axes, in inches."""
+
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.15,
+    "grid.color": INK,
+    "legend.frameon": False,
+    "text.parse_math": False,  # a name with dollar signs is no formula
+} | dict.fromkeys(
+    ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), INK
+)
+
+_NO_DATE = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+
+
+def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float, float] = SIZE) -> bytes:
+    """Draw a figure for a file.
+
+    Parameters
+    ----------
+    paint : callable
+        Draws on an empty figure.
+    name : str
+        Makes the ids within an SVG the same on every run, and different between figures.
+    file_format : {"svg", "png"}
+    size : (float, float)
+        In inches.
+
+    Returns
+    -------
+    bytes
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    stream = io.BytesIO()
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE | {"svg.hashsalt": name})
+        figure = Figure(figsize=size, layout="constrained")
+        paint(figure)
+        figure.savefig(
+            stream,
+            format=file_format,
+            dpi=150,
+            transparent=file_format == "svg",
+            metadata=_NO_DATE[file_format],
+        )
+    return stream.getvalue()
+
+
+def as_inline(svg: bytes, name: str, colors: Mapping[str, str] | None = None) -> str:
+    """Make a drawing stand in a page: no file header, ids of its own, and the colours of the page.
+
+    Parameters
+    ----------
+    svg : bytes
+        From `to_bytes`.
+    name : str
+        Of the figure; no other in the page has it.
+    colors : mapping of str to str, optional
+        The page's names of colours that are drawn.
+
+    Returns
+    -------
+    str
+    """
+    drawing = svg.decode()
+    for mark in ('id="', "url(#", 'href="#'):
+        drawing = drawing.replace(mark, f"{mark}{name.replace('_', '-')}-")
+    for variable, color in (colors or {}).items():
+        drawing = drawing.replace(color, f"var(--{variable}, {color})")
+    return drawing[drawing.index("<svg") :].replace(INK, "currentColor").strip()
+
+
+Plot = Callable[["AuditRecord", "Axes"], Any]
+Caption = Callable[["AuditRecord"], str]
+
+_ARM_COLORS = {"without": "#d55e00", "with": "#0072b2", "outputs": "#0072b2"}
+"""Vermillion and blue of Okabe and Ito (2008): told apart with any colour vision, and in grey."""
+
+_ARM_LINES = {"without": "--", "with": "-", "outputs": "-"}
+
+_FEW_VALUES = 12
+"""Up to so many singular values each has a mark and a place of its own: a line through two of them on a logarithmic axis shows nothing."""
+
+
+def plot_histogram(report: AuditRecord, ax: Axes | None = None) -> Axes:
+    """Draw the ratios D / d of all pairs, both arms over each other (the paper's Figures 1 and 3).
+
+    Parameters
+    ----------
+    report : AuditRecord
+    ax : matplotlib Axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _axes_for_arms(report, ax)
+    for arm in report.arms.values():
+        arm.fairness.plot_histogram(ax, arm.label)
+    ax.set_xlim(left=0)
+    return ax
+
+
+def plot_epsilon_delta(report: AuditRecord, ax: Axes | None = None) -> Axes:
+    """Draw, for each reference distance, the largest output distance of pairs that are no farther apart.
+
+    Parameters
+    ----------
+    report : AuditRecord
+    ax : matplotlib Axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _axes_for_arms(report, ax)
+    for arm in report.arms.values():
+        arm.fairness.plot_epsilon_delta(ax, arm.label)
+    if all(arm.fairness.epsilon_delta.epsilon[0] > 0 for arm in report.arms.values()):
+        ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
+    """Draw the singular values with the threshold tau: those above it make the estimate.
+
+    Parameters
+    ----------
+    report : AuditRecord
+    ax : matplotlib Axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = new_axes() if ax is None else ax
+    ax.set_xlabel("rank of the singular value, largest first")
+    ax.set_ylabel("singular value")
+    if report.estimate is None:
+        ax.text(0.5, 0.5, "nothing was estimated", ha="center", transform=ax.transAxes)
+        return ax
+    values, tau = report.estimate.singular_values, report.estimate.threshold
+    ranks, kept = np.arange(1, values.size + 1), values > (-np.inf if tau is None else tau)
+    is_short = values.size <= _FEW_VALUES
+    ax.plot(
+        ranks[kept],
+        values[kept],
+        "o",
+        color=_ARM_COLORS["with"],
+        markersize=4,
+        label=f"kept ({kept.sum():,})",
+    )
+    if not kept.all():
+        cut: dict[str, Any] = {"color": INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
+        ax.plot(ranks[~kept], values[~kept], **cut, label=f"cut ({(~kept).sum():,})")
+    if tau is not None:
+        ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
+    if is_short:
+        ax.set_xlim(0.5, max(values.size, 1) + 0.5)
+        ax.set_xticks(ranks)
+    else:
+        ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.legend()
+    return ax
+
+
+def histogram_caption(report: AuditRecord) -> str:
+    """Describe the histogram in a line."""
+    beyond = ", ".join(
+        f"{arm.fairness.histogram.above + arm.fairness.histogram.infinite:,} of {arm.fairness.n_pairs:,} pairs ({name})"
+        for name, arm in report.arms.items()
+    )
+    return f"Output distance over reference distance of every pair, smaller is fairer; beyond the axis: {beyond}."
+
+
+def epsilon_delta_caption(report: AuditRecord) -> str:
+    """Describe the curve in a line."""
+    lowest = " and ".join(
+        f"{number(float(arm.fairness.epsilon_delta.delta[0]))} ({name})" for name, arm in report.arms.items()
+    )
+    return f"Largest output distance of pairs within each reference distance, lower is fairer; among the nearest pairs: {lowest}."
+
+
+def spectrum_caption(report: AuditRecord) -> str:
+    """Describe the spectrum in a line."""
+    if report.estimate is None:
+        return "Nothing was estimated."
+    if report.estimate.threshold is None:
+        return f"Singular values of the estimate without its offsets: {report.estimate.rank:,}."
+    cut = report.estimate.singular_values.size - report.estimate.rank
+    extent = f"and {cut:,} below" if cut > 0 else "those below were not computed"
+    return f"Singular values of the zero-filled observations: {report.estimate.rank:,} above the threshold, {extent}."
+
+
+FIGURES: dict[str, tuple[Plot, Caption]] = {
+    "ratios": (plot_histogram, histogram_caption),
+    "epsilon_delta": (plot_epsilon_delta, epsilon_delta_caption),
+    "spectrum": (plot_spectrum, spectrum_caption),
+}
+"""The figures of a report by the name of their file, with the captions that go with them."""
+
+
+def draw(plot: Plot, report: AuditRecord, file_format: FileFormat) -> bytes:
+    """Draw a figure for a file: the same bytes for the same report.
+
+    Parameters
+    ----------
+    plot : callable
+        `plot_histogram` or `plot_spectrum`.
+    report : AuditRecord
+    file_format : {"svg", "png"}
+
+    Returns
+    -------
+    bytes
+    """
+    return to_bytes(lambda figure: plot(report, figure.subplots()), plot.__name__, file_format)
+
+
+def inline_svg(plot: Plot, report: AuditRecord) -> str:
+    """Draw a figure to stand in a page: no file header, ids of its own, and the colours of the page."""
+    return as_inline(draw(plot, report, "svg"), plot.__name__, _ARM_COLORS)
+
+
+def _axes_for_arms(report: AuditRecord, ax: Axes | None) -> Axes:
+    """Prepare axes on which each arm has its colour and line, whoever else is shown."""
+    ax = new_axes() if ax is None else ax
+    ax.set_prop_cycle(
+        color=[_ARM_COLORS[name] for name in report.arms],
+        linestyle=[_ARM_LINES[name] for name in report.arms],
+    )
+    return ax

@@ -1,0 +1,122 @@
+"""Direct solvers, for a short side that is short enough: LAPACK on A itself, and on its Gram matrix by value."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from likewise._typing import AnyFloats
+from likewise.errors import SpectrumError
+from likewise.memory import ensure_fits
+from likewise.spectrum.candidates import CandidateTriplets, Refined
+from likewise.spectrum.completeness import gram_matrix
+from likewise.spectrum.krylov import ConvergenceTarget
+from likewise.spectrum.operators import RowOperator
+from likewise.spectrum.proof import Proof, Prover
+from likewise.spectrum.request import Request
+from likewise.spectrum.result import Completeness
+from likewise.spectrum.subspace import measured
+
+
+def dense_bytes(m: int, n: int) -> int:
+    """Memory that `decompose_dense` takes: the array, its factors, LAPACK's work space."""
+    return 8 * n * (3 * m + 5 * n)
+
+
+def decompose_dense(operator: RowOperator, request: Request) -> tuple[Refined, Proof]:
+    """Every singular triplet of A by divide and conquer (LAPACK ``gesdd``) in float64."""
+    m, n = operator.shape
+    ensure_fits(
+        dense_bytes(m, n),
+        f"the full decomposition of a {m:,} x {n:,} matrix",
+        "use solver='krylov', which needs only what is above the threshold",
+        request.memory_limit,
+    )
+    array = operator.forward(np.eye(n))
+    left, values, back = linalg.svd(array, full_matrices=False, check_finite=False)
+    right = back.T
+    residuals = np.linalg.norm(array.T @ left - right * values, axis=0) / np.where(values > 0, values, 1)
+    return Refined(left, values, right, residuals), Proof(Completeness(True, "full decomposition"))
+
+
+def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
+    """Eigenvectors of the Gram matrix with an eigenvalue above tau^2 (LAPACK ``syevr`` by value): complete by construction.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the n x n Gram matrix and its eigenvectors do not fit.
+    SpectrumError
+        If tau^2 is below the rounding of the Gram matrix.
+    """
+    n = operator.shape[1]
+    ensure_fits(
+        8 * 4 * n * n,
+        f"the {n:,} x {n:,} Gram matrix and its eigenvectors",
+        "use solver='krylov', which needs only what is above the threshold",
+        request.memory_limit,
+    )
+    request.report(f"Gram matrix of {n} columns", None)
+    gram = gram_matrix(operator)
+    rounding = 4 * n * float(np.finfo(np.float64).eps) * float(linalg.norm(gram, np.inf))
+    if 0 < request.square < 2 * rounding:
+        raise SpectrumError(
+            f"the threshold {request.threshold:g} is lost in the rounding of A^T A; use solver='dense'"
+        )
+    lowest = max(request.square - rounding, rounding)
+    request.report("eigenvalues above the threshold", None)
+    _, vectors = linalg.eigh(gram, subset_by_value=(lowest, np.inf), overwrite_a=True, check_finite=False)
+    vectors = vectors[:, ::-1][:, : request.at_most]
+    if request.square or vectors.shape[1] == request.at_most:
+        proof = Proof(Completeness(True, "eigenvalues of the Gram matrix by value"), rounding)
+    else:
+        proof = Proof.failed(f"below {lowest**0.5:.1e} singular values are lost in the rounding of A^T A")
+    return CandidateTriplets(vectors, 0.0, proof)
+
+
+_FIRST = 16
+
+
+def arpack_search(operator: RowOperator, request: Request) -> CandidateTriplets:
+    """Find eigenvectors of A^T A by implicitly restarted Lanczos iteration, then try to prove that none is missing.
+
+    Raises
+    ------
+    SpectrumError
+        If ARPACK does not converge or would have to compute the whole spectrum.
+    """
+    n = operator.shape[1]
+    asked = _FIRST if request.at_most is None else request.at_most + 1
+    while True:
+        if asked >= n:
+            raise SpectrumError(f"ARPACK cannot find {asked} of {n} triplets; use solver='gram' or 'dense'")
+        request.report(f"ARPACK for {asked} triplets", None)
+        subspace = measured(operator, _largest(operator, asked, request))
+        goal = ConvergenceTarget.of(subspace.squares, request, request.dtype)
+        if goal.wanted < asked:
+            outside = float(subspace.squares[-1])
+            return CandidateTriplets.of(
+                subspace, goal, Prover(operator, request).prove(subspace, goal, outside)
+            )
+        asked *= 2
+
+
+def _largest(operator: RowOperator, asked: int, request: Request) -> AnyFloats:
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+    n = operator.shape[1]
+    gram = LinearOperator(
+        (n, n),
+        matvec=lambda x: operator.gram(x.reshape(n, 1)).ravel(),
+        dtype=request.dtype,
+    )
+    start = request.rng.standard_normal(n).astype(request.dtype)
+    # A narrow basis of float32 vectors can leave ARPACK without shifts to restart with; a wide one seldom does.
+    for basis in (None, min(n, 4 * asked + 40)):
+        try:
+            _, vectors = eigsh(gram, asked, which="LA", v0=start, tol=request.tolerance / 10, ncv=basis)
+        except ArpackError as error:
+            reason = error
+        else:
+            return np.asarray(vectors)
+    raise SpectrumError(f"ARPACK gave up ({reason}); use solver='krylov'") from reason
