@@ -14,7 +14,7 @@ from likewise.errors import DistanceError, ShapeError
 from likewise.fairness import CoObservedDistance, ObservedDistance, RowDistance
 from likewise.fairness.distances.cancellation import sums_are_exact
 
-from . import naive
+from .. import naive
 
 ORDERS = [1.0, 1.5, 2.0, 3.0]
 

@@ -9,7 +9,7 @@ from likewise import ObservedMatrix, svt
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness import FactorDistance, RowDistance
 
-from . import naive
+from .. import naive
 
 EPS = np.finfo(float).eps
 

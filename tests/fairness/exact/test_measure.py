@@ -29,7 +29,7 @@ from likewise.fairness import (
 )
 from likewise.fairness.exact.blocks import all_pairs, pair_positions, row_blocks
 
-from . import naive
+from .. import naive
 
 # Four people, two features (l1); two outputs each (l2). Pairs in order: 01, 02, 03, 12, 13, 23.
 PEOPLE = RowDistance([[0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [3.0, 0.0]], "l1")  # d: 2, 4, 3, 4, 3, 7

@@ -24,7 +24,7 @@ from likewise.fairness.metrics.ratios import order_statistics
 from likewise.fairness.metrics.violations import find_violations
 from likewise.observations import ObservedMatrix
 
-from . import naive
+from .. import naive
 
 # d: 2, 4, 3, 4, 3, 7 and D: 1, 5, 0, sqrt(18), 1, 5 for the pairs 01, 02, 03, 12, 13, 23.
 PEOPLE = RowDistance([[0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [3.0, 0.0]], "l1")

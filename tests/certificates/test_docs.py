@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "certificates.md"
+PAGE = Path(__file__).parents[2] / "docs" / "certificates.md"
 
 
 def test_the_example_runs():
