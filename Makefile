@@ -8,10 +8,10 @@ USABLE := $(VENV)/.usable
 TESTABLE := $(VENV)/.testable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs bench asan clean
+.PHONY: help demo test test-all lint types docs bench asan clean
 
 help:  ## what there is to make
-	@sed -n 's/^\([a-z]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-6s  %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*##  */\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name what; do printf '%-8s  %s\n' "$$name" "$$what"; done
 
 $(USABLE): $(BUILT_FROM) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
@@ -28,7 +28,10 @@ $(BIN)/python:
 demo: $(USABLE)  ## run the main job on generated data and leave a report to open
 	$(BIN)/likewise demo --out demo-report
 
-test: $(TESTABLE)  ## run every test and every example in the documentation
+test: $(TESTABLE)  ## run the tests and every example in the documentation; the slow ones are left out
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
+
+test-all: $(TESTABLE)  ## run every test, as CI does
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(TESTABLE)  ## check style and form
