@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
+from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.convert import to_table
 from likewise.observations.index_alignment import checked_selection
 from likewise.observations.table import (
@@ -53,6 +54,8 @@ class ObservedMatrix:
         ``p_hat = |Omega| / (m n)``, in (0, 1].
     notes : tuple of str
         What the reader of a result should know: an inferred range, empty rows or columns, merged duplicates.
+    roles : ColumnRoles or None
+        Which columns of a file were read as what; None for observations from memory.
 
     Raises
     ------
@@ -75,12 +78,13 @@ class ObservedMatrix:
     array([1., 0., 5.])
     """
 
-    __slots__ = ("_source_notes", "column_ids", "row_ids", "value_range", "values")
+    __slots__ = ("_source_notes", "column_ids", "roles", "row_ids", "value_range", "values")
 
     values: Values
     value_range: ValueRange
     row_ids: NDArray[Any]
     column_ids: NDArray[Any]
+    roles: ColumnRoles | None
     _source_notes: tuple[str, ...]
 
     def __init__(
@@ -157,6 +161,7 @@ class ObservedMatrix:
             "value_range": value_range,
             "row_ids": table.row_ids,
             "column_ids": table.column_ids,
+            "roles": table.roles,
             "_source_notes": (*table.notes, *notes),
         }
         for name, attribute in attributes.items():
@@ -339,11 +344,11 @@ class ObservedMatrix:
             raise ObservationError(
                 f"{values.shape[0]} individuals without an observation", "at least one observation"
             )
-        table = Table(values, self.row_ids[chosen], self.column_ids.copy(), self._source_notes)
+        table = Table(values, self.row_ids[chosen], self.column_ids.copy(), self._source_notes, self.roles)
         return self._from_checked(table, self.value_range)
 
     def _table(self, values: Values) -> Table:
-        return Table(values, self.row_ids, self.column_ids, self._source_notes)
+        return Table(values, self.row_ids, self.column_ids, self._source_notes, self.roles)
 
     def __repr__(self) -> str:
         rows, columns = self.shape

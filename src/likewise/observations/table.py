@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError, option, unknown_name
+from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array, counted_ids, factorize
 
 Values: TypeAlias = sparse.csr_array[Any, tuple[int, int]]
@@ -27,12 +28,15 @@ class Table:
     row_ids, column_ids : ndarray
     notes : tuple of str
         What the reader of a result should know about how the table came to be.
+    roles : ColumnRoles, optional
+        Which columns of a file were read as what.
     """
 
     values: Values
     row_ids: NDArray[Any]
     column_ids: NDArray[Any]
     notes: tuple[str, ...] = ()
+    roles: ColumnRoles | None = None
 
     def with_note(self, note: str) -> Table:
         """Return the same table with one thing more to know about it."""

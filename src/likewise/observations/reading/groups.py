@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -10,11 +11,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import FileFormatError
+from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.reading.columns import Column, Numeral, position_of
 from likewise.observations.reading.layouts import id_array
 from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
 from likewise.observations.reading.unpack import Source, unpack
+
+
+@dataclass(frozen=True, eq=False)
+class GroupsFile:
+    """Groups from a file, and how they were read.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+        In the order of the individuals.
+    roles : ColumnRoles
+        Which columns were read as what.
+    """
+
+    values: NDArray[Any]
+    roles: ColumnRoles
 
 
 def read_groups(
@@ -25,6 +43,29 @@ def read_groups(
     group_column: Column = 1,
     encoding: str = "utf-8",
 ) -> NDArray[Any]:
+    r"""Read a group for each individual: the `values` of `read_groups_file`, which has the parameters and errors.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "users.dat"
+    >>> _ = file.write_text("2::M::56\n1::F::18\n")
+    >>> read_groups(file, [1, 2]).tolist()
+    ['F', 'M']
+    """
+    return read_groups_file(
+        path, row_ids, id_column=id_column, group_column=group_column, encoding=encoding
+    ).values
+
+
+def read_groups_file(
+    path: str | PathLike[str],
+    row_ids: ArrayLike,
+    *,
+    id_column: Column | Sequence[Column] = 0,
+    group_column: Column = 1,
+    encoding: str = "utf-8",
+) -> GroupsFile:
     r"""Read a group for each individual, such as gender or an age band.
 
     Parameters
@@ -40,8 +81,8 @@ def read_groups(
 
     Returns
     -------
-    ndarray, shape (m,)
-        In the order of `row_ids`.
+    GroupsFile
+        Groups in the order of `row_ids`, and which columns they come from.
 
     Raises
     ------
@@ -55,8 +96,8 @@ def read_groups(
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "users.dat"
     >>> _ = file.write_text("2::M::56\n1::F::18\n")
-    >>> read_groups(file, [1, 2]).tolist()
-    ['F', 'M']
+    >>> read_groups_file(file, [1, 2]).roles.sentence()
+    'Read users.dat: individuals from column 0, groups from column 1; left out: column 2.'
     """
     id_columns = (id_column,) if isinstance(id_column, str | int) else tuple(id_column)
     source = unpack(path, "groups")
@@ -79,7 +120,8 @@ def read_groups(
         else np.array(["/".join(map(str, part)) for part in zip(*parts, strict=True)])
     )
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
-    return np.asarray(groups)[places_in_file(ids, wanted, file.name, "groups")]
+    values = np.asarray(groups)[places_in_file(ids, wanted, file.name, "groups")]
+    return GroupsFile(values, file.roles(ids=places[:-1], groups=places[-1:]))
 
 
 def _open_text(source: Source, columns: Sequence[Column], encoding: str) -> Tabular:

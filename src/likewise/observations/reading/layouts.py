@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -118,6 +118,7 @@ def read_triplets(file: Tabular, choices: Choices) -> Table:
         duplicates=choices.duplicates,
         missing_value=choices.missing_value,
     )
+    table = replace(table, roles=file.roles(ids=[user], features=[item], values=[rating]))
     if file.header is None or None not in wanted.values():
         return table
     found = ", ".join(f"{role} from column {file.header[position]!r}" for role, position in roles.items())
@@ -138,15 +139,17 @@ def read_wide(file: Tabular, columns: Sequence[Column] | None, id_columns: Seque
         )
     frame = file.take(ids, features, True)
     row_ids = _joined([id_array(frame[str(position)]) for position in ids])
-    return to_table(
+    table = to_table(
         frame.select(map(str, features)), row_ids, [file.label(position) for position in features]
     )
+    return replace(table, roles=file.roles(ids=ids, features=features))
 
 
 def read_grid(file: Tabular, note_if_full: bool) -> Table:
     """Read one individual from each row of bare numbers."""
     columns = range(file.width)
     table = to_table(file.take([], columns, True), None, [file.label(position) for position in columns])
+    table = replace(table, roles=file.roles(features=columns))
     n_rows, n_columns = table.values.shape
     table = table.with_note(f"read as a grid of {n_rows:,} x {n_columns:,} numbers, each row an individual")
     if not note_if_full or table.values.nnz < n_rows * n_columns:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from likewise.errors import FileFormatError, ObservationError
+from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading.delimited import parse, polars_failures, without_trace
 from likewise.observations.reading.text import recognise
 from likewise.observations.reading.unpack import Source
@@ -49,6 +50,23 @@ class Tabular:
     def label(self, position: int) -> str | int:
         """Return the name of a column, or its position where it has none."""
         return self.header[position] if self.header else position
+
+    def names(self, positions: Iterable[int]) -> tuple[str, ...]:
+        """Return what to call columns where people read it: their names, or "column 0", counted from 0."""
+        return tuple(self.header[position] if self.header else f"column {position}" for position in positions)
+
+    def roles(self, **roles: Sequence[int]) -> ColumnRoles:
+        """Return which columns were read as what; all others were left out.
+
+        Parameters
+        ----------
+        **roles : sequence of int
+            The positions of each role of `ColumnRoles`.
+        """
+        used = {position for positions in roles.values() for position in positions}
+        rest = [position for position in range(self.width) if position not in used]
+        named = {role: self.names(positions) or None for role, positions in roles.items()}
+        return ColumnRoles(self.name, left_out=self.names(rest), **named)
 
 
 def is_parquet(source: Source) -> bool:

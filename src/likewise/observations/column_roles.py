@@ -1,0 +1,86 @@
+"""Which columns of a file were read as what: said on the terminal, on the page and in JSON, for nobody can check what is not named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+Names = tuple[str, ...] | None
+"""Names of columns; None where a file of this kind has no column of this role."""
+
+_NAMED = 8
+"""How many columns a sentence names; the rest are counted."""
+
+
+@dataclass(frozen=True)
+class ColumnRoles:
+    """What each column of a file was read as.
+
+    Parameters
+    ----------
+    source : str
+        The file.
+    ids : tuple of str, optional
+        Columns that name the individual; several are joined by ``/``. None where the rows are only counted.
+    features : tuple of str, optional
+        Where `values` is given, the column that names the feature; else the columns that are features, one each.
+    values : tuple of str, optional
+        The column of the observed values, where each line is one observation.
+    outputs, groups : tuple of str, optional
+        Columns of outputs, and of groups.
+    left_out : tuple of str
+        Columns that were not used.
+
+    Examples
+    --------
+    >>> roles = ColumnRoles("ratings.csv", ("userId",), ("movieId",), ("rating",), left_out=("timestamp",))
+    >>> roles.sentence()
+    'Read ratings.csv: individuals from userId, features from movieId, values from rating; left out: timestamp.'
+    >>> ColumnRoles("scores.csv", ("applicant",), outputs=("score",)).sentence()
+    'Read scores.csv: individuals from applicant, outputs from score.'
+    """
+
+    source: str
+    ids: Names = None
+    features: Names = None
+    values: Names = None
+    outputs: Names = None
+    groups: Names = None
+    left_out: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """Return one sentence that says which columns are what."""
+        parts = [f"individuals from {_listed(self.ids)}" if self.ids else "individuals counted from 0"]
+        if self.features and not self.values:
+            parts.append(f"{_counted(len(self.features), 'feature')} from {_listed(self.features)}")
+        for role in ("features", "values") if self.values else ():
+            parts += [f"{role} from {_listed(names)}"] if (names := getattr(self, role)) else []
+        for role in ("outputs", "groups"):
+            parts += [f"{role} from {_listed(names)}"] if (names := getattr(self, role)) else []
+        left_out = f"; left out: {_listed(self.left_out)}" if self.left_out else ""
+        return f"Read {_printable(self.source)}: {', '.join(parts)}{left_out}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same as plain lists, for JSON; None where a file of this kind has no such column."""
+        roles = ("ids", "features", "values", "outputs", "groups", "left_out")
+        named = {role: getattr(self, role) for role in roles}
+        return {
+            "source": self.source,
+            **{role: None if names is None else list(names) for role, names in named.items()},
+        }
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = [_printable(name) for name in names]
+    more = f" and {len(every) - _NAMED:,} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more
+
+
+def _printable(name: str) -> str:
+    """Write a name so that it cannot move the cursor, and an empty one so that it is seen."""
+    return name if name.isprintable() and name.strip() else repr(name)
