@@ -1,0 +1,275 @@
+"""Outputs made individually fair after the fact: D <= L d for everybody, seen or not, at the least change."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from likewise._typing import Floats
+from likewise.errors import ConvergenceWarning, InputError, ShapeError, option, unknown_name
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.rows import complete_rows
+from likewise.fairness.repair.axioms import ensure_triangle_inequality
+from likewise.fairness.repair.envelopes import envelopes, envelopes_of_all
+from likewise.fairness.repair.projection import project
+from likewise.memory import ensure_fits
+from likewise.progress import Progress
+
+Objective = Literal["largest-change", "least-squares"]
+
+_LOOSE_GAP = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """Fair outputs, what they cost, and what anybody else would get.
+
+    Parameters
+    ----------
+    outputs : ndarray, shape (m,) or (m, k)
+        ``D(g_i, g_j) <= L d(i, j)`` for every pair, D = l2.
+    original : ndarray, of the same shape
+        What was repaired.
+    lipschitz : float
+        L.
+    budgets : ndarray, shape (k,)
+        L of each output; their squares sum to at most L^2.
+    objective : {"largest-change", "least-squares"}
+    changes : ndarray, shape (m,)
+        l2 between what each individual got and gets.
+    least_possible : float
+        A proved lower bound, for any repair with these budgets, on what was minimised: the largest change of one person, or the root mean
+        square of all changes.
+    anchors : ndarray, shape (m, k)
+        Outputs between whose envelopes everybody's output lies.
+    """
+
+    outputs: Floats
+    original: Floats
+    lipschitz: float
+    budgets: Floats
+    objective: Objective
+    changes: Floats
+    least_possible: float
+    anchors: Floats = field(repr=False)
+
+    @property
+    def largest_change(self) -> float:
+        """The most that anybody's output was changed by."""
+        return float(self.changes.max())
+
+    @property
+    def root_mean_square_change(self) -> float:
+        """Root mean square of everybody's change."""
+        return float(np.sqrt(np.mean(self.changes**2)))
+
+    @property
+    def n_changed(self) -> int:
+        """How many individuals got another output, by more than rounding."""
+        size = float(np.abs(self.original).max(initial=0.0))
+        return int((self.changes > 1e-12 * size).sum())
+
+    def predict(self, distances: ArrayLike) -> Floats:
+        """Return the outputs of individuals who were not there, so that all pairs stay fair, old and new.
+
+        Parameters
+        ----------
+        distances : array-like, shape (q, m)
+            From each new individual to each old one, in the metric of the repair.
+
+        Returns
+        -------
+        ndarray, shape (q,) or (q, k)
+
+        Raises
+        ------
+        ShapeError
+            Not one column for each individual of the repair.
+        InputError
+            A distance below 0.
+
+        Examples
+        --------
+        >>> from likewise.fairness import RowDistance
+        >>> fair = repair([0.0, 1.0], RowDistance([[0.0], [2.0]]), lipschitz=0.25)
+        >>> fair.outputs, fair.predict([[1.0, 1.0]])
+        (array([0.25, 0.75]), array([0.5]))
+        """
+        measured = np.atleast_2d(np.asarray(distances, dtype=np.float64))
+        if measured.ndim != 2 or measured.shape[1] != len(self.anchors):
+            raise ShapeError(
+                f"distances of shape {measured.shape}",
+                f"(new individuals, {len(self.anchors)}): a distance to each individual of the repair",
+            )
+        if (measured < 0).any():
+            raise InputError("distances below 0", "distances >= 0")
+        upper, lower = envelopes(measured, self.anchors, self.budgets)
+        middle = (upper + lower) / 2
+        return middle if self.outputs.ndim == 2 else middle[:, 0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the repair cost, as plain numbers."""
+        return {
+            "lipschitz": self.lipschitz,
+            "objective": self.objective,
+            "n_individuals": len(self.outputs),
+            "n_changed": self.n_changed,
+            "largest_change": self.largest_change,
+            "root_mean_square_change": self.root_mean_square_change,
+            "least_possible": self.least_possible,
+        }
+
+    def __str__(self) -> str:
+        minimised = "largest change" if self.objective == "largest-change" else "root mean square change"
+        return (
+            f"D <= {self.lipschitz:g} d for every pair, seen or not. {self.n_changed:,} of {len(self.outputs):,} individuals get another "
+            f"output: by at most {self.largest_change:.4g}, {self.root_mean_square_change:.4g} root mean square. No repair has a {minimised} "
+            f"below {self.least_possible:.4g}."
+        )
+
+
+def repair(
+    outputs: ArrayLike,
+    distance: PairwiseDistance,
+    *,
+    lipschitz: float,
+    objective: Objective = "largest-change",
+    progress: Progress | None = None,
+) -> Repair:
+    """Change outputs as little as possible so that ``D(g_i, g_j) <= L d(i, j)`` holds for everybody, seen or not.
+
+    With the least largest change, g is the middle between the two envelopes of the outputs (`likewise.fairness.repair.envelopes`). It is
+    L-Lipschitz on the whole metric space and changes nobody by more than half the largest excess ``D - L d``; no repair can do with less,
+    since the two people of the worst pair have to move that far together. With least squares, the sum of squared changes is the least there
+    is, and the middle between the envelopes of the fair outputs extends them to others.
+
+    Outputs of k numbers are repaired one by one with budgets L_k in proportion to their spread, ``sum L_k^2 = L^2``, so that l2 between them
+    is within L d. This is a guarantee, but for k > 1 not the least change that there is.
+
+    Parameters
+    ----------
+    outputs : array-like, shape (m,) or (m, k)
+        Finite numbers; scores, probabilities, predictions.
+    distance : PairwiseDistance
+        d between the m individuals: a metric, or a pseudometric, in which unequal people may be at distance 0. A distance that says nothing of
+        its axioms is checked, up to 1,000 individuals.
+    lipschitz : float
+        L > 0, in units of outputs over units of d.
+    objective : {"largest-change", "least-squares"}, default "largest-change"
+        The second holds m x m distances in memory.
+    progress : callable, optional
+        Called with (individuals done, m).
+
+    Returns
+    -------
+    Repair
+
+    Raises
+    ------
+    ShapeError
+        As many outputs as individuals are needed.
+    InputError
+        `lipschitz` is not a number above 0; an unknown objective; outputs that are not finite numbers.
+    DistanceError
+        d is no metric; the triangle that does not close is named.
+    MemoryLimitError
+        Least squares for more individuals than fit.
+
+    References
+    ----------
+    McShane, "Extension of range of functions", Bull. AMS 1934; Whitney, Trans. AMS 1934. Fair outputs as a constraint: Dwork et al., "Fairness
+    through awareness", ITCS 2012.
+
+    Examples
+    --------
+    Two applicants who are alike and get scores that are not; a third who is far from both:
+
+    >>> from likewise.fairness import RowDistance
+    >>> fair = repair([0.9, 0.1, 0.5], RowDistance([[0.0], [1.0], [9.0]]), lipschitz=0.2)
+    >>> fair.outputs
+    array([0.6, 0.4, 0.5])
+    >>> print(fair)
+    D <= 0.2 d for every pair, seen or not. 2 of 3 individuals get another output: by at most 0.3, 0.2449 root mean square. No repair has a largest change below 0.3.
+    """
+    given = _checked_outputs(outputs, distance.n_individuals)
+    budget = _checked_budget(lipschitz)
+    if objective not in get_args(Objective):
+        raise InputError(*unknown_name("objective", objective, get_args(Objective)))
+    ensure_triangle_inequality(distance)
+    columns = given.reshape(len(given), -1)
+    budgets = _shared(columns, budget)
+    if objective == "largest-change":
+        upper, lower = envelopes_of_all(distance, columns, budgets, progress)
+        fair, anchors = (upper + lower) / 2, columns
+        # Somebody's own output is on both sides of their envelopes, so what the upper one lacks is an excess D - L d of a pair.
+        least = float(np.max(columns - upper, initial=0.0)) / 2
+    else:
+        fair, least = _closest(distance, columns, budgets)
+        anchors = fair
+    return Repair(
+        outputs=fair.reshape(given.shape),
+        original=given,
+        lipschitz=budget,
+        budgets=budgets,
+        objective=objective,
+        changes=np.linalg.norm(fair - columns, axis=1),
+        least_possible=least,
+        anchors=anchors,
+    )
+
+
+def _closest(distance: PairwiseDistance, columns: Floats, budgets: Floats) -> tuple[Floats, float]:
+    """Return the fair outputs closest in squared error, and a lower bound on the root mean square change of any."""
+    m = distance.n_individuals
+    ensure_fits(
+        5 * 8 * m * m,
+        f"distances between {m:,} individuals",
+        "use objective='largest-change', which holds a few rows",
+    )
+    d = distance.block(0, m, 0, m)
+    limits = np.where(np.isnan(d), np.inf, d)
+    found = [project(values, budget * limits) for values, budget in zip(columns.T, budgets, strict=True)]
+    changed = sum(projection.squared_change for projection in found)
+    bound = sum(projection.lower_bound for projection in found)
+    if changed - bound > _LOOSE_GAP * changed:
+        warnings.warn(
+            f"the least squared change is known to lie between {bound:.6g} and {changed:.6g} only; the outputs are fair all the same",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return np.column_stack([projection.outputs for projection in found]), float(np.sqrt(max(bound, 0.0) / m))
+
+
+def _shared(columns: Floats, budget: float) -> Floats:
+    """Share the budget among outputs in proportion to their spread; equally where none has any."""
+    if columns.shape[1] == 1:
+        return np.array([budget])
+    spread = columns.std(axis=0)
+    size = float(np.linalg.norm(spread))
+    shares = spread / size if size else np.full(spread.size, spread.size**-0.5)
+    # Norms are rounded: the squares are to sum to at most one.
+    return budget * shares * (1 - 4 * np.finfo(np.float64).eps)
+
+
+def _checked_outputs(outputs: ArrayLike, n_individuals: int) -> Floats:
+    rows = complete_rows(outputs)
+    given = rows[:, 0] if np.ndim(outputs) == 1 else rows
+    if len(given) != n_individuals:
+        raise ShapeError(
+            f"outputs of {len(given)} individuals", f"those of the {n_individuals} individuals of d"
+        )
+    return given
+
+
+def _checked_budget(lipschitz: float) -> float:
+    if (
+        isinstance(lipschitz, bool)
+        or not isinstance(lipschitz, int | float | np.number)
+        or not 0 < lipschitz < np.inf
+    ):
+        raise InputError(option("lipschitz", repr(lipschitz)), "a number above 0")
+    return float(lipschitz)

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog, minimize
+
+from likewise.errors import DistanceError, InputError, MemoryLimitError, ShapeError
+from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
+from likewise.fairness.repair import repair
+from likewise.fairness.repair.axioms import broken_triangle
+from likewise.fairness.repair.envelopes import envelopes
+
+OBJECTIVES = ["largest-change", "least-squares"]
+
+
+def people(seed, m=30, n_features=2):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, n_features)), rng.normal(size=m)
+
+
+def distances(left, right):
+    return np.linalg.norm(left[:, None] - right, axis=2)
+
+
+def worst_excess(outputs, d, lipschitz):
+    outputs = outputs.reshape(len(outputs), -1)
+    return float((distances(outputs, outputs) - lipschitz * d).max())
+
+
+def least_largest_change(y, d, lipschitz):
+    """The same by linear programming: minimise t subject to |g - y| <= t and all pairs fair."""
+    m = len(y)
+    rows, bounds = [], []
+    for i in range(m):
+        for sign in (1, -1):
+            row = np.zeros(m + 1)
+            row[i], row[m] = sign, -1
+            rows.append(row)
+            bounds.append(sign * y[i])
+        for j in range(m):
+            if i != j:
+                row = np.zeros(m + 1)
+                row[i], row[j] = 1, -1
+                rows.append(row)
+                bounds.append(lipschitz * d[i, j])
+    found = linprog(
+        np.eye(m + 1)[m], np.array(rows), np.array(bounds), bounds=[(None, None)] * m + [(0, None)]
+    )
+    return found.fun
+
+
+def test_by_hand():
+    """Two alike at 0.9 and 0.1, d = 1, L = 0.2: each moves by (0.8 - 0.2) / 2 = 0.3; the third is far from both."""
+    fair = repair([0.9, 0.1, 0.5], RowDistance([[0.0], [1.0], [9.0]]), lipschitz=0.2)
+    np.testing.assert_allclose(fair.outputs, [0.6, 0.4, 0.5], atol=1e-15)
+    assert fair.largest_change == pytest.approx(0.3)
+    assert fair.least_possible == pytest.approx(0.3)
+    assert fair.n_changed == 2
+
+
+def test_two_outputs_by_hand():
+    """Spreads 1 and 2 share L = sqrt(5) as 1 and 2: the first output has an excess of 2 - 1, the second of 4 - 2."""
+    fair = repair([[-1.0, 2.0], [1.0, -2.0]], RowDistance([[0.0], [1.0]]), lipschitz=5**0.5)
+    np.testing.assert_allclose(fair.budgets, [1, 2], rtol=1e-14)
+    np.testing.assert_allclose(fair.outputs, [[-0.5, 1.0], [0.5, -1.0]], atol=1e-14)
+    np.testing.assert_allclose(fair.changes, [1.25**0.5] * 2)
+
+
+def test_least_squares_by_hand():
+    """Three in a row, one step apart: (a, a + 1, a) with 2 a^2 + (2 - a)^2 least is a = 2/3, and changes by 4/9 + 16/9 + 4/9."""
+    fair = repair(
+        [0.0, 3.0, 0.0], RowDistance([[0.0], [1.0], [2.0]]), lipschitz=1.0, objective="least-squares"
+    )
+    np.testing.assert_allclose(fair.outputs, [2 / 3, 5 / 3, 2 / 3], atol=1e-7)
+    assert fair.least_possible == pytest.approx((24 / 9 / 3) ** 0.5, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("lipschitz", [0.05, 0.5, 2.0])
+def test_no_repair_changes_anybody_less(seed, lipschitz):
+    X, y = people(seed)
+    fair = repair(y, RowDistance(X), lipschitz=lipschitz)
+    assert fair.largest_change == pytest.approx(least_largest_change(y, distances(X, X), lipschitz), abs=1e-9)
+    assert fair.least_possible == pytest.approx(fair.largest_change, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_repair_has_smaller_squares(seed):
+    """Against a general solver, which is slow and less exact: it must not find anything better."""
+    X, y = people(seed, m=9)
+    d = distances(X, X)
+    fair = repair(y, RowDistance(X), lipschitz=0.3, objective="least-squares")
+    i, j = np.triu_indices(9, 1)
+    slack = {
+        "type": "ineq",
+        "fun": lambda g: np.concatenate([0.3 * d[i, j] - (g[i] - g[j]), 0.3 * d[i, j] + (g[i] - g[j])]),
+    }
+    other = minimize(
+        lambda g: np.sum((g - y) ** 2),
+        np.full(9, y.mean()),
+        constraints=slack,
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-14},
+    )
+    assert np.sum(fair.changes**2) <= other.fun * (1 + 1e-6)
+    np.testing.assert_allclose(fair.outputs, other.x, atol=1e-4)
+    assert fair.least_possible <= fair.root_mean_square_change <= fair.least_possible * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("n_outputs", [1, 3])
+@given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.01, 3.0))
+def test_everybody_is_treated_fairly_seen_or_not(objective, n_outputs, seed, lipschitz):
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(12, 2)), rng.normal(size=(7, 2))
+    y = rng.normal(size=(12, n_outputs)) if n_outputs > 1 else rng.normal(size=12)
+    fair = repair(y, RowDistance(X), lipschitz=lipschitz, objective=objective)
+    everybody = np.vstack([X, new])
+    outputs = np.concatenate([fair.outputs, fair.predict(distances(new, X))])
+    size = np.abs(y).max()
+    assert worst_excess(outputs, distances(everybody, everybody), lipschitz) <= 1e-12 * size
+    np.testing.assert_allclose(fair.predict(distances(X, X)), fair.outputs, atol=1e-12 * size)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_fair_outputs_stay_as_they_are(objective):
+    X, _ = people(0)
+    y = 0.5 * X[:, 0]
+    fair = repair(y, RowDistance(X), lipschitz=0.5, objective=objective)
+    np.testing.assert_allclose(fair.outputs, y, atol=1e-14)
+    assert fair.n_changed == 0
+
+
+def test_equal_people_get_equal_outputs():
+    fair = repair([1.0, 3.0, 10.0], RowDistance([[0.0], [0.0], [5.0]]), lipschitz=1.0)
+    assert fair.outputs[0] == fair.outputs[1]
+
+
+def test_undefined_distances_ask_for_nothing():
+    upper, lower = envelopes(np.array([[0.0, np.nan], [np.nan, 0.0]]), np.array([[1.0], [9.0]]), np.ones(1))
+    np.testing.assert_array_equal(upper, [[1.0], [9.0]])
+    np.testing.assert_array_equal(lower, [[1.0], [9.0]])
+
+
+def test_a_distance_whose_triangles_do_not_close_is_refused():
+    d = PrecomputedDistance([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]])
+    assert broken_triangle(d) == (0, 1, 2, 5.0, 2.0)
+    with pytest.raises(DistanceError, match=r"d\(0, 2\) = 5 exceeds d\(0, 1\) \+ d\(1, 2\) = 2"):
+        repair([0.0, 1.0, 2.0], d, lipschitz=1.0)
+
+
+def test_a_function_of_unknown_axioms_is_checked():
+    X, y = people(1, m=12)
+    squared = CallableDistance(lambda a, b: float(np.sum((a - b) ** 2)), X)
+    with pytest.raises(DistanceError, match="whose triangles all close"):
+        repair(y, squared, lipschitz=1.0)
+    euclidean = CallableDistance(lambda a, b: float(np.linalg.norm(a - b)), X)
+    expected = repair(y, RowDistance(X), lipschitz=0.5)
+    np.testing.assert_allclose(repair(y, euclidean, lipschitz=0.5).outputs, expected.outputs, atol=1e-12)
+
+
+@pytest.mark.parametrize("lipschitz", [0.0, -1.0, np.nan, np.inf, True, "1", None])
+def test_a_budget_is_a_number_above_0(lipschitz):
+    with pytest.raises(InputError, match="a number above 0"):
+        repair([0.0, 1.0], RowDistance([[0.0], [1.0]]), lipschitz=lipschitz)
+
+
+def test_bad_input_is_told():
+    d = RowDistance([[0.0], [1.0]])
+    with pytest.raises(ShapeError, match="outputs of 3 individuals"):
+        repair([0.0, 1.0, 2.0], d, lipschitz=1.0)
+    with pytest.raises(InputError, match="unknown objective 'least-change'"):
+        repair([0.0, 1.0], d, lipschitz=1.0, objective="least-change")
+    with pytest.raises(DistanceError, match="one-hot encode classes"):
+        repair(["admit", "reject"], d, lipschitz=1.0)
+    fair = repair([0.0, 1.0], d, lipschitz=1.0)
+    with pytest.raises(ShapeError, match="a distance to each individual"):
+        fair.predict([[1.0, 2.0, 3.0]])
+    with pytest.raises(InputError, match="distances >= 0"):
+        fair.predict([[-1.0, 2.0]])
+
+
+def test_least_squares_asks_for_memory_first(monkeypatch):
+    monkeypatch.setattr("likewise.memory.available_memory", lambda: 100.0)
+    with pytest.raises(MemoryLimitError, match="largest-change"):
+        repair(np.arange(4.0), RowDistance(np.arange(4.0)), lipschitz=0.5, objective="least-squares")
+
+
+def test_progress_ends_at_everybody():
+    seen = []
+    repair(
+        [0.0, 1.0, 5.0],
+        RowDistance([[0.0], [1.0], [2.0]]),
+        lipschitz=1.0,
+        progress=lambda *at: seen.append(at),
+    )
+    assert seen[-1] == (3, 3)
+
+
+def test_zero_filled_observations_are_a_pseudometric():
+    observed = sparse.csr_array([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0]])
+    fair = repair([0.0, 2.0, 1.0], ObservedDistance(observed, "l1"), lipschitz=1.0)
+    assert worst_excess(fair.outputs, np.array([[0, 0.5, 2], [0.5, 0, 1.5], [2, 1.5, 0]]), 1.0) <= 1e-14
