@@ -2,7 +2,7 @@
 
     python benchmarks/bench_reproduction.py [--arm f-released]
 
-Needs PyTorch. Ours is what ``likewise reproduce`` does for an arm, on one thread: estimate, train, predict all entries, every figure over all pairs,
+Needs PyTorch. Ours is what ``likewise reproduce`` does for an arm, on one thread: estimate, train, predict all entries, every metric over all pairs,
 certificates and theorem checks. The plain way is what the released code does, in its manner, on as many threads as torch takes: an input of
 length m + n for every entry, training and validation on these, a forward pass for each entry, loops over pairs in Python for the ratios on two
 references, no certificates. The nets are the same, their seeds are not, so the ratios agree but for chance. Where the floor of the net lies is told by
@@ -32,10 +32,9 @@ from likewise.observations.synthetic import ClusteredData
 from likewise.reproduction import EXPERIMENTS
 from likewise.reproduction.algorithm import resolve_algorithm
 from likewise.reproduction.arms import resolve_arm
+from likewise.reproduction.references import ReferenceDistances
 from likewise.reproduction.simulation import as_dense, prepare, simulate
-from likewise.reproduction.units import Unit
-from likewise.reproduction.work import one_thread
-from likewise.reproduction.yardsticks import Yardsticks
+from likewise.reproduction.units import Unit, one_thread
 
 EXPERIMENT, LEVEL = EXPERIMENTS["1"], 0.2
 
@@ -45,13 +44,13 @@ def ours(data: ClusteredData, arm: str, seed: int) -> tuple[float, float]:
     record = simulate(
         data, EXPERIMENT, [resolve_arm(arm)], resolve_algorithm("dnn"), "dnn", data.observed.values, seed
     )
-    figures = record["arms"][arm]["figures"]
-    return figures["if1_observed"], figures["if2_truth"]
+    metrics = record["arms"][arm]["metrics"]
+    return metrics["if1_observed"], metrics["if2_truth"]
 
 
 def plain(data: ClusteredData, arm: str, seed: int) -> tuple[float, float]:
     """Do the same entry by entry and pair by pair."""
-    prepared = prepare(resolve_arm(arm), EXPERIMENT, data.observed, Yardsticks.of(data), seed)
+    prepared = prepare(resolve_arm(arm), EXPERIMENT, data.observed, ReferenceDistances.of(data), seed)
     features, Z = as_dense(prepared.features), data.observed.to_dense()
     m, n = features.shape
     inputs = np.vstack([np.concatenate((features[i], features[:, j])) for i in range(m) for j in range(n)])

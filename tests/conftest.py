@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-settings.register_profile("any machine", deadline=None)  # a busy machine is no failure
-settings.load_profile("any machine")
+# A busy machine is no failure, so there is no deadline. People wait for a few examples of each property; CI tries many.
+settings.register_profile("people", deadline=None, max_examples=25)
+settings.register_profile("ci", deadline=None, max_examples=200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "people"))
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +23,11 @@ def data_folder() -> Path:
     if not named or not Path(named).is_dir():
         pytest.skip(f"real data needed: LIKEWISE_DATA names no folder ({named!r})")
     return Path(named)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt, here and in processes that are started: a background job begins with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

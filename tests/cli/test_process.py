@@ -92,6 +92,7 @@ def test_ids_that_the_terminal_cannot_show(tmp_path):
     assert "Zo\\xeb" in ran.stdout
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_nothing_behind(tmp_path, number):
     """Stop it while it writes, made slow by a sleep in the test's own process."""

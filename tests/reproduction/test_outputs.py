@@ -11,10 +11,9 @@ from likewise.report.plots import to_bytes
 from likewise.reproduction import EXPERIMENTS, PublishedCell, Settings, Summary
 from likewise.reproduction.agreement import CONVENTIONS, Comparison, agreement_table, compare_cells
 from likewise.reproduction.figures import all_figures
-from likewise.reproduction.folder import as_page
 from likewise.reproduction.formats import COLUMNS, as_latex, as_markdown, escaped
-from likewise.reproduction.metrics import ON_INPUT, ON_OBSERVED
-from likewise.reproduction.reproduction import Reproduction
+from likewise.reproduction.reproduction import Reproduction, as_page
+from likewise.reproduction.results import ON_INPUT, ON_OBSERVED
 from likewise.reproduction.tables import cell_table
 from likewise.reproduction.units import units_of
 
@@ -48,10 +47,10 @@ def test_the_csv_has_the_means_of_all_simulations(saved):
     assert tuple(rows[0]) == COLUMNS
     document = json.loads((folder / "results.json").read_text())
     row = next(
-        row for row in rows if (row["arm"], row["figure"], row["level"]) == ("f-released", "mse", "0.6")
+        row for row in rows if (row["arm"], row["metric"], row["level"]) == ("f-released", "mse", "0.6")
     )
     values = [
-        record["arms"]["f-released"]["figures"]["mse"]
+        record["arms"]["f-released"]["metrics"]["mse"]
         for record in document["simulations"]
         if record["experiment"] == "tiny" and record["level"] == 0.6
     ]
@@ -122,13 +121,13 @@ def test_a_cell_is_met_within_bar_tenth_or_half_a_digit(published, bar, ours, me
     assert cell.is_met is met
 
 
-def planted(figures):
+def planted(metrics):
     """A run of Experiment 1 in which every cell is the same."""
     settings = Settings(("1",), 1, ("h", "f-released", "f-literal"))
-    arms = {arm: {"figures": figures, "checks": [], "corollary": None} for arm in settings.arms}
+    arms = {arm: {"metrics": metrics, "checks": [], "corollary": None} for arm in settings.arms}
     return Reproduction(
         settings,
-        {unit: {"arms": arms, "truth": figures} for unit in units_of(settings)},
+        {unit: {"arms": arms, "truth": metrics} for unit in units_of(settings)},
         {"libraries": {}, "likewise": "", "python": ""},
     )
 
@@ -157,7 +156,7 @@ def test_a_summary_of_one_has_no_bar():
     assert Summary.of(["inf", 1.0]).mean == float("inf")
 
 
-def test_the_figures_of_the_truth_itself_stand_in_the_table(saved):
+def test_the_metrics_of_the_truth_itself_stand_in_the_table(saved):
     """A itself has error 0, and a mean ratio that the reader should know."""
     found, _ = saved
     for record in found.simulations("tiny", 0.3):

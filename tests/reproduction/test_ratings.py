@@ -6,13 +6,14 @@ import pytest
 from likewise.fairness import ObservedDistance
 from likewise.inference import nearest_neighbor_outputs
 from likewise.observations import ObservedMatrix
+from likewise.plain import json_tree
 from likewise.report.json_document import versions
 from likewise.report.plots import to_bytes
 from likewise.reproduction import EXPERIMENTS, Reproduction, Settings, movielens
 from likewise.reproduction.arms import resolve_arm
 from likewise.reproduction.figures import all_figures
 from likewise.reproduction.formats import as_markdown
-from likewise.reproduction.metrics import ON_INPUT, ON_OBSERVED, plain
+from likewise.reproduction.results import ON_INPUT, ON_OBSERVED
 from likewise.reproduction.units import units_of
 
 ARMS = ("h", "f-literal", "f-noise-edge")
@@ -32,7 +33,7 @@ def found(ratings):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(movielens, "N_PAIRS", 1000)
         record = movielens.run_ratings(ratings, EXPERIMENTS["2"], [resolve_arm(arm) for arm in ARMS], 0)
-    return Reproduction(settings, {unit: plain(record) for unit in units_of(settings)}, versions())
+    return Reproduction(settings, {unit: json_tree(record) for unit in units_of(settings)}, versions())
 
 
 def test_the_recipe_of_the_paper(ratings, found):
@@ -40,8 +41,8 @@ def test_the_recipe_of_the_paper(ratings, found):
     arms = found.simulations("2", 0.0)[0]["arms"]
     Z = ratings.to_dense() / 5
     tau = np.sqrt(2.01 * 40 * ratings.observed_fraction)
-    assert arms["f-literal"]["figures"]["threshold"] == pytest.approx(tau)
-    assert arms["f-literal"]["figures"]["rank"] == (np.linalg.svd(Z, compute_uv=False) > tau).sum()
+    assert arms["f-literal"]["metrics"]["threshold"] == pytest.approx(tau)
+    assert arms["f-literal"]["metrics"]["rank"] == (np.linalg.svd(Z, compute_uv=False) > tau).sum()
     outputs = nearest_neighbor_outputs(Z, 10)
     D = np.linalg.norm(outputs[:, None] - outputs[None], axis=2)
     d = np.abs(Z[:, None] - Z[None]).sum(axis=2)

@@ -14,6 +14,8 @@ from likewise.errors import DamagedStateWarning, InputError, OutputError
 from likewise.reproduction import store
 from likewise.reproduction.formats import as_markdown
 
+pytestmark = pytest.mark.usefixtures("interruptible")
+
 TABLES = ("tables.md", "tables.tex", "cells.csv", "tables.txt")
 SIMULATIONS = 6
 
@@ -118,7 +120,7 @@ def test_a_changed_number_is_noticed(run_tiny, tmp_path):
     run_tiny(out=tmp_path / "out")
     file = kept(tmp_path / "out")[0]
     content = json.loads(file.read_text())
-    content["record"]["arms"]["h"]["figures"]["mse"] += 1e-12
+    content["record"]["arms"]["h"]["metrics"]["mse"] += 1e-12
     file.write_text(json.dumps(content))
     with pytest.warns(DamagedStateWarning, match="checksum"):
         run_tiny(out=tmp_path / "out")

@@ -11,9 +11,8 @@ from likewise.estimation import svt
 from likewise.fairness import RowDistance, certify, model_constant
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import clustered
-from likewise.reproduction.error_rate import proved_rate
-from likewise.reproduction.theory import check_theorems, describe_corollary
-from likewise.reproduction.yardsticks import Yardsticks
+from likewise.reproduction.references import ReferenceDistances
+from likewise.reproduction.theory import check_theorems, describe_corollary, proved_rate
 
 pytestmark = [
     pytest.mark.filterwarnings("default::likewise.errors.RankZeroWarning"),
@@ -28,7 +27,7 @@ def checked(data, threshold, constant=IDENTITY):
     features = estimate.on_working_range().to_dense()
     D = all_pairs(RowDistance.of_outputs(features))
     certificates = certify(estimate, data.observed)
-    return check_theorems("identity", constant, features, D, Yardsticks.of(data), certificates)
+    return check_theorems("identity", constant, features, D, ReferenceDistances.of(data), certificates)
 
 
 @settings(max_examples=15)

@@ -14,6 +14,7 @@ from likewise.errors import InputError, LikewiseError, MemoryLimitError, ModelEr
 from likewise.reproduction import reproduce, worker
 from likewise.reproduction.worker import _portable, not_inherited, put_off
 
+pytestmark = pytest.mark.usefixtures("interruptible")
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and processes of POSIX")
 
 

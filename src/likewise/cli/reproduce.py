@@ -51,7 +51,7 @@ def reproduce(
     out
         Folder of the results.
     jobs
-        Processes of one thread each; by default one for each processor. Figures do not depend on it.
+        Processes of one thread each; by default one for each processor. No number depends on it.
     random_state
         Seed of everything.
     quick
@@ -61,7 +61,7 @@ def reproduce(
     """
     from likewise._kernels.threads import usable_processors
     from likewise.reproduction import reproduce as run
-    from likewise.reproduction.folder import check_results_folder
+    from likewise.reproduction.reproduction import check_results_folder
 
     check_results_folder(out)
     with StepBars(quiet=quiet, remaining=True) as progress:

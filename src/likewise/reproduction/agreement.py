@@ -28,7 +28,7 @@ class Convention:
     arm : str
         Stands for f.
     ratio_f : str
-        The figure that stands for IF_1 of f.
+        The metric that stands for IF_1 of f.
     """
 
     name: str
@@ -102,7 +102,7 @@ def _comparisons(found: Results, convention: Convention) -> Iterator[Comparison]
 
 
 def _sources(convention: Convention) -> dict[str, tuple[str, str]]:
-    """Return, for each published row, which arm's figure it is held against."""
+    """Return, for each published row, which arm's metric it is held against."""
     return {
         "mse_h": (WITHOUT, "mse"),
         "mse_f": (convention.arm, "mse"),

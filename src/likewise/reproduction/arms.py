@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
+from likewise._typing import Floats
 from likewise.errors import InputError, ModelError, unknown_name
 from likewise.estimation import SVT, THRESHOLDS
 from likewise.estimation.registry import ESTIMATORS, make_estimator
@@ -129,6 +132,27 @@ def make_preprocessing(
     wanted = {"working_range": working_range, "random_state": random_state}
     known = {key: value for key, value in wanted.items() if key in parameters}
     return estimator.set_params(**known) if known else estimator
+
+
+def dense_estimate(fitted: Any) -> Floats:
+    """Return A_hat of a fitted estimator on the method's working range, all entries."""
+    estimate = fitted.estimate_
+    if hasattr(estimate, "on_working_range"):
+        estimate = estimate.on_working_range()
+    dense = estimate.to_dense() if hasattr(estimate, "to_dense") else estimate
+    return np.asarray(dense, dtype=np.float64)
+
+
+def described(fitted: Any) -> dict[str, float | None]:
+    """Return rank, threshold and clipped share of a fitted estimator, None for what it does not tell."""
+    estimate = fitted.estimate_
+    rank, threshold = getattr(estimate, "rank", None), getattr(fitted, "threshold_", None)
+    clipped = estimate.clipped_fraction() if hasattr(estimate, "clipped_fraction") else None
+    return {
+        "rank": None if rank is None else float(rank),
+        "threshold": None if threshold is None else float(threshold),
+        "clipped": clipped,
+    }
 
 
 def _factory(estimator: str) -> Callable[[], Any]:

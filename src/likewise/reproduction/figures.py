@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.reproduction.arms import WITHOUT
-from likewise.reproduction.error_rate import THEOREM_ARM
 from likewise.reproduction.experiments import Experiment
-from likewise.reproduction.metrics import METRICS, ON_INPUT, ON_OBSERVED, Summary
 from likewise.reproduction.published import published_cell
-from likewise.reproduction.results import Results
-from likewise.reproduction.yardsticks import BIN_EDGES
+from likewise.reproduction.references import BIN_EDGES
+from likewise.reproduction.results import METRICS, ON_INPUT, ON_OBSERVED, Results, Summary
+from likewise.reproduction.theory import THEOREM_ARM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -201,7 +200,7 @@ def _paint_rate(found: Results, key: str, levels: tuple[float, ...], figure: Fig
     names = [THEOREM_ARM.name, *(arm.name for arm in found.arms if arm.estimator is not None)]
     for k, name in enumerate(names):
         errors = [
-            Summary.of(record["figures"]["mse_all"] for record in found.of_arm(key, level, name))
+            Summary.of(record["metrics"]["mse_all"] for record in found.of_arm(key, level, name))
             for level in levels
         ]
         ax.plot(

@@ -15,10 +15,10 @@ from likewise.fairness import ObservedDistance, PairwiseDistance, SampledFairnes
 from likewise.inference.model import MODELS
 from likewise.observations import ObservedMatrix
 from likewise.observations.reading import read_ratings
-from likewise.reproduction.arms import Arm, make_preprocessing
+from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing
 from likewise.reproduction.experiments import Experiment
-from likewise.reproduction.simulation import Record, dense_estimate, described, distance_on_estimate
-from likewise.reproduction.yardsticks import BIN_EDGES
+from likewise.reproduction.references import BIN_EDGES
+from likewise.reproduction.simulation import Record, distance_on_estimate
 from likewise.writing import PathLike
 
 ALGORITHM = "knn"
@@ -123,18 +123,18 @@ def _run_arm(
 ) -> Record:
     on_input: PairwiseDistance = on_observed
     features: Any = observed.scaled("unit").zero_filled()
-    figures: dict[str, float | None] = dict.fromkeys(("rank", "threshold", "clipped"))
+    metrics: dict[str, float | None] = dict.fromkeys(("rank", "threshold", "clipped"))
     if arm.estimator is not None:
         fitted = make_preprocessing(arm, experiment, "unit", seed).fit(observed)
-        features, figures = dense_estimate(fitted), described(fitted)
+        features, metrics = dense_estimate(fitted), described(fitted)
         on_input = distance_on_estimate(features)
     outputs = MODELS[ALGORITHM](features, observed)
     measured = {"observed": _measure(outputs, on_observed, seed)}
     measured["input"] = measured["observed"] if on_input is on_observed else _measure(outputs, on_input, seed)
-    figures["spread"] = measured["observed"].output_spread.value
+    metrics["spread"] = measured["observed"].output_spread.value
     return {
-        "figures": figures,
-        "measured": {name: _figures(found) for name, found in measured.items()},
+        "metrics": metrics,
+        "measured": {name: _metrics(found) for name, found in measured.items()},
         "histograms": {name: _histogram(found) for name, found in measured.items()},
     }
 
@@ -145,10 +145,10 @@ def _measure(outputs: Any, reference: PairwiseDistance, seed: int) -> SampledFai
     )
 
 
-def _figures(found: SampledFairness) -> Record:
+def _metrics(found: SampledFairness) -> Record:
     wanted = {"mean_ratio": found.pair_mean_ratio, "scale_free_ratio": found.scale_free_ratio}
     wanted["similar_ratio"] = found.similar.mean_ratio
-    return {name: asdict(figure) for name, figure in wanted.items()}
+    return {name: asdict(metric) for name, metric in wanted.items()}
 
 
 def _histogram(found: SampledFairness) -> list[int]:

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from likewise.checks import checked_whole
 from likewise.errors import InputError, option
+from likewise.plain import json_tree
 from likewise.progress import StepProgress, shown
 from likewise.report.json_document import versions
 from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
 from likewise.reproduction.arms import ARMS
-from likewise.reproduction.metrics import plain
 from likewise.reproduction.movielens import find_ratings, read_movielens
 from likewise.reproduction.reproduction import Reproduction
 from likewise.reproduction.settings import DEFAULT_SIMULATIONS, QUICK_ARMS, Settings, Targets
@@ -36,7 +37,7 @@ def reproduce(
     out: PathLike | None = None,
     progress: StepProgress | bool | None = None,
 ) -> Reproduction:
-    """Run the paper's experiments (Section 6), every arm on the same data, and set the figures beside the published ones.
+    """Run the paper's experiments (Section 6), every arm on the same data, and set the metrics beside the published ones.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def reproduce(
     random_state : int, default 0
         Seed of everything. A simulation's seed depends on this, its cell and its number alone.
     jobs : int, default 1
-        Processes, of one thread each. The figures do not depend on it. With more than one, a script calls this under
+        Processes, of one thread each. No number depends on it. With more than one, a script calls this under
         ``if __name__ == "__main__":``.
     ratings : path-like, optional
         MovieLens 1M, for Experiment 2; by default it is looked for in the folder that LIKEWISE_DATA names.
@@ -99,8 +100,7 @@ def reproduce(
         quick,
         random_state,
     )
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise InputError(option("jobs", repr(jobs)), "a whole number >= 1")
+    checked_whole("jobs", jobs)
     file = _check_needs(settings, ratings)
     folder = None if out is None else RunFolder(out, settings)
     units = units_of(settings)
@@ -156,5 +156,5 @@ def _compute(
     tell()
     with closing(run_units(missing, settings, ratings, jobs)) as results:
         for unit, record in results:
-            records[unit] = plain(record) if folder is None else folder.save(unit, record)
+            records[unit] = json_tree(record) if folder is None else folder.save(unit, record)
             tell()

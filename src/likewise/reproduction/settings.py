@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from likewise.checks import checked_whole
 from likewise.errors import (
     InputError,
-    option,
     unknown_name,
 )
 from likewise.reproduction.algorithm import DENSE_NET
@@ -66,9 +66,7 @@ class Settings:
         if self.targets not in get_args(Targets):
             raise InputError(*unknown_name("targets", self.targets, get_args(Targets)))
         for name, smallest in (("simulations", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-                raise InputError(option(name, repr(value)), f"a whole number >= {smallest}")
+            checked_whole(name, getattr(self, name), smallest)
 
     def levels(self, experiment: Experiment) -> tuple[float, ...]:
         """Return the levels of an experiment that this run covers."""

@@ -16,8 +16,8 @@ from likewise.errors import (
     OutputError,
     option,
 )
+from likewise.plain import json_tree
 from likewise.report.json_document import to_json, versions
-from likewise.reproduction.metrics import plain
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.units import Unit
 from likewise.writing import PathLike, check_folder, remove_leftovers, write_file, write_folder
@@ -89,7 +89,7 @@ class RunFolder:
 
     def save(self, unit: Unit, record: Record) -> Record:
         """Keep what was found for a unit, all of it or nothing; returns it as `load` will."""
-        kept: Record = plain(record)
+        kept: Record = json_tree(record)
         content = {"unit": unit.name, "sha256": _digest(kept), "record": kept}
         write_file(self._file(unit), json.dumps(content, allow_nan=False))
         return kept

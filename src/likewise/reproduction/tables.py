@@ -8,11 +8,10 @@ from math import isfinite, isnan
 from typing import Any
 
 from likewise.reproduction.arms import WITHOUT
-from likewise.reproduction.error_rate import THEOREM_ARM
 from likewise.reproduction.experiments import Experiment
-from likewise.reproduction.metrics import METRICS, ON_INPUT, ON_OBSERVED, Metric, Summary
 from likewise.reproduction.published import PublishedCell, published_cell
-from likewise.reproduction.results import Results
+from likewise.reproduction.results import METRICS, ON_INPUT, ON_OBSERVED, Metric, Results, Summary
+from likewise.reproduction.theory import THEOREM_ARM
 
 NOTHING = "-"
 
@@ -76,7 +75,7 @@ class Table:
 
 
 def cell_table(found: Results, experiment: Experiment) -> Table:
-    """Set the figures of an experiment beside the published ones."""
+    """Set the metrics of an experiment beside the published ones."""
     levels = found.settings.levels(experiment)
     sections = [_section(found, experiment, levels, key, metric) for key, metric in METRICS.items()]
     return Table(
@@ -245,22 +244,22 @@ def _rate_cells(
     found: Results, key: str, levels: tuple[float, ...], name: str, metric: str
 ) -> tuple[str, ...]:
     return tuple(
-        summary_text(Summary.of(record["figures"].get(metric) for record in found.of_arm(key, level, name)))
+        summary_text(Summary.of(record["metrics"].get(metric) for record in found.of_arm(key, level, name)))
         for level in levels
     )
 
 
 def ratings_table(found: Results, experiment: Experiment) -> Table:
-    """Show the figures of real ratings, on both references."""
+    """Show the metrics of real ratings, on both references."""
     record = found.simulations(experiment.key, experiment.levels[0])[0]
     arms = {arm.name: record["arms"][arm.name] for arm in found.arms}
-    figures = ("mean_ratio", "scale_free_ratio", "similar_ratio")
+    metrics = ("mean_ratio", "scale_free_ratio", "similar_ratio")
     references = {
         "observed": ("One fixed reference", ON_OBSERVED),
         "input": ("The released code's reference", ON_INPUT),
     }
     sections = [
-        Section(title, note, tuple(_measured_rows(arms, reference, figures)))
+        Section(title, note, tuple(_measured_rows(arms, reference, metrics)))
         for reference, (title, note) in references.items()
     ]
     return Table(
@@ -278,7 +277,7 @@ def estimates_table(found: Results, experiment: Experiment) -> Table:
     """Show what the estimates of real ratings are like."""
     record = found.simulations(experiment.key, experiment.levels[0])[0]
     rows = [
-        Row(arm.name, tuple(_number(record["arms"][arm.name]["figures"].get(key)) for key in _DESCRIBED))
+        Row(arm.name, tuple(_number(record["arms"][arm.name]["metrics"].get(key)) for key in _DESCRIBED))
         for arm in found.arms
     ]
     return Table(
@@ -290,14 +289,14 @@ def estimates_table(found: Results, experiment: Experiment) -> Table:
     )
 
 
-def _measured_rows(arms: dict[str, Any], reference: str, figures: tuple[str, ...]) -> Iterator[Row]:
+def _measured_rows(arms: dict[str, Any], reference: str, metrics: tuple[str, ...]) -> Iterator[Row]:
     for name, arm in arms.items():
         measured = arm["measured"][reference]
-        yield Row(name, tuple(_interval(measured[figure]) for figure in figures))
+        yield Row(name, tuple(_interval(measured[metric]) for metric in metrics))
 
 
-def _interval(figure: dict[str, Any]) -> str:
-    return f"{short(float(figure['value']))} [{short(float(figure['low']))}, {short(float(figure['high']))}]"
+def _interval(metric: dict[str, Any]) -> str:
+    return f"{short(float(metric['value']))} [{short(float(metric['low']))}, {short(float(metric['high']))}]"
 
 
 def _number(value: Any) -> str:

@@ -1,9 +1,13 @@
-"""The theorems of Section 4 held against the pairs of a simulation: no pair may exceed a proved bound."""
+"""The theorems of Section 4 held against simulations: no pair may exceed a proved bound, no error the rate as m and n grow."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
+from math import sqrt
 from typing import Any
+
+import numpy as np
 
 from likewise._typing import Floats
 from likewise.certificates import (
@@ -15,7 +19,11 @@ from likewise.certificates import (
     certify_on_truth,
     compose,
 )
-from likewise.reproduction.yardsticks import Yardsticks
+from likewise.errors import LikewiseWarning
+from likewise.observations.synthetic import ClusteredData
+from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing
+from likewise.reproduction.experiments import Experiment
+from likewise.reproduction.references import ReferenceDistances
 
 _ROUNDING = 2e-9
 """What D and d carry of rounding, 1e-9 each: a pair that attains a bound must not exceed it by that."""
@@ -52,7 +60,7 @@ def check_theorems(
     constant: Certificate | Unavailable,
     features: Floats,
     output_distance: Floats,
-    yardsticks: Yardsticks,
+    references: ReferenceDistances,
     certificates: LipschitzCertificates | None,
 ) -> list[TheoryCheck]:
     """Hold one arm's pairs against Theorem 4.3, and where the features come from SVT against Theorem 4.1.
@@ -66,7 +74,7 @@ def check_theorems(
     features : ndarray, shape (m, n)
         What the model was given: A_hat, or Z with missing entries as 0, which is a pre-processing as well.
     output_distance : ndarray, shape (n_pairs,)
-    yardsticks : Yardsticks
+    references : ReferenceDistances
     certificates : LipschitzCertificates or None
         Of the pre-processing step; None where there is none.
 
@@ -74,14 +82,14 @@ def check_theorems(
     -------
     list of TheoryCheck
     """
-    error = ErrorBound.measured(features, yardsticks.matrix)
+    error = ErrorBound.measured(features, references.matrix)
     on_truth = certify_on_truth(constant, error)
-    checks = [_check(f"Theorem 4.3, K1 of {model}", on_truth, yardsticks.truth, output_distance)]
+    checks = [_check(f"Theorem 4.3, K1 of {model}", on_truth, references.truth, output_distance)]
     if certificates is not None:
         for name, step in (("K2", certificates.k2), ("K*", certificates.k_star)):
             bound = compose(step, constant)
             statement = f"Theorem 4.1 with {name}, K1 of {model}"
-            checks.append(_check(statement, bound, yardsticks.observed, output_distance))
+            checks.append(_check(statement, bound, references.observed, output_distance))
     return checks
 
 
@@ -110,3 +118,70 @@ def _check(
     slack = _ROUNDING * float(outputs.max(initial=0.0))
     found = bound.holds_for(distances, outputs, slack=slack)
     return TheoryCheck(statement, found.n_pairs, found.n_violated, found.largest_share)
+
+
+THEOREM_ARM = Arm(
+    "universal", "SVT at the threshold of the proposition, (2 + eta) sqrt(rho_1 p)", "universal"
+)
+"""The estimator that the proposition speaks of; the other arms stand beside it."""
+
+
+def proved_rate(truth: Floats, observed_fraction: float) -> float:
+    """Return ``min(||A||_* / (rho_2 sqrt(rho_1 p)), ||A||_*^2 / (rho_1 rho_2), 1)`` (Proposition 4.4).
+
+    Parameters
+    ----------
+    truth : ndarray, shape (m, n)
+        A.
+    observed_fraction : float
+        p.
+
+    Returns
+    -------
+    float
+        The mean squared error is at most a constant times this, and something exponentially small.
+
+    Examples
+    --------
+    >>> round(proved_rate(np.ones((4, 16)), 0.25), 6)  # nuclear norm 8: min(8 / (4 x 2), 64 / 64, 1)
+    1.0
+    >>> round(proved_rate(np.ones((4, 16)) / 4, 0.25), 6)  # nuclear norm 2: min(2 / 8, 4 / 64, 1)
+    0.0625
+    """
+    nuclear = float(np.linalg.svd(truth, compute_uv=False).sum())
+    longer, shorter = max(truth.shape), min(truth.shape)
+    rate: float = min(
+        nuclear / (shorter * sqrt(longer * observed_fraction)), nuclear**2 / (longer * shorter), 1.0
+    )
+    return rate
+
+
+def run_rate(
+    data: ClusteredData, experiment: Experiment, arms: list[Arm], fraction: float, seed: int
+) -> dict[str, Any]:
+    """Measure the error of each estimate over all entries, beside the rate.
+
+    Parameters
+    ----------
+    data : ClusteredData
+    experiment : Experiment
+    arms : list of Arm
+        h, which estimates nothing, is left out.
+    fraction : float
+        p.
+    seed : int
+
+    Returns
+    -------
+    dict
+    """
+    rate = proved_rate(data.truth, fraction)
+    record: dict[str, Any] = {"observed_fraction": data.observed.observed_fraction, "rate": rate, "arms": {}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LikewiseWarning)
+        for arm in (THEOREM_ARM, *(arm for arm in arms if arm.estimator is not None)):
+            fitted = make_preprocessing(arm, experiment, "symmetric", seed).fit(data.observed)
+            error = float(np.mean((dense_estimate(fitted) - data.truth) ** 2))
+            metrics = {"mse_all": error, "share_of_rate": error / rate, **described(fitted)}
+            record["arms"][arm.name] = {"metrics": metrics}
+    return record

@@ -19,8 +19,7 @@ from types import FrameType
 from likewise.errors import KernelWarning, MemoryLimitError
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record
-from likewise.reproduction.units import Unit
-from likewise.reproduction.work import run_unit
+from likewise.reproduction.units import Unit, run_unit
 
 _REQUESTS = (signal.SIGINT, signal.SIGTERM)
 

@@ -24,7 +24,7 @@ BIN_EDGES: Floats = np.linspace(0, 2, 4001)
 
 
 @dataclass(frozen=True, eq=False)
-class Yardsticks:
+class ReferenceDistances:
     """Reference distances of all pairs of a simulation, and which entries are predicted.
 
     Parameters
@@ -48,7 +48,7 @@ class Yardsticks:
     hidden: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, data: ClusteredData) -> Yardsticks:
+    def of(cls, data: ClusteredData) -> ReferenceDistances:
         """Measure the pairs of a simulation."""
         truth = all_pairs(RowDistance(data.truth, "l2"))
         radius = order_statistics(truth, [share_rank(NEAREST_SHARE, truth.size)])[0]
@@ -68,7 +68,7 @@ class Yardsticks:
         return float(squares.mean()) if squares.size else float("nan")
 
     def measure(self, outputs: Floats, output_distance: Floats, on_input: Floats) -> dict[str, float]:
-        """Compute every figure of one arm.
+        """Compute every metric of one arm.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Yardsticks:
         Returns
         -------
         dict of str to float
-            By the keys of `likewise.reproduction.metrics.METRICS`.
+            By the keys of `likewise.reproduction.results.METRICS`.
         """
         m = self.n_individuals
         on_observed = pair_ratios(output_distance, self.observed)

@@ -1,4 +1,4 @@
-"""The figures of a cell against their definitions, written out in loops."""
+"""The metrics of a cell against their definitions, written out in loops."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import ObservedMatrix, clustered
 from likewise.observations.synthetic import ClusteredData
-from likewise.reproduction.yardsticks import BIN_EDGES, Yardsticks, counted
+from likewise.reproduction.references import BIN_EDGES, ReferenceDistances, counted
 
 
 def naive(data, outputs, features):
@@ -46,12 +46,12 @@ def naive(data, outputs, features):
 
 def measured(data, outputs, features):
     D = all_pairs(RowDistance.of_outputs(outputs))
-    return Yardsticks.of(data).measure(outputs, D, all_pairs(RowDistance(features, "l1")))
+    return ReferenceDistances.of(data).measure(outputs, D, all_pairs(RowDistance(features, "l1")))
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(3, 9), st.integers(2, 6))
-def test_figures_follow_their_definitions(seed, m, n):
+def test_metrics_follow_their_definitions(seed, m, n):
     data = clustered(m, n, 2, observed_fraction=0.7, random_state=seed)
     generator = np.random.default_rng(seed)
     outputs, features = generator.normal(size=(2, m, n))
@@ -65,24 +65,24 @@ def test_three_people_by_hand():
     A = np.array([[0.5, 0.0], [-0.5, 0.0], [0.5, 1.0]])
     outputs = np.array([[0.0, 0.0], [0.3, 0.4], [0.0, 1.0]])
     # D = .5, 1, sqrt(.09 + .36); l1 on Z (zero-filled) = 1, 1.5, 1.5; l2 on A = 1, 1, sqrt(2)
-    figures = measured(ClusteredData(Z, A, np.zeros(3, dtype=np.intp)), outputs, A)
+    metrics = measured(ClusteredData(Z, A, np.zeros(3, dtype=np.intp)), outputs, A)
     third = np.sqrt(0.45)
-    assert figures["mse"] == pytest.approx(((0.0 - 0.0) ** 2 + (0.0 - 0.5) ** 2) / 2)
-    assert figures["if1_observed"] == pytest.approx(2 * (0.5 / 1 + 1 / 1.5 + third / 1.5) / 9)
-    assert figures["if2_truth"] == pytest.approx(2 * (0.5 + 1 + third / np.sqrt(2)) / 9)
-    assert figures["if1_input"] == pytest.approx(2 * (0.5 / 1 + 1 / 1 + third / 2) / 9)
+    assert metrics["mse"] == pytest.approx(((0.0 - 0.0) ** 2 + (0.0 - 0.5) ** 2) / 2)
+    assert metrics["if1_observed"] == pytest.approx(2 * (0.5 / 1 + 1 / 1.5 + third / 1.5) / 9)
+    assert metrics["if2_truth"] == pytest.approx(2 * (0.5 + 1 + third / np.sqrt(2)) / 9)
+    assert metrics["if1_input"] == pytest.approx(2 * (0.5 / 1 + 1 / 1 + third / 2) / 9)
     # one pair in ten of three is one pair; two tie at the smallest distance on A, and both count
-    assert figures["similar_ratio"] == pytest.approx((0.5 / 1 + 1 / 1.5) / 2)
+    assert metrics["similar_ratio"] == pytest.approx((0.5 / 1 + 1 / 1.5) / 2)
 
 
 def test_outputs_that_are_all_alike_have_ratio_zero():
     data = clustered(10, 12, 2, observed_fraction=0.5, random_state=0)
-    figures = measured(data, np.ones((10, 12)), data.truth)
-    assert (figures["if1_observed"], figures["if2_truth"], figures["spread"]) == (0, 0, 0)
-    assert np.isnan(figures["scale_free_ratio"])
+    metrics = measured(data, np.ones((10, 12)), data.truth)
+    assert (metrics["if1_observed"], metrics["if2_truth"], metrics["spread"]) == (0, 0, 0)
+    assert np.isnan(metrics["scale_free_ratio"])
 
 
-def test_scale_free_figures_are_free_of_scale_and_others_are_not():
+def test_scale_free_metrics_are_free_of_scale_and_others_are_not():
     data = clustered(20, 30, 2, observed_fraction=0.5, random_state=0)
     outputs = np.random.default_rng(0).normal(size=(20, 30))
     whole, half = measured(data, outputs, data.truth), measured(data, outputs / 2, data.truth)
