@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import SVT, LowRankEstimate, ObservedMatrix, certify
+from likewise.certificates.row_map import FilledRowMap
 from likewise.estimation import Biases, LinearFolding, RidgeFolding, Weighting
 from likewise.fairness import Certificate, Unavailable
 from likewise.observations import AffineScale
@@ -162,18 +163,32 @@ def test_weights_of_rows_leave_a_constant_on_weighted_residuals(kind):
     assert "weights of its own" in constants.k_star.reason
     rows = drawn(5, 40)
     columns = 0 if estimate.column_offsets is None else estimate.column_offsets
-    weights = np.zeros(rows.shape)
     observed = ObservedMatrix(rows, value_range=(-1, 1))
-    weights[observed.positions()] = estimate.folding.weighting.weights(observed.values)
-    residuals = np.nan_to_num(rows - columns) * weights
+    chances = np.ones(rows.shape)
+    chances[observed.positions()] = estimate.folding.weighting.propensities(observed.values)
+    residuals = np.nan_to_num(rows - columns) / chances
     assert "Z_ij - centre_j) / p_ij" in constants.filled.function
     assert pairs_hold(constants.filled, residuals, unclipped(estimate, rows))
+
+
+@pytest.mark.parametrize("kind", ["none", "global", "column"])
+def test_the_constant_on_residuals_over_propensities_is_attained(kind):
+    """Two rows of one pattern, so of equal weights, that differ in one entry: none smaller than the largest of these ratios holds."""
+    estimator = fitted(centering=kind, propensities="degrees")
+    estimate, constants = estimator.estimate_, estimator.certificate_
+    row = np.zeros((1, 14))
+    chances = estimate.folding.weighting.propensities(ObservedMatrix(row, value_range=(-1, 1)).values)
+    steps = [unclipped(estimate, row + np.eye(14)[k]) - unclipped(estimate, row) for k in range(14)]
+    ratios = [np.linalg.norm(step) * chances[k] for k, step in enumerate(steps)]
+    assert max(ratios) == pytest.approx(constants.filled.value, rel=1e-9)
+    spectral = np.linalg.norm(np.vstack(steps) * chances[:, None], 2)
+    assert spectral == pytest.approx(constants.filled_spectral.value, rel=1e-9)
 
 
 def test_weights_of_rows_and_offsets_of_rows_leave_none():
     constants = fitted(centering="biases", propensities="degrees").certificate_
     assert isinstance(constants.filled, Unavailable)
-    assert "weights of its own" in constants.filled.reason
+    assert "its rows have offsets, and weights of their own" in constants.filled.reason
 
 
 def test_a_regression_on_what_is_observed_has_none_and_rightly():
@@ -233,3 +248,70 @@ def test_weighting_alone_is_recognised():
     weighting = Weighting(np.full(14, 0.5), by_count=False, floor=0.1)
     doubled = replace(estimate, folding=LinearFolding(weighting=weighting))
     assert certify(doubled, Z).k_star.value == pytest.approx(2 * certify(estimate, Z).k_star.value, rel=1e-12)
+
+
+def naive_map(right, gains, weights, penalty):
+    """``diag(w) (P + 1 e^T)``, ``e = (1 - w P) / (sum w + lambda)``, in full."""
+    P = (right * gains) @ right.T
+    return weights[:, None] * (
+        P + np.outer(np.ones(len(right)), (1 - weights @ P) / (weights.sum() + penalty))
+    )
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 12),
+    tilt=st.sampled_from([0.0, 1e-17, 1e-14, 1e-11, 1e-8, 1e-5, 1e-2, 1.0]),
+    weighted=st.booleans(),
+    penalty=st.sampled_from([0.0, 0.5, 20.0]),
+)
+def test_the_map_with_the_ones_in_or_near_the_span_of_the_components(seed, n, tilt, weighted, penalty):
+    """What is left of the ones outside V is all rounding there; its direction must not be taken for one (a factor of sqrt 2)."""
+    rng = np.random.default_rng(seed)
+    near = np.ones(n) + tilt * rng.normal(size=n)
+    right = np.linalg.qr(np.column_stack([near, rng.normal(size=(n, 2))]))[0][:, : min(n, 3)]
+    gains, weights = rng.uniform(0, 3, right.shape[1]), rng.uniform(0.2, 4, n) if weighted else np.ones(n)
+    found = FilledRowMap(right, weights, penalty)
+    exact = naive_map(right, gains, weights, penalty)
+    largest = np.linalg.norm(exact, axis=1).max()
+    assert largest * (1 - 1e-14) <= found.largest_row(gains) <= largest * (1 + 1e-10) + 1e-13
+    spectral = np.linalg.norm(exact, 2)
+    assert spectral * (1 - 1e-14) <= found.largest_singular_value(gains) <= spectral * (1 + 1e-10) + 1e-13
+
+
+def test_hand_computed_the_ones_in_the_span():
+    """V = (1, 1)/sqrt 2, gain 3, lambda 0: P = [[1.5, 1.5]] * 2, e = (1 - 3)/2 = -1, Q = .5 everywhere: rows of sqrt(.5), norm 1.
+
+    The offset of a complete row is its mean, and what remains has no part along the ones, so the gain does not matter.
+    """
+    found = FilledRowMap(np.full((2, 1), np.sqrt(0.5)), penalty=0.0)
+    assert found.largest_row(np.array([3.0])) == pytest.approx(np.sqrt(0.5), rel=1e-12)
+    assert found.largest_singular_value(np.array([3.0])) == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.8])
+def test_a_budget_and_its_certificate_are_one_number(threshold):
+    """Also where the kept components span the ones."""
+    Z = ObservedMatrix(drawn(3, m=30, n=4, share=0.9), value_range=(-1, 1))
+    estimator = SVT(threshold=threshold, centering="biases", max_lipschitz=0.6).fit(Z)
+    proved = estimator.certificate_.filled.value
+    assert proved == estimator.budget_.constant <= 0.6
+    row = np.zeros((1, 4))
+    steps = [
+        unclipped(estimator.estimate_, row + np.eye(4)[k]) - unclipped(estimator.estimate_, row)
+        for k in range(4)
+    ]
+    assert max(map(np.linalg.norm, steps)) == pytest.approx(proved, rel=1e-9)
+
+
+def test_rows_as_they_are_stored_are_covered_by_the_certificate_of_the_fit():
+    """The stored row comes from the solver's left vectors, off by a known amount here: K* speaks of fold-in, `seen` of stored rows."""
+    Z = ObservedMatrix(drawn(0), value_range=(-1, 1))
+    estimate = SVT(threshold=0.8).fit(Z).estimate_
+    off = replace(
+        estimate, left=estimate.left + 1e-7 * np.random.default_rng(0).normal(size=estimate.left.shape)
+    )
+    constants = certify(off, Z)
+    assert constants.k_star.function.endswith("to its estimate by fold-in")
+    assert 1e-8 < constants.seen.offset < 1e-4

@@ -182,7 +182,7 @@ def test_save_writes_all_or_nothing(found, tmp_path):
         ({"estimator": "svd"}, "unknown estimator"),
         ({"estimator": SVT(centering="row"), "budgets": [0.01]}, "which offsets of rows have alone"),
         ({"model": "kmn"}, "unknown model"),
-        ({"pairs": 0}, "how many pairs to draw"),
+        ({"pairs": 0}, "a whole number >= 1, or 'all'"),
         ({"hold_out": 1.5}, "between 0 and 1"),
     ],
 )

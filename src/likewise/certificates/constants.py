@@ -20,8 +20,8 @@ class LipschitzCertificates:
     Attributes
     ----------
     k_star : Certificate or Unavailable
-        l1 -> l2 constant on zero-filled rows, exact for the un-clipped map; also for rows never seen; never above `k2`. There is none
-        where rows are centred, weighted each in its own way, or estimated by regressions on what is observed of them.
+        l1 -> l2 constant on zero-filled rows that are folded in, exact for the un-clipped map; also for rows never seen; never above `k2`.
+        There is none where rows are centred, weighted each in its own way, or estimated by regressions on what is observed of them.
     k2 : Certificate or Unavailable
         The constant of Theorem 4.1.
     spectral : Certificate or Unavailable
@@ -33,7 +33,8 @@ class LipschitzCertificates:
     printed_corollary : Certificate or Unavailable
         The same as printed, with ``mu_1 = 1``.
     seen : AffineCertificate or Unavailable
-        K*, or `filled` where rows are centred, for the rows of the fit as the solver estimated them: plus what its residuals can add.
+        K*, or `filled` where rows are centred, for the rows of the fit as they are stored: these come from the solver's left vectors, so
+        two of them can be further apart than K* allows by what its residuals add, some 1e-8, which is the offset.
     incoherence : float or None
         The measured ``mu_1``; None at rank 0, and where the paper's theory does not speak of the estimator.
     filled : Certificate, Unavailable or None
@@ -80,7 +81,8 @@ class LipschitzCertificates:
         return plain | {"incoherence": self.incoherence}
 
 
-FUNCTION = "a zero-filled row on the method's working range to its estimate"
+FUNCTION = "a zero-filled row on the method's working range to its estimate by fold-in"
+"""Rows of the fit as they are stored depart from their fold-in by what the solver left: the certificate `seen` adds that."""
 
 _FOLD_IN = "the estimate of a row is clip(z P) with P = sum psi(sigma)/sigma v v^T"
 _CLIP = "clipping does not expand"

@@ -19,6 +19,7 @@ from likewise.observations import ObservedMatrix
 _ROW_WEIGHTS = (
     "each row has weights of its own, so rows that agree where both are observed can have different estimates"
 )
+_OFFSETS_AND_WEIGHTS = f"its rows have offsets, and weights of their own; {_ROW_WEIGHTS}"
 _CENTRED = "a missing entry is filled with its centre, not with 0, so rows at distance 0 on zero-filled data can have different estimates"
 
 
@@ -32,8 +33,9 @@ class KindOfMap:
         Why no linear map describes it; empty where one does.
     row_penalty : float or None
         Of row offsets; None where rows have none.
-    column_weights : ndarray, shape (n,), or None
-        Weights of the columns, the same in every row.
+    weights : ndarray, shape (n,), or None
+        Weights of the columns, the same in every row. Where each row has weights of its own, ``p_hat`` for every column: the map then
+        takes residuals over propensities.
     weights_by_row : bool
         Whether rows have weights of their own.
     centred : bool
@@ -42,7 +44,7 @@ class KindOfMap:
 
     not_linear: str
     row_penalty: float | None
-    column_weights: Floats | None
+    weights: Floats | None
     weights_by_row: bool
     centred: bool
 
@@ -52,11 +54,14 @@ class KindOfMap:
         folding = getattr(estimate, "folding", None)
         weighting = getattr(folding, "weighting", None)
         penalty = getattr(folding, "row_penalty", None)
-        by_row = weighting is not None and weighting.by_count
+        by_row = weighting is not None and weighting.by_row
+        weights = None
+        if weighting is not None:
+            weights = np.full(estimate.right.shape[0], weighting.scale) if by_row else weighting.of_columns()
         return cls(
             not_linear=getattr(folding, "not_linear", ""),
             row_penalty=penalty,
-            column_weights=None if weighting is None or by_row else weighting.of_columns(),
+            weights=weights,
             weights_by_row=by_row,
             centred=penalty is not None or getattr(estimate, "column_offsets", None) is not None,
         )
@@ -64,7 +69,7 @@ class KindOfMap:
     @property
     def plain(self) -> bool:
         """Whether the map is ``z -> clip(z P)`` on zero-filled rows, as the paper has it."""
-        return not (self.not_linear or self.centred or self.weights_by_row or self.column_weights is not None)
+        return not (self.not_linear or self.centred or self.weights is not None)
 
     @property
     def not_on_zero_filled(self) -> str:
@@ -76,13 +81,20 @@ class KindOfMap:
         return _CENTRED if self.centred else ""
 
     @property
-    def not_on_filled(self) -> str:
-        """Why no constant holds for distances of rows filled with their centre; empty where one does."""
-        return self.not_linear or (_ROW_WEIGHTS if self.weights_by_row else "")
+    def without_constant(self) -> str:
+        """Why there is no constant at all, of zero-filled or filled rows or of weighted residuals; empty where there is one."""
+        both = self.weights_by_row and self.row_penalty is not None
+        return self.not_linear or (_OFFSETS_AND_WEIGHTS if both else "")
+
+    def row_map(self, right: Floats) -> FilledRowMap:
+        """Return the map as a function of the gains, for right singular vectors V."""
+        return FilledRowMap(right, self.weights, self.row_penalty)
 
 
-_FILLED = "a row on the method's working range, missing entries filled with its centre, to its estimate"
-_WEIGHTED = "a row of residuals (Z_ij - centre_j) / p_ij, missing entries 0, to its estimate"
+_FILLED = (
+    "a row on the method's working range, missing entries filled with its centre, to its estimate by fold-in"
+)
+_WEIGHTED = "a row of residuals (Z_ij - centre_j) / p_ij, missing entries 0, to its estimate by fold-in"
 
 _OFFSETS = (
     "filled with its centre a row x has the offset sum_j w_j (x_j - c_j) / (sum_j w_j + lambda), whatever is observed of it",
@@ -91,7 +103,9 @@ _OFFSETS = (
 _NO_OFFSETS = (
     "the estimate before clipping is c + (x - c) Q with Q = diag(w) P, whatever is observed of the row x",
 )
-_RESIDUALS = ("the estimate before clipping is c + y P for the residuals y, whatever the weights of the row",)
+_RESIDUALS = (
+    "the estimate before clipping is c + p_hat y P for residuals over propensities y, whatever the weights of the row",
+)
 _LARGEST_ROW = "the l1 to l2 norm of a linear map is the largest l2 norm of a row of its matrix; none smaller holds before clipping"
 _LARGEST_VALUE = (
     "the l2 norm of a linear map is its largest singular value; none smaller holds before clipping"
@@ -131,13 +145,13 @@ def certify_filled(estimate: Any, observed: ObservedMatrix, kind: KindOfMap) -> 
 
 
 def _constant(name: str, norm: str, estimate: Any, kind: KindOfMap) -> Certificate | Unavailable:
-    if kind.not_linear:
-        return Unavailable(name, kind.not_linear)
-    if kind.weights_by_row and kind.row_penalty is not None:
-        return Unavailable(name, kind.not_on_filled)
-    rows = FilledRowMap(estimate, kind.row_penalty, kind.column_weights)
+    if kind.without_constant:
+        return Unavailable(name, kind.without_constant)
+    rows, gains = kind.row_map(estimate.right), estimate.gains
     value, step = (
-        (rows.largest_row, _LARGEST_ROW) if norm == "l1" else (rows.largest_singular_value, _LARGEST_VALUE)
+        (rows.largest_row(gains), _LARGEST_ROW)
+        if norm == "l1"
+        else (rows.largest_singular_value(gains), _LARGEST_VALUE)
     )
     form = _RESIDUALS if kind.weights_by_row else _NO_OFFSETS if kind.row_penalty is None else _OFFSETS
     n = estimate.right.shape[0]
@@ -166,7 +180,7 @@ def _seen(estimate: Any, observed: ObservedMatrix, kind: KindOfMap, filled: Cert
     name = "K*, rows of the fit"
     if isinstance(filled, Unavailable):
         return Unavailable(name, filled.reason)
-    if kind.weights_by_row or kind.column_weights is not None:
+    if kind.weights is not None:
         return Unavailable(name, "the weights of the rows of the fit are not kept")
     return seen_certificate(CentredRowMap(estimate, observed), filled)
 

@@ -62,12 +62,16 @@ class RowMap:
     @cached_property
     def basis_norm(self) -> float:
         """Upper bound on ``||V||_2``: 1 up to the solver's accuracy."""
-        return spectral_norm(self.right)
+        return self._plain.basis_norm
+
+    @cached_property
+    def _plain(self) -> FilledRowMap:
+        return FilledRowMap(self.right)
 
     @cached_property
     def largest_row(self) -> float:
         """Upper bound on the l2 norm of the rows of P: ``||V diag(g) v_k|| <= ||V|| ||g v_k||``."""
-        return upward(self.basis_norm * largest_norm(self.right * self.gains, 2.0), 4)
+        return self._plain.largest_row(self.gains)
 
     @cached_property
     def sign_entry(self) -> float:
@@ -91,11 +95,6 @@ class RowMap:
         columns = self._observed.values.indices
         magnitudes = np.abs(self._values)
         return float(np.bincount(columns, magnitudes, minlength=self.shape[1]).max())
-
-    @cached_property
-    def largest_value(self) -> float:
-        """``||Z||_max``."""
-        return float(np.abs(self._values).max(initial=0.0))
 
     @cached_property
     def largest_departure(self) -> float:
@@ -140,62 +139,90 @@ class RowMap:
         return max(float(np.abs(block).max(initial=0.0)) for block in blocks)
 
 
-class WeightedFactors(Protocol):
-    """What of an estimate makes Q."""
-
-    @property
-    def right(self) -> Floats: ...  # noqa: D102
-    @property
-    def gains(self) -> Floats: ...  # noqa: D102
-
-
 class FilledRowMap:
-    """``Q = L B^T`` up to a rounding term: L of shape (n, q), and B with orthonormal columns up to the accuracy of the factors.
+    """The map ``x -> (x - c) Q`` from a row filled with its centre c to its estimate less the centre, for any gains g.
+
+    With weights w and row offsets of penalty lambda ``Q = diag(w) (P + 1 e^T)``, where ``P = V diag(g) V^T``, ``e = (1 - w P) / N`` and
+    ``N = sum w + lambda``; without row offsets e is 0. What is proved of an estimate and what a fairness budget limits are both read
+    from here, so that they are the same number.
+
+    Notes
+    -----
+    Split the vector of ones into ``V a + rest``, for any a. Then row k of Q is ``c_k V^T + w_k rest / N`` with
+    ``c_k = w_k (g (v_k - V^T w / N) + a / N)``. Nothing has been assumed of V yet. If a is the projection of the ones on V, taken twice so
+    that rounding does not spoil it, ``rest`` is orthogonal to V up to `crossing`, and the length of row k is that of the vector
+    ``(||V|| c_k, w_k ||rest|| / N)`` up to that. The remainder is never normalised: where the ones lie in the span of V it is all rounding,
+    and its direction means nothing.
 
     Parameters
     ----------
-    estimate : WeightedFactors
-    row_penalty : float or None
-        lambda; None where rows have no offset.
-    column_weights : ndarray, shape (n,), or None
-        w; all 1 by default.
+    right : ndarray, shape (n, r)
+        V, with columns that are orthonormal up to the solver's accuracy.
+    weights : ndarray, shape (n,), optional
+        w > 0; all 1 by default.
+    penalty : float, optional
+        lambda >= 0; by default rows have no offset.
     """
 
-    def __init__(
-        self, estimate: WeightedFactors, row_penalty: float | None, column_weights: Floats | None
-    ) -> None:
-        right, gains = estimate.right, estimate.gains
-        weights = np.ones(right.shape[0]) if column_weights is None else column_weights
-        self._largest_weight = float(weights.max())
-        self._rows, self._basis, self._rounding = right * gains, right, 0.0
-        if row_penalty is not None and isfinite(row_penalty):
-            self._add_offset(right, gains, weights, float(weights.sum()) + row_penalty)
-        self._rows = self._rows * weights[:, None]
+    def __init__(self, right: Floats, weights: Floats | None = None, penalty: float | None = None) -> None:
+        self.right, (n, rank) = right, right.shape
+        self.weights = np.ones(n) if weights is None else weights
+        self.basis_norm = spectral_norm(right)
+        self.mean, self.inside = np.zeros(rank), np.zeros(rank)
+        """``V^T w / N`` and ``a / N``."""
+        self.outside = self.crossing = 0.0
+        """``||rest|| / N`` and a bound on ``||V^T rest|| / (N ||V||)``."""
+        self._roundings_of_coefficients = self._roundings_of_rest = 0.0
+        if penalty is not None and isfinite(penalty):
+            self._add_offset(float(self.weights.sum()) + penalty)
 
-    def _add_offset(self, right: Floats, gains: Floats, weights: Floats, total: float) -> None:
-        """Add ``1 e^T``, e split into its part within the span of V and the rest, which is one more column of B."""
-        n, rank = right.shape
-        e = (1.0 - ((weights @ right) * gains) @ right.T) / total
-        inside = e @ right
-        rest = e - right @ inside
-        length = float(np.linalg.norm(rest))
-        direction = rest / length if length > 0 else rest
-        magnitudes = 1.0 + ((weights @ np.abs(right)) * gains) @ np.abs(right).T
-        sizes = magnitudes / total + np.abs(e) + np.abs(right) @ np.abs(inside)
-        of_sums = gamma(3) * largest_norm(self._rows, 2.0)
-        self._rounding = upward(gamma(n + rank + 8) * float(np.linalg.norm(sizes)) + of_sums, n)
-        self._rows = np.column_stack([self._rows + inside, np.full(n, length)])
-        self._basis = np.column_stack([right, direction])
+    def _add_offset(self, total: float) -> None:
+        """Take up ``1 e^T``, with `total` for N."""
+        right, magnitudes, (n, rank) = self.right, np.abs(self.right), self.right.shape
+        ones = np.ones(n)
+        projection = right.T @ ones
+        projection += right.T @ (ones - right @ projection)
+        rest = ones - right @ projection
+        self.mean, self.inside = self.weights @ right / total, projection / total
+        self.outside = upward(float(np.linalg.norm(rest)) / total, 2 * n + 8)
+        # Rounding: of the sums over features in c_k, and of the sums over components in the remainder.
+        self._roundings_of_coefficients = float(np.linalg.norm(self.weights @ magnitudes)) / total
+        errors = gamma(rank + 4) * (1.0 + magnitudes @ np.abs(projection))
+        self._roundings_of_rest = upward(float(np.linalg.norm(errors)) / total, 2 * n)
+        crossing = np.abs(right.T @ rest) + magnitudes.T @ (gamma(n + 4) * np.abs(rest) + errors)
+        self.crossing = upward(float(np.linalg.norm(crossing)) / total, 4 * n) / (self.basis_norm or 1.0)
 
-    @property
-    def largest_row(self) -> float:
-        """Upper bound on the l2 norm of the rows of Q: its exact l1 to l2 norm, if the factors are exact."""
-        value = spectral_norm(self._basis) * largest_norm(self._rows, 2.0)
-        return upward(value + self._largest_weight * self._rounding, 8)
+    def coefficients(self) -> tuple[Floats, Floats, Floats]:
+        """Return what the length of each row is made of: ``sqrt(sum_l (slopes_kl g_l + inside_kl)^2 + outside_k^2)``.
 
-    @property
-    def largest_singular_value(self) -> float:
-        """Upper bound on the l2 to l2 norm of Q."""
-        n = self._rows.shape[0]
-        value = spectral_norm(self._basis) * spectral_norm(self._rows)
-        return upward(value + n**0.5 * self._largest_weight * self._rounding, 8)
+        Returns
+        -------
+        slopes, inside : ndarray, shape (n, r)
+        outside : ndarray, shape (n,)
+            Of what does not depend on the gains and is outside V.
+        """
+        scaled = (self.basis_norm * self.weights)[:, None]
+        return scaled * (self.right - self.mean), scaled * self.inside, self.weights * self.outside
+
+    def largest_row(self, gains: Floats) -> float:
+        """Upper bound on the l2 norm of the rows of Q: its l1 to l2 norm, exact but for rounding and the accuracy of V."""
+        return upward(largest_norm(self._rows(gains), 2.0) + self.slack(gains), 8)
+
+    def largest_singular_value(self, gains: Floats) -> float:
+        """Upper bound on the l2 to l2 norm of Q, exact in the same sense."""
+        return upward(spectral_norm(self._rows(gains)) + sqrt(self.right.shape[0]) * self.slack(gains), 8)
+
+    def slack(self, gains: Floats) -> float:
+        """Bound what rounding, and a remainder that is not quite orthogonal to V, add to the length of a row."""
+        if not self.outside and not self.inside.any():
+            return 0.0
+        n, largest = self.right.shape[0], float(np.abs(gains).max(initial=0.0))
+        sizes = largest * (largest_norm(self.right, 2.0) + self._roundings_of_coefficients)
+        in_coefficients = gamma(2 * n + 16) * self.basis_norm * (sizes + float(np.linalg.norm(self.inside)))
+        return float(self.weights.max()) * (in_coefficients + self._roundings_of_rest + self.crossing)
+
+    def _rows(self, gains: Floats) -> Floats:
+        """Rows of the same lengths as those of Q, and with the same singular values."""
+        slopes, inside, outside = self.coefficients()
+        within = slopes * gains + inside
+        return np.column_stack([within, outside]) if self.outside else within

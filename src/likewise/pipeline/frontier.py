@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from likewise.certificates.filled import KindOfMap
 from likewise.errors import InputError, RankZeroWarning, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
-from likewise.estimation.budget.budget import BudgetSolution, check_limit, within_budget
-from likewise.estimation.budget.rows import BudgetRows
+from likewise.estimation.budget.budget import (
+    BudgetSolution,
+    check_limit,
+    smallest_constant,
+    within_budget,
+)
 from likewise.fairness import Certificate, PairwiseDistance, certify
 from likewise.inference import Model, as_model
 from likewise.norms import Norm
@@ -174,7 +179,7 @@ def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoin
 
 def _default_limits(free: LowRankEstimate, k_star: float) -> list[float]:
     """Return shares of K*, as far as the offsets of rows leave them."""
-    smallest = BudgetRows.of(free).smallest
+    smallest = smallest_constant(KindOfMap.of(free).row_map(free.right))
     return [share * k_star for share in SHARES if share * k_star > smallest]
 
 

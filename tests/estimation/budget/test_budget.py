@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from likewise import SVT, LowRankEstimate, ObservedMatrix, certify, svt
+from likewise.certificates.filled import KindOfMap
 from likewise.errors import InputError
 from likewise.estimation import LinearFolding, RidgeFolding, Weighting, make_estimator
-from likewise.estimation.budget.budget import shrink_to_budget, within_budget
-from likewise.estimation.budget.rows import BudgetRows
+from likewise.estimation.budget.budget import shrink_to_budget, smallest_constant, within_budget
 from likewise.fairness import Unavailable
 from likewise.observations import clustered
 
@@ -249,10 +249,10 @@ def test_the_constant_is_the_largest_row_of_the_map(case, penalty, weighted, see
     gains, sigma, right = case
     estimate, weights = made_estimate(gains, sigma, right, penalty, weighted, seed)
     expected = np.linalg.norm(naive_map(gains, right, weights, penalty), axis=1).max()
-    rows = BudgetRows.of(estimate)
-    assert rows.constant(gains) == pytest.approx(expected, rel=1e-9)
+    rows = KindOfMap.of(estimate).row_map(estimate.right)
+    assert rows.largest_row(gains) == pytest.approx(expected, rel=1e-9)
     nothing = np.linalg.norm(naive_map(0 * gains, right, weights, penalty), axis=1).max()
-    assert rows.smallest == pytest.approx(nothing, rel=1e-9, abs=1e-12)
+    assert smallest_constant(rows) == pytest.approx(nothing, rel=1e-9, abs=1e-12)
 
 
 def made_estimate(gains, sigma, right, penalty, weighted, seed):
@@ -273,8 +273,10 @@ def made_estimate(gains, sigma, right, penalty, weighted, seed):
 def test_a_general_solver_agrees_with_row_offsets_and_weights(seed):
     targets, sigma, right = problem(seed, 10 + seed, 1 + seed % 4, largest=20.0)
     estimate, weights = made_estimate(targets, sigma, right, float(seed % 3), seed % 2 == 1, seed)
-    rows = BudgetRows.of(estimate)
-    limit = rows.smallest + (0.1 + 0.08 * seed) * (rows.constant(targets) - rows.smallest)
+    rows = KindOfMap.of(estimate).row_map(estimate.right)
+    limit = smallest_constant(rows) + (0.1 + 0.08 * seed) * (
+        rows.largest_row(targets) - smallest_constant(rows)
+    )
     solution = within_budget(estimate, limit)[1]
 
     def room(gains):

@@ -51,6 +51,11 @@ class Weighting:
         if not 0 < self.scale < np.inf:
             raise InputError(f"scale of weights {self.scale!r}", "a finite number above 0")
 
+    @property
+    def by_row(self) -> bool:
+        """Whether two rows may weigh the same column differently."""
+        return self.by_count
+
     def propensities(self, observations: Values) -> Floats:
         """Return ``p_ij`` of each stored entry, shape (n_observed,)."""
         chances = self.columns[observations.indices]

@@ -8,10 +8,11 @@ from math import isfinite, sqrt
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.certificates.filled import KindOfMap
+from likewise.certificates.row_map import FilledRowMap
 from likewise.errors import InputError, option
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
-from likewise.estimation.budget.dual import solve_dual
-from likewise.estimation.budget.rows import BudgetRows
+from likewise.estimation.budget.dual import Constraints, solve_dual
 
 LEAST_LIMIT = 1e-60
 """Constraints are divided by the square of the limit, and their product, too, must be a number."""
@@ -110,7 +111,7 @@ def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limi
     (array([1. , 0.5]), 3.0)
     """
     check_limit(limit)
-    return _shrink(gains, singular_values, BudgetRows.plain(right), limit)
+    return _shrink(gains, singular_values, FilledRowMap(right), limit)
 
 
 def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstimate, BudgetSolution]:
@@ -138,7 +139,7 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     Notes
     -----
     Where rows have offsets, each feature moves the estimate by ``gains a_k + t_k`` and a part that does not depend on the gains (see
-    `BudgetRows`): the constraints are then convex quadratics with a linear term, the constant of all gains 0 is that of the offsets
+    `FilledRowMap`): the constraints are then convex quadratics with a linear term, the constant of all gains 0 is that of the offsets
     alone, ``sqrt(n) / (n + lambda)`` without weights, and a gain may also rise.
     """
     check_limit(limit)
@@ -147,11 +148,11 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
             f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {reason}",
             *_instead(estimate),
         )
-    rows = BudgetRows.of(estimate)
-    if limit <= rows.smallest:
+    rows = KindOfMap.of(estimate).row_map(estimate.right)
+    if limit <= (smallest := smallest_constant(rows)):
         raise InputError(
             option("max_lipschitz", repr(limit)),
-            f"a limit above {rows.smallest:.4g}, which offsets of rows have alone",
+            f"a limit above {smallest:.4g}, which offsets of rows have alone",
             f"{option('centering', repr('column'))} has no offsets of rows, so every limit above 0 can be met",
         )
     solution = _shrink(estimate.gains, estimate.singular_values, rows, limit)
@@ -160,13 +161,14 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     return replace(estimate, shrunk_values=solution.gains * estimate.singular_values), solution
 
 
+def smallest_constant(rows: FilledRowMap) -> float:
+    """Return the constant that offsets of rows have alone, where all gains are 0."""
+    return rows.largest_row(np.zeros(rows.right.shape[1]))
+
+
 def without_constant(estimate: LowRankEstimate) -> str:
     """Return why an estimate has no constant K*, of zero-filled rows or of rows filled with their centre; empty where it has one."""
-    folding = estimate.folding
-    weights_by_row = folding.weighting is not None and folding.weighting.by_count
-    if weights_by_row and folding.row_penalty is not None:
-        return folding.not_linear or "its rows have offsets, and weights of their own"
-    return folding.not_linear
+    return KindOfMap.of(estimate).without_constant
 
 
 def _instead(estimate: LowRankEstimate) -> tuple[str, ...]:
@@ -199,18 +201,18 @@ def check_limit(limit: float, name: str = "max_lipschitz") -> None:
         )
 
 
-def _shrink(gains: Floats, singular_values: Floats, rows: BudgetRows, limit: float) -> BudgetSolution:
-    unconstrained = rows.constant(gains)
+def _shrink(gains: Floats, singular_values: Floats, rows: FilledRowMap, limit: float) -> BudgetSolution:
+    unconstrained = rows.largest_row(gains)
     if unconstrained <= limit or not gains.size:
         return BudgetSolution(limit, gains, unconstrained, unconstrained, 0.0, 0.0, 0, 0)
     energies = singular_values**2
-    dual = solve_dual(gains, energies, rows.constraints(limit))
-    feasible = _scaled_within(dual.gains, rows, limit)
+    dual = solve_dual(gains, energies, _constraints(rows, gains, limit))
+    feasible = _scaled_within(dual.gains, singular_values, rows, limit)
     squared = float(np.sum(energies * (feasible - gains) ** 2))
     return BudgetSolution(
         limit=limit,
         gains=feasible,
-        constant=rows.constant(feasible),
+        constant=rows.largest_row(feasible * singular_values / singular_values),
         unconstrained=unconstrained,
         distance=sqrt(squared),
         gap=max(squared - dual.value, 0.0),
@@ -219,15 +221,23 @@ def _shrink(gains: Floats, singular_values: Floats, rows: BudgetRows, limit: flo
     )
 
 
-def _scaled_within(gains: Floats, rows: BudgetRows, limit: float) -> Floats:
+def _constraints(rows: FilledRowMap, gains: Floats, limit: float) -> Constraints:
+    """Return that no row of the map may be longer than the limit: each is a quadratic in the gains, divided by the limit squared."""
+    unit = limit - rows.slack(gains)
+    slopes, inside, outside = (part / unit for part in rows.coefficients())
+    return Constraints(slopes**2, slopes * inside, (inside**2).sum(axis=1) + outside**2)
+
+
+def _scaled_within(gains: Floats, singular_values: Floats, rows: FilledRowMap, limit: float) -> Floats:
     """Scale gains down by what the dual leaves over the limit, and then by roundings until floating point agrees too.
 
-    At 0 the constant is `smallest`, below the limit, and in between it is at most on the line: it is convex.
+    With all gains 0 the constant is the smallest one, below the limit, and in between it is at most on the line: it is convex. An
+    estimate stores ``g sigma`` and is certified with ``g sigma / sigma``, so that is what must be within the limit.
     """
-    excess = rows.constant(gains) - limit
+    excess = rows.largest_row(gains) - limit
     if excess > 0:
-        gains = gains * (1 - excess / (excess + limit - rows.smallest))
+        gains = gains * (1 - excess / (excess + limit - smallest_constant(rows)))
     step = 2.0**-52
-    while rows.constant(gains) > limit:
+    while rows.largest_row(gains * singular_values / singular_values) > limit:
         gains, step = gains * (1 - step), 2 * step
     return gains
