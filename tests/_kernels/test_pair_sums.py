@@ -14,6 +14,7 @@ from likewise._kernels import (
     GROUP_COLUMNS,
     LARGEST,
     N_BINS,
+    PERSON_COLUMNS,
     TOTALS,
     EdgeCounter,
     PairBlock,
@@ -47,7 +48,7 @@ def test_by_hand():
     # Pairs (0, 1), (0, 2), (1, 2) of three people; what stands at i >= j does not count.
     d = np.array([[9.0, 0.0, 1.0], [9.0, 9.0, 4.0]])
     D = np.array([[9.0, 2.0, 3.0], [9.0, 9.0, 2.0]])  # ratios: infinite, 3, 0.5
-    limits = limits_of(groups=np.array([0, 0, 1], np.int32), n_groups=2)
+    limits = limits_of(groups=np.array([0, 0, 1], np.int32), n_groups=2, n_individuals=3)
     sums, worst = added(limits, PairBlock(0, 2, 0, 3), d, D, 2)
     counts, totals = dict(zip(COUNTS, sums.counts, strict=True)), dict(zip(TOTALS, sums.totals, strict=True))
     assert counts == {
@@ -55,7 +56,7 @@ def test_by_hand():
     }  # fmt: skip
     assert totals == {
         "reference": 5, "output": 7, "output_squared": 17, "ratio": 3.5,
-        "near_ratio": 3, "near_output": 5, "excess": 1.5 + 1.5,
+        "near_ratio": 3, "near_output": 5, "excess": 1.5 + 1.5, "near_inverse": 1,
     }  # fmt: skip
     assert dict(zip(LARGEST, sums.largest, strict=True)) == {
         "ratio": math.inf, "near_ratio": math.inf, "excess": 1.5,
@@ -69,6 +70,10 @@ def test_by_hand():
     assert same == dict(zip(GROUP_COLUMNS, [1, 1, 1, 0, 2, 0, 1, 0, 2], strict=True))
     assert different == dict(zip(GROUP_COLUMNS, [2, 0, 1, 3.5, 5, 5, 0, 3, 3], strict=True))
     assert sums.group_largest.tolist() == [math.inf, 3, -math.inf, -math.inf]
+    assert PERSON_COLUMNS == ("pairs", "similar", "gap", "similar_gap")
+    first_in, second_in = sums.individuals.transpose(0, 2, 1).tolist()
+    assert first_in == [[2, 2, 5, 5], [1, 0, 2, 0], [0, 0, 0, 0]]
+    assert second_in == [[0, 0, 0, 0], [1, 1, 2, 2], [2, 1, 5, 3]]
     assert sorted(zip(worst["left"], worst["right"], worst["ratio"], strict=True)) == [
         (0, 1, math.inf),
         (0, 2, 3),
@@ -96,7 +101,8 @@ def random_case(seed, n_rows, width, offset, **options):
     groups = rng.integers(0, 3, 5 + n_rows + width + abs(offset)).astype(np.int32)
     epsilon = np.unique(rng.integers(1, 9, 4) / 4)
     edges = None if rng.random() < 0.3 else np.unique(rng.integers(-1, 9, 6) / 4)
-    return limits_of(epsilon, edges, groups=groups, n_groups=3, **options), block, d, D
+    everybody = {"n_individuals": groups.size if kind else 0}
+    return limits_of(epsilon, edges, groups=groups, n_groups=3, **everybody | options), block, d, D
 
 
 CASES = (st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(0, 700), st.integers(-9, 15))
@@ -122,6 +128,7 @@ def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):
     totals = (
         sum(xs), sum(ys), sum(y * y for y in ys), sum(finite),
         sum(r for _, r in near if r < math.inf), sum(y for y, _ in near), sum(excess),
+        sum(1 / x for x in xs if 0 < x <= limits.near),
     )  # fmt: skip
     np.testing.assert_allclose(sums.totals, totals, rtol=1e-12)
     most = (max(values, default=-math.inf) for values in (ratios, [r for _, r in near], excess))
@@ -142,6 +149,12 @@ def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):
     assert sorted(zip(*(worst[name].tolist() for name in columns), strict=True)) == sorted(
         p[:5] for p in kept
     )
+    taking_part = np.zeros((limits.groups.size, 2, 4))
+    for i, j, x, y, *_ in pairs:
+        for person, side in ((i, 0), (j, 1)):
+            taking_part[person, side] += [1, x <= limits.near, y, y * (x <= limits.near)]
+    expected = taking_part[: limits.n_individuals].transpose(1, 2, 0)
+    np.testing.assert_allclose(sums.individuals, expected, rtol=1e-12)
     labels = np.array(
         [min(g) * 3 + max(g) for g in ((limits.groups[i], limits.groups[j]) for i, j, *_ in pairs)]
     )
@@ -247,6 +260,8 @@ def test_what_does_not_fit_is_refused():
         added(limits, block, np.ones(3), np.ones((2, 3)))
     with pytest.raises(ShapeError, match="counted from 0"):
         added(limits, PairBlock(-1, 1, 0, 3), np.ones((2, 3)), np.ones((2, 3)))
+    with pytest.raises(ShapeError, match="everybody"):
+        added(limits_of(n_individuals=2), block, np.ones((2, 3)), np.ones((2, 3)))
     few = limits_of(groups=np.zeros(2, np.int32), n_groups=1)
     with pytest.raises(ShapeError, match="a group for everybody"):
         added(few, block, np.ones((2, 3)), np.ones((2, 3)))

@@ -71,6 +71,8 @@ def add_pairs(
         raise ShapeError(f"d of shape {d.shape} and D of shape {D.shape}", "the same pairs")
     if limits.groups is not None and limits.groups.size < max(block.stop, block.last):
         raise ShapeError(f"groups of {limits.groups.size} individuals", "a group for everybody in the block")
+    if 0 < sums.individuals.shape[-1] < max(block.stop, block.last):
+        raise ShapeError(f"sums of {sums.individuals.shape[-1]} individuals", "everybody in the block")
     add = native.add_pairs if use_native() else fallback.add_pairs
     return add(sums, limits, block, d, D, min(n_largest, block.n_pairs), floor)
 

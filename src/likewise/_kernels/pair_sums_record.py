@@ -13,7 +13,16 @@ from likewise._typing import Indices
 from likewise.errors import InputError
 
 COUNTS = ("pairs", "zero", "infinite", "near", "near_infinite", "violating")
-TOTALS = ("reference", "output", "output_squared", "ratio", "near_ratio", "near_output", "excess")
+TOTALS = (
+    "reference",
+    "output",
+    "output_squared",
+    "ratio",
+    "near_ratio",
+    "near_output",
+    "excess",
+    "near_inverse",
+)
 LARGEST = ("ratio", "near_ratio", "excess")
 
 
@@ -29,6 +38,9 @@ GROUP_COLUMNS = (
     "similar_gap",
 )
 """What is summed for every two groups; the order of each list is that of sums.c."""
+
+PERSON_COLUMNS = ("pairs", "similar", "gap", "similar_gap")
+"""What is summed over the pairs that an individual takes part in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +62,8 @@ class PairLimits:
     n_groups : int
     in_bins : bool
         Whether ratios and excesses are counted in bins.
+    n_individuals : int
+        How many individuals to add up apart; 0 for none.
 
     Raises
     ------
@@ -64,6 +78,7 @@ class PairLimits:
     groups: NDArray[np.int32] | None = None
     n_groups: int = 0
     in_bins: bool = False
+    n_individuals: int = 0
 
     def __post_init__(self) -> None:
         if self.groups is not None and not (
@@ -100,6 +115,8 @@ class PairSums:
         Sums of `GROUP_COLUMNS`.
     group_largest : ndarray, shape (n_labels,)
         Largest ratios.
+    individuals : ndarray, shape (2, n_person_columns, n_individuals)
+        Sums of `PERSON_COLUMNS` over the pairs that somebody stands first in, and over those that they stand second in.
     """
 
     def __init__(self, limits: PairLimits) -> None:
@@ -114,6 +131,7 @@ class PairSums:
         self.excess_bins = np.zeros(N_BINS if limits.in_bins and limits.condition else 0, np.int64)
         self.groups = np.zeros((len(GROUP_COLUMNS), n_labels))
         self.group_largest = np.full(n_labels, -np.inf)
+        self.individuals = np.zeros((2, len(PERSON_COLUMNS), limits.n_individuals))
 
 
 T = TypeVar("T", bound=np.generic)

@@ -78,6 +78,9 @@ TARGET INLINE void NAME(add_near)(struct chunk *C, double near, const struct sum
     totals[NEAR_RATIO] = NAME(sum)(C->made, C->length);
     for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->output[q] : 0;
     totals[NEAR_OUTPUT] = NAME(sum)(C->made, C->length);
+    for (int64_t q = 0; q < C->length; q++)
+        C->made[q] = (C->reference[q] <= near) & (C->reference[q] > 0) ? 1 / C->reference[q] : 0;
+    totals[NEAR_INVERSE] = NAME(sum)(C->made, C->length);
     for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->ratio[q] : -INFINITY;
     S->most[MOST_NEAR_RATIO] = NAME(most)(C->made, C->length, S->most[MOST_NEAR_RATIO]);
 }
@@ -118,6 +121,46 @@ TARGET INLINE void NAME(add_excess)(struct chunk *C, const struct limits *M, con
     S->most[MOST_EXCESS] = NAME(most)(C->made, C->length, S->most[MOST_EXCESS]);
 }
 
+/* What each individual takes part in, pair after pair. The pairs of a run have the same first individual. */
+TARGET INLINE void NAME(add_run)(struct chunk *C, int64_t from, int64_t to, double near, const struct sums *S)
+{
+    const int64_t m = S->n_individuals, length = to - from;
+    const double *d = C->reference + from, *D = C->output + from;
+    const int32_t *right = C->right + from;
+    double *similar = C->made, *similar_gap = C->made + CHUNK / 2;
+    double *first = S->individuals + C->left[from], *second = S->individuals + N_PERSON * m + right[0];
+    double n_similar = 0, gap = first[GAP * m], gap_of_similar = first[SIMILAR_GAP * m];
+    for (int64_t q = 0; q < length; q++) similar[q] = d[q] <= near, similar_gap[q] = similar[q] * D[q];
+    for (int64_t q = 0; q < length; q++) n_similar += similar[q], gap += D[q], gap_of_similar += similar_gap[q];
+    first[COUNTED_PAIRS * m] += (double)length;
+    first[SIMILAR_PAIRS * m] += n_similar;
+    first[GAP * m] = gap;
+    first[SIMILAR_GAP * m] = gap_of_similar;
+    if (right[length - 1] - right[0] == length - 1) { /* side by side, as where every d is defined */
+        for (int64_t q = 0; q < length; q++) second[COUNTED_PAIRS * m + q] += 1;
+        for (int64_t q = 0; q < length; q++) second[SIMILAR_PAIRS * m + q] += similar[q];
+        for (int64_t q = 0; q < length; q++) second[GAP * m + q] += D[q];
+        for (int64_t q = 0; q < length; q++) second[SIMILAR_GAP * m + q] += similar_gap[q];
+        return;
+    }
+    for (int64_t q = 0; q < length; q++) {
+        double *one = second + (right[q] - right[0]);
+        one[COUNTED_PAIRS * m] += 1;
+        one[SIMILAR_PAIRS * m] += similar[q];
+        one[GAP * m] += D[q];
+        one[SIMILAR_GAP * m] += similar_gap[q];
+    }
+}
+
+TARGET INLINE void NAME(add_individuals)(struct chunk *C, double near, const struct sums *S)
+{
+    for (int64_t from = 0, to = 0; from < C->length; from = to) {
+        const int64_t end = from + CHUNK / 2 < C->length ? from + CHUNK / 2 : C->length;
+        for (to = from; to < end && C->left[to] == C->left[from]; to++) continue;
+        NAME(add_run)(C, from, to, near, S);
+    }
+}
+
 TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
                                 const struct sums *S, struct largest *W, struct pairwise *P)
 {
@@ -131,6 +174,7 @@ TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
         label_chunk(C, M);
         add_groups(C, M->near, S);
     }
+    if (S->individuals) NAME(add_individuals)(C, M->near, S);
     if (M->has_condition) NAME(add_excess)(C, M, S, totals);
     int64_t candidates = 0;
     for (int64_t q = 0; q < C->length; q++) candidates += C->ratio[q] >= W->floor;

@@ -39,11 +39,13 @@ struct limits {
 };
 
 enum count { PAIRS, ZERO, INFINITE, NEAR, NEAR_INFINITE, VIOLATING };
-enum total { REFERENCE, OUTPUT, OUTPUT_SQUARED, RATIO, NEAR_RATIO, NEAR_OUTPUT, EXCESS, N_TOTALS };
+enum total { REFERENCE, OUTPUT, OUTPUT_SQUARED, RATIO, NEAR_RATIO, NEAR_OUTPUT, EXCESS, NEAR_INVERSE, N_TOTALS };
 enum column { ALL, INFINITE_RATIO, SIMILAR, SUM_RATIO, SUM_OUTPUT, SUM_REFERENCE, SIMILAR_INFINITE, SIMILAR_RATIO, SIMILAR_OUTPUT, N_COLUMNS };
+enum person { COUNTED_PAIRS, SIMILAR_PAIRS, GAP, SIMILAR_GAP, N_PERSON };
 enum most { MOST_RATIO, MOST_NEAR_RATIO, MOST_EXCESS };
 
-/* What is added to; absent are the histogram without edges, bins that are not counted, and groups without any. */
+/* What is added to; absent are the histogram without edges, bins that are not counted, groups without any, and individuals
+ * that are not told apart. */
 struct sums {
     int64_t *counts;
     double *totals, *most;
@@ -51,6 +53,8 @@ struct sums {
     double *epsilon_most;
     int64_t *histogram, *ratio_bins, *excess_bins;
     double *groups, *group_most; /* N_COLUMNS, and one, for each two groups: the lower times n_groups plus the higher */
+    double *individuals; /* N_PERSON columns over the pairs that each stands first in, then as many over the others */
+    int64_t n_individuals;
 };
 
 /* The pairs with the largest ratios: a heap whose root is the first to be left out. */

@@ -38,6 +38,7 @@ def add_pairs(
         _add_ratios(sums, limits, pairs)
         _add_excesses(sums, limits, pairs)
         _add_groups(sums, limits, pairs)
+        _add_individuals(sums, limits, pairs)
     return pairs.with_largest_ratios(n_largest, floor)
 
 
@@ -94,6 +95,10 @@ def _add_near(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
         sums.counts[3:5] += [np.count_nonzero(each) for each in (near, near & pairs.infinite)]
         sums.totals[4:6] += [total(np.where(near, each, 0.0)) for each in (pairs.finite, pairs.output)]
         sums.largest[1] = np.maximum(sums.largest[1], pairs.ratios[near].max())
+        apart = near & (pairs.reference > 0)
+        with np.errstate(over="ignore"):
+            inverse = np.divide(1.0, pairs.reference, out=np.zeros(near.size), where=apart)
+        sums.totals[7] += total(inverse)
 
 
 def _add_epsilon(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
@@ -134,6 +139,16 @@ def _add_groups(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
     for column, weights in enumerate(_group_columns(pairs, pairs.reference <= limits.near)):
         sums.groups[column] += np.bincount(labels, weights, limits.n_labels)
     np.maximum.at(sums.group_largest, labels, pairs.ratios)
+
+
+def _add_individuals(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
+    if not sums.individuals.size:
+        return
+    similar = (pairs.reference <= limits.near).astype(np.float64)
+    columns = (np.ones(similar.size), similar, pairs.output, similar * pairs.output)
+    for side, people in enumerate(pairs.people):
+        for column, values in enumerate(columns):
+            np.add.at(sums.individuals[side, column], people, values)
 
 
 def _group_columns(pairs: _Pairs, near: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:

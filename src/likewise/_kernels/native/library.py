@@ -176,6 +176,8 @@ class Sums(ctypes.Structure):
         ("excess_bins", c_void_p),
         ("groups", c_void_p),
         ("group_most", c_void_p),
+        ("individuals", c_void_p),
+        ("n_individuals", c_int64),
     )
 
 

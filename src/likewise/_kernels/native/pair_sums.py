@@ -99,4 +99,6 @@ def _sums(sums: PairSums, epsilon_counts: NDArray[np.int64], by_label: Floats) -
         excess_bins=there(sums.excess_bins),
         groups=native.address(by_label),
         group_most=native.address(sums.group_largest),
+        individuals=there(sums.individuals),
+        n_individuals=sums.individuals.shape[-1],
     )
