@@ -30,7 +30,19 @@ ROOMS = [
     "reproduction",
     "cli",
 ]
-EVERYBODYS = {"_kernels", "_typing", "errors", "memory", "norms", "progress", "randomness", "writing"}
+EVERYBODYS = {
+    "_kernels",
+    "_typing",
+    "checks",
+    "errors",
+    "memory",
+    "norms",
+    "plain",
+    "progress",
+    "randomness",
+    "registry",
+    "writing",
+}
 """What every room may import; these import one another, but no room."""
 NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
 """An audit of anybody's model needs the individuals and the outputs, and nothing of these."""

@@ -12,6 +12,7 @@ from threading import Thread, local
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.checks import checked_whole
 from likewise.errors import InputError
 
 _VARIABLE = "LIKEWISE_NUM_THREADS"
@@ -23,9 +24,7 @@ def thread_count(asked: int | None = None) -> int:
     """Return how many threads to use: `asked`, else one if `single_threaded`, else LIKEWISE_NUM_THREADS, else the processors we may use."""
     if asked is None:
         return 1 if getattr(_here, "single", False) else _from_environment() or usable_processors()
-    if isinstance(asked, bool) or not isinstance(asked, (int, np.integer)) or asked < 1:
-        raise InputError(f"n_threads is {asked!r}", "a whole number >= 1, or None for all processors")
-    return int(asked)
+    return checked_whole("n_threads", asked, or_else="None for all processors")
 
 
 @contextmanager

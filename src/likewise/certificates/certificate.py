@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
 from likewise.certificates.operator_norm import upward
+from likewise.checks import checked_confidence
 from likewise.errors import InputError, ShapeError
 
 
@@ -251,7 +252,7 @@ class AffineCertificate(ProvedBound):
     def __post_init__(self) -> None:
         _ensure_constant(self.name, self.slope)
         _ensure_constant(self.name, self.offset)
-        ensure_confidence(self.confidence)
+        checked_confidence(self.confidence, certain=True)
 
     def bound(self, distances: ArrayLike) -> Floats:
         """Return ``slope * distances + offset``."""
@@ -290,12 +291,6 @@ class Unavailable:
 
     def __str__(self) -> str:
         return f"{self.name}: none ({self.reason})"
-
-
-def ensure_confidence(confidence: float) -> None:
-    """Raise InputError unless the confidence is in (0, 1]."""
-    if not 0 < confidence <= 1:
-        raise InputError(f"confidence {confidence!r}", "a number above 0 and at most 1")
 
 
 def _ensure_constant(name: str, value: float) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,9 @@ from likewise.certificates.certificate import (
     Certificate,
     Domain,
     Unavailable,
-    ensure_confidence,
 )
 from likewise.certificates.operator_norm import largest_norm
+from likewise.checks import checked_confidence, checked_non_negative
 from likewise.errors import InputError, ShapeError
 from likewise.norms import Norm, norm_name, order_of
 
@@ -54,9 +53,8 @@ class ErrorBound:
     source: str
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.value) and self.value >= 0):
-            raise InputError(f"error bound {self.value!r}", "a finite number >= 0")
-        ensure_confidence(self.confidence)
+        checked_non_negative("value", self.value)
+        checked_confidence(self.confidence, certain=True)
         order_of(self.norm)
 
     @classmethod

@@ -90,12 +90,12 @@ def _completed(
 
 def _check_confidence(confidence: float | None, pairs: Path | None) -> None:
     """Fail before the work, not after it."""
+    from likewise.checks import checked_confidence
     from likewise.errors import InputError
-    from likewise.estimation.intervals import check_confidence
 
     if confidence is None:
         return
-    check_confidence(confidence)
+    checked_confidence(confidence)
     if pairs is None:
         raise InputError(
             f"--confidence {confidence:g} without --pairs", "--pairs FILE, whose entries get intervals"

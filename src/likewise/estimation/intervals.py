@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, inf, isfinite
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from likewise._typing import Floats
-from likewise.errors import InputError, option, unknown_name
+from likewise.checks import checked_confidence
+from likewise.errors import InputError, unknown_name
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.folding import shrunk_means
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -248,7 +248,7 @@ def entry_intervals(
     >>> intervals.n_calibration, intervals.entries([0], [0]).shape
     (248, (1, 2))
     """
-    check_confidence(confidence)
+    checked_confidence(confidence)
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     rng = generator_of(random_state)
@@ -270,12 +270,6 @@ def entry_intervals(
     return EntryIntervals(
         estimate, confidence, radius, spread, scores.size, declared or (cut and isfinite(radius))
     )
-
-
-def check_confidence(confidence: Any) -> None:
-    """Raise InputError unless a confidence lies between 0 and 1, both excluded."""
-    if not isinstance(confidence, Real) or not 0 < float(confidence) < 1:
-        raise InputError(option("confidence", repr(confidence)), "a number between 0 and 1, both excluded")
 
 
 def _with_its_own_range(training: ObservedMatrix) -> ObservedMatrix:

@@ -14,10 +14,11 @@ from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.measure import measure_arms
 from likewise.fairness.metrics.accuracy import ErrorMetrics
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
-from likewise.fairness.metrics.metric_value import ExactValue, plain
+from likewise.fairness.metrics.metric_value import ExactValue
 from likewise.fairness.metrics.paired import PairedDifferences, paired_differences
 from likewise.fairness.options import output_distance
 from likewise.fairness.sentences import findings
+from likewise.plain import plain
 from likewise.progress import Progress
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
-from numbers import Real
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.checks import checked_share, checked_whole, is_whole
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
@@ -48,34 +47,16 @@ def check_options(
     nearest_share: float, quantiles: Sequence[float], worst: int, lipschitz: float | None, slack: float
 ) -> None:
     """Raise InputError if an option is out of its range."""
-    if not is_number(nearest_share) or not 0 < nearest_share <= 1:
-        raise InputError(option("nearest_share", repr(nearest_share)), "a share in (0, 1]")
+    checked_share("nearest_share", nearest_share, one=True)
     if not all(0 <= q <= 1 for q in quantiles):
         raise InputError(option("quantiles", repr(tuple(quantiles))), "numbers in [0, 1]")
-    if worst < 0:
-        raise InputError(option("worst", repr(worst)), "a number of pairs >= 0")
+    checked_whole("worst", worst, 0)
     check_lipschitz(1.0 if lipschitz is None else lipschitz, slack)
-
-
-def check_whole(name: str, value: object, what: str) -> None:
-    """Raise InputError unless an option is a whole number of at least 1; True is none."""
-    if not is_whole(value) or operator.index(value) < 1:
-        raise InputError(option(name, repr(value)), what)
-
-
-def is_number(value: object) -> bool:
-    """Return whether a value is a number, of Python or NumPy, and not a truth value."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether a value is an integer, of Python or NumPy, and not a truth value."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:
     """Return a number of histogram bins, or their edges as an array."""
-    if isinstance(bins, int | np.integer) and bins >= 1:
+    if is_whole(bins) and bins >= 1:
         return int(bins)
     edges = np.asarray(bins, dtype=np.float64)
     if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():

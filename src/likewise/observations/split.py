@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.checks import is_number
 from likewise.errors import ObservationError
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.randomness import generator_of
@@ -66,7 +66,8 @@ def hold_out(
     >>> bool((Z.values[split.rows, split.columns] == split.values).all())
     True
     """
-    share = _checked_share(share)
+    if not (is_number(share) and 0 < share < 1):
+        raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
     n_hidden = round(share * observed.n_observed)
     if not 0 < n_hidden < observed.n_observed:
         raise ObservationError(
@@ -77,9 +78,3 @@ def hold_out(
     hidden[generator_of(random_state).choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
     rows, columns = observed.positions()
     return HoldOut(observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden])
-
-
-def _checked_share(share: object) -> float:
-    if not isinstance(share, Real) or not 0 < float(share) < 1:
-        raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
-    return float(share)

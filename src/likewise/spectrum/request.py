@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import AnyFloats
+from likewise.checks import checked_whole
 from likewise.errors import InputError, ShapeError, ThresholdError, unknown_name
 from likewise.memory import available_memory
 from likewise.randomness import generator_of
@@ -92,12 +93,12 @@ def checked_request(
     """Check every argument of `singular_triplets` that is not the matrix."""
     return Request(
         above=_checked_threshold(above, at_most),
-        at_most=None if at_most is None else _at_least_one("at_most", at_most),
+        at_most=None if at_most is None else checked_whole("at_most", at_most, or_else="None"),
         dtype=dtype,
         rng=generator_of(random_state),
         start=_checked_start(start, n),
         memory_limit=_SHARE_OF_MEMORY * available_memory() if memory_limit is None else float(memory_limit),
-        max_passes=_at_least_one("max_passes", max_passes),
+        max_passes=checked_whole("max_passes", max_passes),
         certificate=_known("certificate", certificate, CERTIFICATES),
         report=progress or _silent,
     )
@@ -121,12 +122,6 @@ def _checked_threshold(above: float | None, at_most: int | None) -> float | None
     if not 0 <= threshold < np.inf:
         raise ThresholdError(f"threshold is {above}", "a finite number >= 0")
     return threshold
-
-
-def _at_least_one(name: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} is {value!r}", "a whole number >= 1")
-    return int(value)
 
 
 def _known(kind: str, name: str, known: tuple[str, ...]) -> str:

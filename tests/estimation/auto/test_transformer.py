@@ -229,7 +229,7 @@ def test_the_clock_does_not_change_what_the_plan_allows(data, fitted, monkeypatc
 
 @pytest.mark.parametrize("budget", [0, -1, float("nan"), "60", True])
 def test_a_budget_that_is_none_is_named(data, budget):
-    with pytest.raises(InputError, match="time_budget is"):
+    with pytest.raises(InputError, match="time_budget="):
         Auto(time_budget=budget).fit(data.observed)
 
 

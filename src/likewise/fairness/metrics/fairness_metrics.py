@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from likewise.fairness.distances.distance import DistanceDescription
 from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
 from likewise.fairness.metrics.groups import GroupSplit
-from likewise.fairness.metrics.metric_value import AnyMetricValue, MetricValue, plain, values_of
+from likewise.fairness.metrics.metric_value import AnyMetricValue, MetricValue, values_of
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs
 from likewise.fairness.metrics.violations import Violations, WorstPair
+from likewise.plain import plain
 
 if TYPE_CHECKING:
     import polars

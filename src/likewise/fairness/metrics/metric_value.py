@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True)
@@ -20,6 +17,8 @@ class ExactValue:
     n_pairs : int
         How many unordered pairs it was computed over.
     """
+
+    kind: ClassVar[str] = "exact"
 
     value: float
     n_pairs: int
@@ -46,6 +45,8 @@ class BracketedValue:
     n_pairs : int
         How many unordered pairs it was computed over.
     """
+
+    kind: ClassVar[str] = "bracketed"
 
     value: float
     low: float
@@ -79,6 +80,8 @@ class SampledValue:
         How many pairs were drawn.
     """
 
+    kind: ClassVar[str] = "sampled"
+
     value: float
     low: float
     high: float
@@ -96,23 +99,6 @@ class SampledValue:
 
 MetricValue = ExactValue | SampledValue
 AnyMetricValue = MetricValue | BracketedValue
-
-_KINDS: dict[type, str] = {ExactValue: "exact", BracketedValue: "bracketed", SampledValue: "sampled"}
-
-
-def plain(value: Any) -> Any:
-    """Turn a record into dictionaries, lists, strings and Python numbers; a figure says which kind it is."""
-    if isinstance(value, AnyMetricValue):
-        return {"kind": _KINDS[type(value)], **asdict(value)}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    return value
 
 
 def values_of(record: Any, prefix: str = "") -> dict[str, AnyMetricValue]:

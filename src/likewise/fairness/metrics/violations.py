@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from likewise._kernels import beyond_rounding, excesses
 from likewise._typing import Floats, Indices
-from likewise.errors import InputError, option
+from likewise.checks import checked_non_negative, checked_positive
+from likewise.errors import InputError
 from likewise.fairness.metrics.metric_value import AnyMetricValue, ExactValue, MetricValue
 from likewise.fairness.metrics.ratios import order_statistics, share_rank
 
@@ -131,10 +131,8 @@ def violations_of(
 
 def check_lipschitz(lipschitz: Any, slack: Any) -> None:
     """Raise InputError unless L > 0 and gamma >= 0, both finite."""
-    if not isinstance(lipschitz, Real) or not 0 < float(lipschitz) < np.inf:
-        raise InputError(option("lipschitz", repr(lipschitz)), "a finite number > 0")
-    if not isinstance(slack, Real) or not 0 <= float(slack) < np.inf:
-        raise InputError(option("slack", repr(slack)), "a finite number >= 0")
+    checked_positive("lipschitz", lipschitz)
+    checked_non_negative("slack", slack)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats, Indices
+from likewise.checks import checked_non_negative, checked_whole
 from likewise.errors import DistanceError, InputError, option, unknown_name
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import all_pairs, pair_count, pair_places, pair_starts
 from likewise.fairness.metrics.ratios import order_statistics, share_rank
-from likewise.fairness.options import check_whole, progress_counter
+from likewise.fairness.options import progress_counter
 from likewise.fairness.sampled.claims import AllPairs, Claims, IndependentPairs
 from likewise.fairness.sampled.intervals.interval import tail_errors
 from likewise.fairness.sampled.sampling import (
@@ -51,9 +52,9 @@ class Plan:
         tail_errors(self.confidence)
         n_pairs, radius = self.n_pairs, self.nearest_radius
         if n_pairs is not None:
-            check_whole("n_pairs", n_pairs, "a whole number of pairs >= 1")
-        if radius is not None and not 0 <= radius < np.inf:
-            raise InputError(option("nearest_radius", repr(radius)), "a reference distance >= 0")
+            checked_whole("n_pairs", n_pairs)
+        if radius is not None:
+            checked_non_negative("nearest_radius", radius)
 
     def pilot(self, number: int) -> int:
         """Return how many pilots go with a number of pairs or individuals: none where the radius is given."""

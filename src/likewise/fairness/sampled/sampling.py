@@ -13,11 +13,11 @@ from math import inf, isnan
 import numpy as np
 
 from likewise._typing import Floats, Indices
+from likewise.checks import is_whole
 from likewise.errors import InputError, option
 from likewise.fairness.distances.cancellation import RELATIVE_ERROR
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_count, pair_positions
-from likewise.fairness.options import is_whole
 
 DATA_SET = "all pairs of this data set"
 """What exact figures and draws with replacement speak of."""

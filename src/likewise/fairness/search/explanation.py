@@ -18,8 +18,8 @@ from likewise.fairness.distances.co_observed import CoObservedDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.observed import ObservedDistance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
-from likewise.fairness.metrics.metric_value import plain
 from likewise.fairness.options import individual_ids, output_distance
+from likewise.plain import plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._kernels import largest_places, pair_ratios
-from likewise.errors import InputError
+from likewise.checks import checked_whole
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.exact.accumulated import TopPairs
 from likewise.fairness.exact.blocks import Block, in_order, pair_count, units
-from likewise.fairness.metrics.metric_value import plain
 from likewise.fairness.metrics.violations import WorstPair, name_pairs
 from likewise.fairness.options import individual_ids, output_distance, progress_counter
 from likewise.fairness.search.best_first import Found, Search
+from likewise.plain import plain
 from likewise.progress import Progress
 
 if TYPE_CHECKING:
@@ -187,8 +187,7 @@ def worst_pairs(
     """
     distance = output_distance("outputs", outputs, reference)
     n_pairs, ids = pair_count(reference.n_individuals), individual_ids(row_ids, reference)
-    if not isinstance(k, int | np.integer) or not 1 <= k <= n_pairs:
-        raise InputError(f"k={k!r}", f"a whole number from 1 to {n_pairs:,}, the number of pairs")
+    checked_whole("k", k, most=n_pairs)
     advance = progress_counter(progress, n_pairs)
     found = _find(distance, reference, int(k), advance)
     advance(n_pairs - found.n_examined)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
+from likewise.checks import checked_whole
 from likewise.errors import ModelError, ShapeError, unknown_name
 from likewise.inference.neighbors.training_rows import Matrix, TrainingRows, WeightedAverage
 from likewise.inference.neighbors.weights import neighbor_weights
@@ -126,11 +127,8 @@ def check_neighbors(n_neighbors: int | None, n_individuals: int) -> None:
         raise ModelError(f"n_samples = {n_individuals} individual", "two or more, to have a neighbour")
     if n_neighbors is None:
         return
-    if not isinstance(n_neighbors, int | np.integer) or isinstance(n_neighbors, bool):
-        raise ModelError(
-            f"n_neighbors is {n_neighbors!r}", "a whole number, or None for all that are similar"
-        )
-    if not 1 <= n_neighbors < n_individuals:
+    checked_whole("n_neighbors", n_neighbors, or_else="None for all that are similar", error=ModelError)
+    if n_neighbors >= n_individuals:
         raise ModelError(
             f"n_neighbors is {n_neighbors} with n_samples = {n_individuals} individuals",
             f"1 to {n_individuals - 1}",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
+from likewise.checks import checked_positive, checked_share, checked_whole
 from likewise.errors import ModelError
 
 
@@ -55,17 +54,12 @@ class NetSettings:
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "n_steps", "check_every"):
-            _ensure_count(name, getattr(self, name))
+            checked_whole(name, getattr(self, name), error=ModelError)
         if self.n_threads is not None:
-            _ensure_count("n_threads", self.n_threads)
+            checked_whole("n_threads", self.n_threads, or_else="None", error=ModelError)
         _ensure_layers(self.hidden)
-        if not (_is_number(self.learning_rate) and isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise ModelError(f"learning_rate is {self.learning_rate!r}", "a finite number above 0")
-        if not (_is_number(self.validation_fraction) and 0 < self.validation_fraction < 1):
-            raise ModelError(
-                f"validation_fraction is {self.validation_fraction!r}",
-                "a number between 0 and 1, both excluded",
-            )
+        checked_positive("learning_rate", self.learning_rate, error=ModelError)
+        checked_share("validation_fraction", self.validation_fraction, error=ModelError)
         if not isinstance(self.device, str):
             raise ModelError(f"device is {self.device!r}", "'auto', 'cpu', or a device of torch by name")
 
@@ -74,13 +68,4 @@ def _ensure_layers(hidden: Any) -> None:
     if not isinstance(hidden, tuple | list) or not hidden:
         raise ModelError(f"hidden is {hidden!r}", "the units of each hidden layer, such as (300, 100)")
     for units in hidden:
-        _ensure_count("hidden layer", units)
-
-
-def _ensure_count(name: str, value: Any) -> None:
-    if not _is_number(value) or not isinstance(value, Integral) or value < 1:
-        raise ModelError(f"{name} is {value!r}", "a whole number of at least 1")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+        checked_whole("hidden", units, error=ModelError)

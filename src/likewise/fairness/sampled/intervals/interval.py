@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import InputError, option
+from likewise.checks import checked_confidence
+from likewise.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,7 @@ def tail_errors(confidence: float, side: Side = "both") -> tuple[float, float]:
     >>> tail_errors(0.5), tail_errors(0.75, "upper")
     ((0.25, 0.25), (0.0, 0.25))
     """
-    if not 0 < confidence < 1:
-        raise InputError(
-            option("confidence", repr(confidence)), "a probability inside (0, 1)", "0.95 is usual"
-        )
-    error = 1 - confidence
+    error = 1 - checked_confidence(confidence)
     errors = {"both": (error / 2, error / 2), "lower": (error, 0.0), "upper": (0.0, error)}
     if side not in errors:
         raise InputError(f"side={side!r}", "'both', 'lower' or 'upper'")

@@ -1,0 +1,152 @@
+"""Numbers that callers give, checked: whole, positive, a share, a confidence; each error names the argument and what it had to be."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from numbers import Integral, Real
+from typing import TypeGuard
+
+from likewise.errors import InputError, option
+
+_LARGEST = sys.float_info.max
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer, of Python or NumPy, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a real number, of Python or NumPy, and not a truth value; NaN is one."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def checked_whole(
+    name: str,
+    value: object,
+    least: int = 1,
+    most: int | None = None,
+    *,
+    or_else: str = "",
+    error: type[InputError] = InputError,
+) -> int:
+    """Return a whole number from `least` to `most`.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    least : int, default 1
+    most : int, optional
+    or_else : str
+        What would have done too.
+    error : type, default InputError
+        What to raise.
+
+    Raises
+    ------
+    InputError
+        A fraction, text, a truth value, or a number that is too small or too large.
+
+    Examples
+    --------
+    >>> checked_whole("n_steps", 3)
+    3
+    >>> checked_whole("n_steps", 0)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: n_steps=0; expected a whole number >= 1.
+    >>> checked_whole("rank", 9.5, most=7, or_else="None")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: rank=9.5; expected a whole number from 1 to 7, or None.
+    """
+    if is_whole(value) and value >= least and (most is None or value <= most):
+        return operator.index(value)
+    limits = f">= {least}" if most is None else f"from {least} to {most:,}"
+    raise _error(error, name, value, f"a whole number {limits}", or_else)
+
+
+def checked_positive(
+    name: str, value: object, or_else: str = "", *, error: type[InputError] = InputError
+) -> float:
+    """Return a finite number above 0; the parameters are those of `checked_whole`.
+
+    Examples
+    --------
+    >>> checked_positive("tol", float("inf"), "None")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: tol=inf; expected a finite number above 0, or None.
+    """
+    if is_number(value) and 0 < value <= _LARGEST:
+        return float(value)
+    raise _error(error, name, value, "a finite number above 0", or_else)
+
+
+def checked_non_negative(
+    name: str, value: object, or_else: str = "", *, error: type[InputError] = InputError
+) -> float:
+    """Return a finite number that is 0 or above; the parameters are those of `checked_whole`.
+
+    Examples
+    --------
+    >>> checked_non_negative("noise", 0)
+    0.0
+    """
+    if is_number(value) and 0 <= value <= _LARGEST:
+        return float(value)
+    raise _error(error, name, value, "a finite number >= 0", or_else)
+
+
+def checked_share(
+    name: str, value: object, *, zero: bool = False, one: bool = False, error: type[InputError] = InputError
+) -> float:
+    """Return a number between 0 and 1.
+
+    Parameters
+    ----------
+    name, value, error
+        As in `checked_whole`.
+    zero, one : bool, default False
+        Whether the ends are allowed.
+
+    Examples
+    --------
+    >>> checked_share("quantile", 1, zero=True, one=True)
+    1.0
+    >>> checked_share("nearest_share", 0, one=True)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: nearest_share=0; expected a number above 0 and at most 1.
+    """
+    if is_number(value) and (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
+        return float(value)
+    raise _error(error, name, value, _SHARES[zero, one])
+
+
+_SHARES = {
+    (False, False): "a number between 0 and 1, both excluded",
+    (False, True): "a number above 0 and at most 1",
+    (True, False): "a number from 0 to below 1",
+    (True, True): "a number from 0 to 1",
+}
+
+
+def checked_confidence(value: object, *, certain: bool = False) -> float:
+    """Return the confidence of an interval or a bound, in (0, 1); 1 only where what is said may be certain.
+
+    Examples
+    --------
+    >>> checked_confidence(95)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: confidence=95; expected a number between 0 and 1, both excluded.
+    """
+    return checked_share("confidence", value, one=certain)
+
+
+def _error(error: type[InputError], name: str, value: object, expected: str, or_else: str = "") -> InputError:
+    return error(option(name, repr(value)), expected + (f", or {or_else}" if or_else else ""))
