@@ -18,37 +18,34 @@ from likewise.estimation.nuclear_norm.soft_impute import NuclearNormFit, soft_im
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.estimation.one_bit import OneBitFit, one_bit_completion
 from likewise.estimation.propensities import Propensities, propensities_of
-from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator
+from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator, register_estimator
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.noise_level import NOISE_LEVELS, noise_variance
 from likewise.estimation.thresholding.optimal_shrinkers import OptimalShrinker
-from likewise.estimation.thresholding.rules import (
-    CrossValidated,
-    NoiseEdge,
-    OptimalHard,
+from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
+from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
+from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
+from likewise.estimation.thresholding.rules.paper import (
     PaperRatings,
     PaperSynthetic,
     ReleasedCode,
-    ScreeNOT,
-    SignFlipEdge,
     Universal,
     UniversalWithVariance,
 )
-from likewise.estimation.thresholding.shrinkers import (
-    SHRINKERS,
+from likewise.estimation.thresholding.shrinkers import SHRINKERS, register_shrinker, resolve_shrinker, shrink
+from likewise.estimation.thresholding.statistics import (
     KeptSpectrum,
+    ObservationStatistics,
     ShrinkerRule,
-    resolve_shrinker,
-    shrink,
+    ThresholdRule,
 )
-from likewise.estimation.thresholding.svt import svt
+from likewise.estimation.thresholding.svt import SVT, svt
 from likewise.estimation.thresholding.thresholds import (
     THRESHOLDS,
-    ObservationStatistics,
+    register_threshold,
     resolve_threshold,
     threshold_name,
 )
-from likewise.estimation.thresholding.transformer import SVT
 
 __all__ = [
     "ESTIMATORS",
@@ -90,6 +87,7 @@ __all__ = [
     "ShrinkerRule",
     "SignFlipEdge",
     "SoftImpute",
+    "ThresholdRule",
     "Universal",
     "UniversalWithVariance",
     "Weighting",
@@ -103,6 +101,9 @@ __all__ = [
     "noise_variance",
     "one_bit_completion",
     "propensities_of",
+    "register_estimator",
+    "register_shrinker",
+    "register_threshold",
     "resolve_shrinker",
     "resolve_threshold",
     "shrink",

@@ -252,9 +252,8 @@ def entry_intervals(
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     rng = generator_of(random_state)
-    unfitted = clone(as_estimator(estimator))
-    if isinstance(estimator, str):
-        unfitted.set_params(random_state=int(rng.integers(2**31)))
+    seed = int(rng.integers(2**31)) if isinstance(estimator, str) else None
+    unfitted = clone(as_estimator(estimator, seed))
     hidden = hold_out(observed, calibration_share, rng)
     training = _with_its_own_range(hidden.training)
     fitted = unfitted.fit(training)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from typing import Any
+
+import numpy as np
+from sklearn.base import clone
 
 from likewise.errors import EstimatorError, unknown_name
 from likewise.estimation.als.transformer import AlternatingLeastSquares
@@ -12,17 +16,60 @@ from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.biases import Biases
 from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
-from likewise.estimation.thresholding.transformer import SVT
+from likewise.estimation.thresholding.svt import SVT
+from likewise.registry import Registry
 
-ESTIMATORS: dict[str, type[MatrixEstimator]] = {
-    "svt": SVT,
-    "biases": Biases,
-    "als": AlternatingLeastSquares,
-    "soft-impute": SoftImpute,
-    "cai-candes-shen": CaiCandesShen,
-    "auto": Auto,
-}
+
+def _as_class(thing: Any) -> type[MatrixEstimator]:
+    if isinstance(thing, type) and issubclass(thing, MatrixEstimator):
+        return thing
+    raise EstimatorError(f"{thing!r} as an estimator to be named", "a class derived from MatrixEstimator")
+
+
+ESTIMATORS: Registry[type[MatrixEstimator]] = Registry(
+    "likewise.estimators",
+    "estimator",
+    {
+        "svt": SVT,
+        "biases": Biases,
+        "als": AlternatingLeastSquares,
+        "soft-impute": SoftImpute,
+        "cai-candes-shen": CaiCandesShen,
+        "auto": Auto,
+    },
+    EstimatorError,
+    _as_class,
+)
 """Estimators that have a name: singular value thresholding (Section 4.1), row and column biases alone, those that iterate, and one that chooses."""
+
+
+def register_estimator(name: str) -> Callable[[Any], Any]:
+    """Give an estimator a name, under which every call and the command line find it.
+
+    Parameters
+    ----------
+    name : str
+        Not one of the package's own.
+
+    Returns
+    -------
+    callable
+        Takes a class derived from `MatrixEstimator` and returns it: a decorator.
+
+    Raises
+    ------
+    EstimatorError
+        The name is taken, or the thing is no such class.
+
+    Examples
+    --------
+    >>> register_estimator("baseline")(Biases) is Biases
+    True
+    >>> make_estimator("baseline")
+    Biases()
+    >>> ESTIMATORS.unregister("baseline")
+    """
+    return lambda estimator: ESTIMATORS.register(name, estimator)
 
 
 def make_estimator(name: str, **options: Any) -> MatrixEstimator:
@@ -54,16 +101,14 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     ...
     likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases', 'als', 'soft-impute', 'cai-candes-shen', 'auto'. Hint: did you mean 'svt'?
     """
-    if name not in ESTIMATORS:
-        raise EstimatorError(*unknown_name("estimator", name, ESTIMATORS))
-    known = options_of(name)
+    estimator, known = ESTIMATORS.named(name), options_of(name)
     for option in options:
-        if option in ESTIMATORS[name].refused:
-            raise EstimatorError(f"{option} for {name}", ESTIMATORS[name].refused[option])
+        if option in estimator.refused:
+            raise EstimatorError(f"{option} for {name}", estimator.refused[option])
         if option not in known:
             given, expected, hint = unknown_name(f"option of {name}", option, known)
             raise EstimatorError(given, expected, _takers(option) or hint)
-    return ESTIMATORS[name](**options)
+    return estimator(**options)
 
 
 def _takers(option: str) -> str:
@@ -80,15 +125,17 @@ def options_of(name: str) -> tuple[str, ...]:
     >>> options_of("biases")
     ('regularization', 'propensities', 'value_range', 'working_range', 'random_state')
     """
-    return tuple(signature(ESTIMATORS[name]).parameters)
+    return tuple(signature(ESTIMATORS.named(name)).parameters)
 
 
-def as_estimator(estimator: Any) -> MatrixEstimator:
-    """Return the estimator that a name stands for, or the estimator itself.
+def as_estimator(estimator: Any, random_state: int | np.random.Generator | None = None) -> MatrixEstimator:
+    """Return the estimator that a name stands for, or the estimator itself, with a seed.
 
     Parameters
     ----------
     estimator : str or MatrixEstimator
+    random_state : int, Generator or None, default None
+        Of an estimator that has none of its own; then a clone of it is returned, never itself changed.
 
     Returns
     -------
@@ -99,9 +146,11 @@ def as_estimator(estimator: Any) -> MatrixEstimator:
     EstimatorError
         If it is neither.
     """
-    if isinstance(estimator, str):
-        return make_estimator(estimator)
-    if not isinstance(estimator, MatrixEstimator):
+    made = make_estimator(estimator) if isinstance(estimator, str) else estimator
+    if not isinstance(made, MatrixEstimator):
         names = ", ".join(map(repr, ESTIMATORS))
         raise EstimatorError(f"{estimator!r} as an estimator", f"one of {names}, or a MatrixEstimator")
-    return estimator
+    if random_state is None or made.get_params(deep=False).get("random_state", random_state) is not None:
+        return made
+    seeded: MatrixEstimator = clone(made).set_params(random_state=random_state)
+    return seeded

@@ -116,7 +116,7 @@ def frontier(
     """
     observed = individuals if isinstance(individuals, ObservedMatrix) else ObservedMatrix(individuals)
     _check(budgets, reference)
-    chosen = _linear(as_estimator(estimator))
+    chosen = _linear(as_estimator(estimator, random_state))
     seed = random_state if isinstance(random_state, int) else None
     algorithm, steps = as_model(model, None, seed), Steps(progress)
     measurement = Measurement(nearest_share, pairs=_chosen_pairs(pairs, observed), random_state=seed)

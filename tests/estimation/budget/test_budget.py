@@ -220,7 +220,7 @@ def test_a_budget_of_nothing_kept(data):
 def test_a_budget_by_name_and_a_bad_one_before_the_work(data, monkeypatch):
     assert make_estimator("svt", max_lipschitz=0.5).max_lipschitz == 0.5
     monkeypatch.setattr(
-        "likewise.estimation.thresholding.transformer.threshold_spectrum", lambda *_: pytest.fail("too late")
+        "likewise.estimation.thresholding.svt.threshold_spectrum", lambda *_: pytest.fail("too late")
     )
     with pytest.raises(InputError, match="max_lipschitz=-1"):
         SVT(max_lipschitz=-1).fit(data)

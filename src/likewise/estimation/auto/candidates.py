@@ -10,7 +10,7 @@ from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.preparation import Centering, prepare
 from likewise.estimation.biases import Biases
 from likewise.estimation.nuclear_norm.soft_impute import largest_singular_value
-from likewise.estimation.thresholding.transformer import SVT
+from likewise.estimation.thresholding.svt import SVT
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
 

@@ -9,10 +9,10 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.errors import ThresholdError
-from likewise.estimation.base.statistics import ObservationStatistics
 from likewise.estimation.thresholding.noise_level import median_variance
-from likewise.estimation.thresholding.shrinkers import SHRINKERS, Shrinker, ShrinkerRule
-from likewise.estimation.thresholding.thresholds import THRESHOLDS, ThresholdRule, threshold_name
+from likewise.estimation.thresholding.shrinkers import shrinker_rule
+from likewise.estimation.thresholding.statistics import ObservationStatistics, ShrinkerChoice, ThresholdChoice
+from likewise.estimation.thresholding.thresholds import threshold_name, threshold_rule
 
 _UNEVEN = 0.5
 """Coefficient of variation, beyond what chance explains, from which rows or columns are said to differ."""
@@ -26,8 +26,8 @@ _CHEAP = 2e8
 
 def assumption_notes(
     statistics: ObservationStatistics,
-    threshold: float | str | ThresholdRule,
-    shrinker: str | Shrinker | ShrinkerRule,
+    threshold: ThresholdChoice,
+    shrinker: ShrinkerChoice,
     kept: Floats,
 ) -> tuple[str, ...]:
     """Check what the threshold and the shrinker assume of the noise, and say where it does not hold.
@@ -89,19 +89,11 @@ def unevenness(matrix: sparse.csr_array, axis: int) -> tuple[float, float]:
     return float(sums.std() / sums.mean()), float(np.sqrt(max(variance, 0.0) / count) / mean)
 
 
-def _names_of_assuming(
-    threshold: float | str | ThresholdRule, shrinker: str | Shrinker | ShrinkerRule
-) -> Iterator[str]:
+def _names_of_assuming(threshold: ThresholdChoice, shrinker: ShrinkerChoice) -> Iterator[str]:
     """Yield how those of the two are called that take noise to be white."""
-    rule = THRESHOLDS.get(threshold) if isinstance(threshold, str) else threshold
-    if getattr(rule, "assumes_white_noise", False):
+    if threshold_rule(threshold).assumes_white_noise:
         yield f"the threshold {threshold_name(threshold)}"
-    shrinking = (
-        shrinker
-        if not isinstance(shrinker, str)
-        else shrinker.startswith("optimal-") and shrinker in SHRINKERS
-    )
-    if shrinking is True or getattr(shrinking, "assumes_white_noise", False):
+    if shrinker_rule(shrinker).assumes_white_noise:
         yield f"the shrinker {shrinker if isinstance(shrinker, str) else repr(shrinker)}"
 
 

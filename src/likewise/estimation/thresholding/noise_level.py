@@ -11,7 +11,7 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.errors import ThresholdError, unknown_name
-from likewise.estimation.base.statistics import ObservationStatistics
+from likewise.estimation.thresholding.statistics import ObservationStatistics
 from likewise.memory import ensure_fits
 from likewise.spectrum import singular_triplets
 
@@ -199,14 +199,3 @@ def noise_variance(noise: float | str, statistics: ObservationStatistics) -> flo
     ):
         raise ThresholdError(f"noise = {noise!r}", "a standard deviation >= 0, or the name of an estimate")
     return float(noise) ** 2
-
-
-def noise_name(noise: float | str) -> str:
-    """Say where the noise level comes from.
-
-    Examples
-    --------
-    >>> noise_name("residual"), noise_name(0.1)
-    ('estimated (residual)', 'given (0.1)')
-    """
-    return f"estimated ({noise})" if isinstance(noise, str) else f"given ({noise:g})"

@@ -10,8 +10,8 @@ import numpy as np
 
 from likewise._typing import Floats
 from likewise.errors import ShrinkerError, unknown_name
-from likewise.estimation.base.statistics import KeptSpectrum, Shrinker, ShrinkerRule
 from likewise.estimation.thresholding.noise_level import noise_variance
+from likewise.estimation.thresholding.statistics import KeptSpectrum, Shrinker, ShrinkerRule
 
 # Below, y are singular values in units of sqrt(longer side) times the standard deviation of the noise, so that noise ends at
 # 1 + sqrt(beta); beta is the shorter side over the longer one.

@@ -3,36 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.errors import ShrinkerError, unknown_name
-from likewise.estimation.base.statistics import KeptSpectrum, Shrinker, ShrinkerRule
+from likewise.errors import ShrinkerError
 from likewise.estimation.thresholding.optimal_shrinkers import LOSSES, OptimalShrinker
-
-__all__ = ["SHRINKERS", "KeptSpectrum", "Shrinker", "ShrinkerRule", "resolve_shrinker", "shrink"]
-
+from likewise.estimation.thresholding.statistics import KeptSpectrum, Shrinker, ShrinkerChoice, ShrinkerRule
+from likewise.registry import Registry
 
 _CHECK_POINTS = 257
 
 
-def _soft(kept: KeptSpectrum) -> Shrinker:
-    return lambda sigma: np.maximum(sigma - kept.threshold, 0.0)
+@dataclass(frozen=True)
+class _Rescaled(ShrinkerRule):
+    """``x / p_hat``: an entry is seen with probability p, so Z has mean p A."""
+
+    def psi(self, kept: KeptSpectrum) -> Shrinker:
+        return lambda sigma: sigma / kept.statistics.observed_fraction
 
 
-def _soft_rescaled(kept: KeptSpectrum) -> Shrinker:
-    return lambda sigma: np.maximum(sigma - kept.threshold, 0.0) / kept.statistics.observed_fraction
+@dataclass(frozen=True)
+class _Soft(ShrinkerRule):
+    """``max(x - tau, 0)``, over p_hat if asked for."""
+
+    rescaled: bool
+
+    def psi(self, kept: KeptSpectrum) -> Shrinker:
+        unit = kept.statistics.observed_fraction if self.rescaled else 1.0
+        return lambda sigma: np.maximum(sigma - kept.threshold, 0.0) / unit
 
 
-SHRINKERS: dict[str, Callable[[KeptSpectrum], Shrinker]] = {
-    "rescaled": lambda kept: lambda sigma: sigma / kept.statistics.observed_fraction,
-    "identity": lambda _: lambda sigma: sigma,
-    "soft": _soft,
-    "soft-rescaled": _soft_rescaled,
-    **{f"optimal-{loss}": OptimalShrinker(loss).psi for loss in LOSSES},
-}
-"""Shrinkers by name, each made from what was kept of the spectrum.
+@dataclass(frozen=True)
+class _Function(ShrinkerRule):
+    """psi itself, the same for all data."""
+
+    function: Shrinker
+
+    def psi(self, kept: KeptSpectrum) -> Shrinker:  # noqa: ARG002
+        return self.function
+
+
+def _as_rule(thing: Any) -> ShrinkerRule:
+    """Return a rule, a class of rules with its defaults, or a plain psi, as a rule."""
+    if isinstance(thing, type) and issubclass(thing, ShrinkerRule):
+        thing = thing()
+    if isinstance(thing, ShrinkerRule):
+        return thing
+    if callable(thing):
+        return _Function(thing)
+    raise ShrinkerError(f"shrinker {thing!r}", "a known name, a ShrinkerRule, or a function psi")
+
+
+SHRINKERS: Registry[ShrinkerRule] = Registry(
+    "likewise.shrinkers",
+    "shrinker",
+    {
+        "rescaled": _Rescaled(),
+        "identity": _Function(lambda sigma: sigma),
+        "soft": _Soft(rescaled=False),
+        "soft-rescaled": _Soft(rescaled=True),
+        **{f"optimal-{loss}": OptimalShrinker(loss) for loss in LOSSES},
+    },
+    ShrinkerError,
+    _as_rule,
+)
+"""Shrinkers by name, each a rule that makes psi from what was kept of the spectrum.
 
 ``rescaled`` is the paper's ``x / p_hat`` (an entry is seen with probability p, so Z has mean p A), ``identity`` is x,
 ``soft`` is ``max(x - tau, 0)``, ``soft-rescaled`` is ``max(x - tau, 0) / p_hat``; ``optimal-frobenius``, ``optimal-operator`` and
@@ -40,7 +78,51 @@ SHRINKERS: dict[str, Callable[[KeptSpectrum], Shrinker]] = {
 """
 
 
-def resolve_shrinker(shrinker: str | Shrinker | ShrinkerRule, kept: KeptSpectrum) -> Shrinker:
+def register_shrinker(name: str) -> Callable[[Any], Any]:
+    """Give a shrinker a name, under which every call and the command line find it.
+
+    Parameters
+    ----------
+    name : str
+        Not one of the package's own.
+
+    Returns
+    -------
+    callable
+        Takes a `ShrinkerRule`, a class of it that needs no argument, or a function psi of an array of singular values, and returns it: a
+        decorator.
+
+    Raises
+    ------
+    ShrinkerError
+        The name is taken, or the thing is no shrinker.
+
+    Examples
+    --------
+    >>> @register_shrinker("root")
+    ... def root(sigma):
+    ...     return np.sqrt(sigma)
+    >>> shrinker_rule("root").psi(None)(np.array([9.0, 4.0]))
+    array([3., 2.])
+    >>> SHRINKERS.unregister("root")
+    """
+    return lambda shrinker: SHRINKERS.register(name, shrinker)
+
+
+def shrinker_rule(shrinker: ShrinkerChoice) -> ShrinkerRule:
+    """Return the rule that a name or a function psi stands for.
+
+    Raises
+    ------
+    ShrinkerError
+        Unknown name, or none of these.
+    """
+    if isinstance(shrinker, ShrinkerRule) or callable(shrinker):
+        return _as_rule(shrinker)
+    return SHRINKERS.named(shrinker)
+
+
+def resolve_shrinker(shrinker: ShrinkerChoice, kept: KeptSpectrum) -> Shrinker:
     """Turn a name or a rule into the function psi; another callable is taken as it is.
 
     Parameters
@@ -68,20 +150,7 @@ def resolve_shrinker(shrinker: str | Shrinker | ShrinkerRule, kept: KeptSpectrum
     >>> resolve_shrinker("soft-rescaled", kept)(np.array([2.0, 3.0]))
     array([0., 2.])
     """
-    check_shrinker(shrinker)
-    if isinstance(shrinker, ShrinkerRule):
-        return shrinker.psi(kept)
-    return shrinker if callable(shrinker) else SHRINKERS[shrinker](kept)
-
-
-def check_shrinker(shrinker: object) -> None:
-    """Raise ShrinkerError, before any work, for what is neither a known name nor callable nor a rule."""
-    if not (
-        isinstance(shrinker, ShrinkerRule)
-        or callable(shrinker)
-        or (isinstance(shrinker, str) and shrinker in SHRINKERS)
-    ):
-        raise ShrinkerError(*unknown_name("shrinker", shrinker, SHRINKERS))
+    return shrinker_rule(shrinker).psi(kept)
 
 
 def shrink(psi: Shrinker, singular_values: Floats) -> Floats:

@@ -1,63 +1,124 @@
-"""Thresholds by name, and how a name, a rule or a number becomes tau."""
+"""Thresholds by name, and how a name, a rule, a function or a number becomes tau."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from likewise.errors import ThresholdError, unknown_name
-from likewise.estimation.base.statistics import ObservationStatistics, ThresholdRule
-from likewise.estimation.thresholding.rules import (
-    CrossValidated,
-    NoiseEdge,
-    OptimalHard,
+from likewise.errors import ThresholdError
+from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
+from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
+from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
+from likewise.estimation.thresholding.rules.paper import (
     PaperRatings,
     PaperSynthetic,
     ReleasedCode,
-    ScreeNOT,
-    SignFlipEdge,
     Universal,
     UniversalWithVariance,
 )
-from likewise.estimation.thresholding.shrinkers import Shrinker, ShrinkerRule
+from likewise.estimation.thresholding.statistics import (
+    ObservationStatistics,
+    ShrinkerChoice,
+    ThresholdChoice,
+    ThresholdRule,
+)
+from likewise.registry import Registry
 
-__all__ = [
-    "THRESHOLDS",
-    "ObservationStatistics",
-    "ThresholdRule",
-    "resolve_threshold",
-    "threshold_name",
-    "threshold_rule",
-]
 
-THRESHOLDS: dict[str, ThresholdRule] = {
-    "noise-edge": NoiseEdge(),
-    "noise-edge-residual": NoiseEdge(noise="residual"),
-    "sign-flip": SignFlipEdge(),
-    "optimal-hard": OptimalHard(),
-    "screenot": ScreeNOT(),
-    "cross-validated": CrossValidated(),
-    "universal": Universal(),
-    "universal-variance": UniversalWithVariance(),
-    "paper-synthetic": PaperSynthetic(),
-    "paper-ratings": PaperRatings(),
-    "released-code": ReleasedCode(),
-}
+@dataclass(frozen=True)
+class _Function(ThresholdRule):
+    """A plain function, or a number that is given, as a rule."""
+
+    function: Callable[[ObservationStatistics], Any]
+
+    def __call__(self, statistics: ObservationStatistics) -> float:
+        tau: float = self.function(statistics)
+        return tau
+
+    @property
+    def assumes_white_noise(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self.function, "assumes_white_noise", False))
+
+
+def _as_rule(thing: Any) -> ThresholdRule:
+    """Return a rule, a class of rules with its defaults, or a plain function, as a rule."""
+    if isinstance(thing, type) and issubclass(thing, ThresholdRule):
+        thing = thing()
+    if isinstance(thing, ThresholdRule):
+        return thing
+    if callable(thing):
+        return _Function(thing)
+    raise ThresholdError(f"threshold {thing!r}", "a finite number >= 0, a known name, or a rule")
+
+
+THRESHOLDS: Registry[ThresholdRule] = Registry(
+    "likewise.thresholds",
+    "threshold",
+    {
+        "noise-edge": NoiseEdge(),
+        "noise-edge-residual": NoiseEdge(noise="residual"),
+        "sign-flip": SignFlipEdge(),
+        "optimal-hard": OptimalHard(),
+        "screenot": ScreeNOT(),
+        "cross-validated": CrossValidated(),
+        "universal": Universal(),
+        "universal-variance": UniversalWithVariance(),
+        "paper-synthetic": PaperSynthetic(),
+        "paper-ratings": PaperRatings(),
+        "released-code": ReleasedCode(),
+    },
+    ThresholdError,
+    _as_rule,
+)
 """Threshold rules by name."""
 
 
-def threshold_rule(threshold: str | ThresholdRule, shrinker: str | Shrinker | ShrinkerRule) -> ThresholdRule:
-    """Return the rule of a name; one that has to try the shrinker is told which."""
+def register_threshold(name: str) -> Callable[[Any], Any]:
+    """Give a threshold rule a name, under which every call and the command line find it.
+
+    Parameters
+    ----------
+    name : str
+        Not one of the package's own.
+
+    Returns
+    -------
+    callable
+        Takes a `ThresholdRule`, a class of it that needs no argument, or a function of `ObservationStatistics`, and returns it: a decorator.
+
+    Raises
+    ------
+    ThresholdError
+        The name is taken, or the thing is no rule.
+
+    Examples
+    --------
+    >>> @register_threshold("half-the-edge")
+    ... def half_the_edge(statistics):
+    ...     return 0.5 * statistics.noise_edge(statistics.mean_square)
+    >>> resolve_threshold("half-the-edge", ObservationStatistics(100, 400, 0.5, 0.25))
+    7.5
+    >>> THRESHOLDS.unregister("half-the-edge")
+    """
+    return lambda rule: THRESHOLDS.register(name, rule)
+
+
+def threshold_rule(threshold: ThresholdChoice) -> ThresholdRule:
+    """Return the rule that a name, a function or a number stands for.
+
+    Raises
+    ------
+    ThresholdError
+        Unknown name, or none of these.
+    """
     if isinstance(threshold, str):
-        if threshold not in THRESHOLDS:
-            raise ThresholdError(*unknown_name("threshold", threshold, THRESHOLDS))
-        threshold = THRESHOLDS[threshold]
-    return threshold.trying(shrinker) if isinstance(threshold, CrossValidated) else threshold
+        return THRESHOLDS.named(threshold)
+    return _as_rule(threshold) if callable(threshold) else _Function(lambda _: threshold)
 
 
 def resolve_threshold(
-    threshold: float | str | ThresholdRule,
-    statistics: ObservationStatistics,
-    shrinker: str | Shrinker | ShrinkerRule = "rescaled",
+    threshold: ThresholdChoice, statistics: ObservationStatistics, shrinker: ShrinkerChoice = "rescaled"
 ) -> float:
     """Turn a name, a rule or a number into the number tau >= 0.
 
@@ -83,9 +144,7 @@ def resolve_threshold(
     >>> resolve_threshold("noise-edge", ObservationStatistics(100, 400, 0.5, 0.25))
     15.0
     """
-    value: Any = threshold
-    if isinstance(threshold, str) or callable(threshold):
-        value = threshold_rule(threshold, shrinker)(statistics)
+    value: Any = threshold_rule(threshold).trying(shrinker)(statistics)
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
@@ -97,7 +156,7 @@ def resolve_threshold(
     return number
 
 
-def threshold_name(threshold: float | str | ThresholdRule) -> str:
+def threshold_name(threshold: ThresholdChoice) -> str:
     """Return how a threshold was chosen, in words.
 
     Examples

@@ -21,7 +21,6 @@ from likewise.estimation import (
 )
 from likewise.estimation.thresholding.noise_level import median_square
 from likewise.estimation.thresholding.rules.optimal import (
-    median_coefficient,
     optimal_coefficient,
     optimal_threshold,
     pseudo_noise,
@@ -113,17 +112,22 @@ def test_a_median_of_zero_is_refused():
 # --- Gavish and Donoho 2014
 
 
+def omega(aspect):
+    """The threshold in units of the median singular value, as published for unknown noise."""
+    return optimal_coefficient(aspect) / np.sqrt(median_square(aspect))
+
+
 def test_optimal_hard_threshold_as_published():
     assert optimal_coefficient(1.0) == pytest.approx(4 / ROOT)
-    assert median_coefficient(1.0) == pytest.approx(2.858, abs=5e-4)
+    assert omega(1.0) == pytest.approx(2.858, abs=5e-4)
     beta = np.linspace(0.05, 1, 20)  # their cubic is within 0.02 of omega
     cubic = 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43
-    np.testing.assert_allclose([median_coefficient(b) for b in beta], cubic, atol=0.021)
+    np.testing.assert_allclose([omega(b) for b in beta], cubic, atol=0.021)
 
 
 def test_optimal_hard_by_hand():
     """Median 1, beta = 1: 2.858; known deviation 0.1: 4/sqrt(3) sqrt(10) 0.1."""
-    assert OptimalHard()(statistics_of(SPIKE)) == pytest.approx(median_coefficient(1.0))
+    assert OptimalHard()(statistics_of(SPIKE)) == pytest.approx(omega(1.0))
     assert OptimalHard(noise=0.1)(statistics_of(SPIKE)) == pytest.approx(0.4 * np.sqrt(10) / ROOT)
 
 

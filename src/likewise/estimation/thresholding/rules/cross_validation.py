@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.checks import checked_positive, checked_share, checked_whole
 from likewise.errors import ThresholdError
-from likewise.estimation.base.statistics import ObservationStatistics
 from likewise.estimation.base.weighting import kept_weights
-from likewise.estimation.thresholding.shrinkers import (
+from likewise.estimation.thresholding.shrinkers import resolve_shrinker, shrink
+from likewise.estimation.thresholding.statistics import (
     KeptSpectrum,
-    Shrinker,
-    ShrinkerRule,
-    resolve_shrinker,
-    shrink,
+    ObservationStatistics,
+    ShrinkerChoice,
+    ThresholdRule,
 )
 from likewise.observations.table import Values, keep_entries, rows_of_entries
 from likewise.spectrum import singular_triplets
@@ -54,7 +54,7 @@ class ThresholdPath:
 
 
 @dataclass(frozen=True)
-class CrossValidated:
+class CrossValidated(ThresholdRule):
     """The threshold of least squared error at hidden observations, along one path: one decomposition, every number of components.
 
     A share of the observations is hidden and the others are decomposed once, down to `lowest`. For every number of components the
@@ -90,14 +90,13 @@ class CrossValidated:
     max_rank: int = 50
     lowest: float = 0.7
     random_state: int = 0
-    shrinker: str | Shrinker | ShrinkerRule | None = None
-    assumes_white_noise = False
+    shrinker: ShrinkerChoice | None = None
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
         return self.path(statistics).best / sqrt(1 - self.share)
 
-    def trying(self, shrinker: str | Shrinker | ShrinkerRule) -> CrossValidated:
+    def trying(self, shrinker: ShrinkerChoice) -> CrossValidated:
         """Return the rule that tries this shrinker, unless it was given one."""
         return replace(self, shrinker=shrinker) if self.shrinker is None else self
 
@@ -125,12 +124,9 @@ class CrossValidated:
         return ThresholdPath(thresholds, _errors(triplets, shrunk, keep_entries(matrix, hidden), weights))
 
     def _check(self) -> None:
-        if not 0 < self.share < 1:
-            raise ThresholdError(f"share = {self.share!r}", "a share of the observations in (0, 1)")
-        if not isinstance(self.max_rank, int) or self.max_rank < 1:
-            raise ThresholdError(f"max_rank = {self.max_rank!r}", "a whole number >= 1")
-        if not 0 < self.lowest < float("inf"):
-            raise ThresholdError(f"lowest = {self.lowest!r}", "a finite number above 0")
+        checked_share("share", self.share, error=ThresholdError)
+        checked_whole("max_rank", self.max_rank, error=ThresholdError)
+        checked_positive("lowest", self.lowest, error=ThresholdError)
 
     def _hidden(self, n_observed: int) -> NDArray[np.bool_]:
         n_hidden = round(self.share * n_observed)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from likewise.checks import checked_share, checked_whole
 from likewise.errors import ThresholdError
-from likewise.estimation.base.statistics import ObservationStatistics
 from likewise.estimation.thresholding.noise_level import noise_variance
+from likewise.estimation.thresholding.statistics import ObservationStatistics, ThresholdRule
 from likewise.spectrum import singular_triplets
 
 
 @dataclass(frozen=True)
-class NoiseEdge:
+class NoiseEdge(ThresholdRule):
     """Largest singular value that noise of the observed strength would have, ``(sqrt(m) + sqrt(n)) sqrt(v)``.
 
     v is the variance of an entry about its mean. The edge is that of a matrix of independent entries of one variance (Bai and
@@ -38,7 +40,8 @@ class NoiseEdge:
     """
 
     noise: float | str = "mean-square"
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
+    is_noise_edge: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -46,7 +49,7 @@ class NoiseEdge:
 
 
 @dataclass(frozen=True)
-class SignFlipEdge:
+class SignFlipEdge(ThresholdRule):
     """A quantile of the largest singular value after the sign of every observation is drawn anew.
 
     Signs destroy low-rank structure and keep every square: which entries are observed, and how large they are. So the edge is
@@ -77,14 +80,11 @@ class SignFlipEdge:
     quantile: float = 1.0
     n_flips: int = 5
     random_state: int = 0
-    assumes_white_noise = False
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
-        if not 0 <= self.quantile <= 1:
-            raise ThresholdError(f"quantile = {self.quantile!r}", "a number in [0, 1]")
-        if not isinstance(self.n_flips, int) or self.n_flips < 1:
-            raise ThresholdError(f"n_flips = {self.n_flips!r}", "a whole number >= 1")
+        checked_share("quantile", self.quantile, zero=True, one=True, error=ThresholdError)
+        checked_whole("n_flips", self.n_flips, error=ThresholdError)
         matrix = statistics.require_matrix("sign flips")
         generator = np.random.default_rng(self.random_state)
         edges = [_flipped_edge(matrix, generator) for _ in range(self.n_flips)]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.checks import is_whole
 from likewise.errors import ThresholdError
-from likewise.estimation.base.statistics import ObservationStatistics
 from likewise.estimation.thresholding.noise_level import (
     LONGEST_SHORT_SIDE,
     all_singular_values,
-    median_square,
     noise_variance,
 )
+from likewise.estimation.thresholding.statistics import ObservationStatistics, ThresholdRule
 
 
 def optimal_coefficient(aspect: float) -> float:
@@ -39,19 +40,8 @@ def optimal_coefficient(aspect: float) -> float:
     return sqrt(2 * total + 8 * aspect / (total + sqrt(aspect**2 + 14 * aspect + 1)))
 
 
-def median_coefficient(aspect: float) -> float:
-    """Return ``omega(beta) = lambda*(beta) / sqrt(mu_beta)``: the threshold in units of the median singular value.
-
-    Examples
-    --------
-    >>> round(median_coefficient(1.0), 3)
-    2.858
-    """
-    return optimal_coefficient(aspect) / sqrt(median_square(aspect))
-
-
 @dataclass(frozen=True)
-class OptimalHard:
+class OptimalHard(ThresholdRule):
     """The hard threshold of least asymptotic mean squared error for a low-rank matrix in white noise, ``lambda*(beta) sqrt(rho_1) s``.
 
     For unknown noise it is ``omega(beta)`` times the median singular value. That needs all singular values; where the short
@@ -76,7 +66,7 @@ class OptimalHard:
     """
 
     noise: float | str | None = None
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -94,7 +84,7 @@ _OPTIMALITY = -4.0
 
 
 @dataclass(frozen=True)
-class ScreeNOT:
+class ScreeNOT(ThresholdRule):
     """The hard threshold of least squared error for noise of any spectrum, estimated from the singular values themselves.
 
     Where noise is white it agrees with `OptimalHard`. It needs all singular values, so the short side is limited.
@@ -112,13 +102,12 @@ class ScreeNOT:
     """
 
     rank_bound: int | None = None
-    assumes_white_noise = False
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
         values, longer = all_singular_values(statistics)
         bound = max(1, min(values.size // 20, 100)) if self.rank_bound is None else self.rank_bound
-        if not isinstance(bound, int) or not bound >= 1 or 2 * bound + 1 > values.size:
+        if not is_whole(bound) or bound < 1 or 2 * bound + 1 > values.size:
             raise ThresholdError(
                 f"rank_bound = {bound!r} with {values.size} singular values",
                 "a whole number from 1 to less than half of them",

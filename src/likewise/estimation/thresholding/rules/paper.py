@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import ClassVar
 
 from likewise.errors import ThresholdError
-from likewise.estimation.base.statistics import ObservationStatistics
+from likewise.estimation.thresholding.statistics import ObservationStatistics, ThresholdRule
 
 
 @dataclass(frozen=True)
-class Universal:
+class Universal(ThresholdRule):
     """Chatterjee's universal threshold ``sqrt((2 + eta)^2 rho_1 p_hat)`` (Chatterjee 2015; Section 4.1).
 
     Parameters
@@ -24,7 +25,7 @@ class Universal:
     """
 
     eta: float = 0.01
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -32,7 +33,7 @@ class Universal:
 
 
 @dataclass(frozen=True)
-class UniversalWithVariance:
+class UniversalWithVariance(ThresholdRule):
     """The universal threshold for entries of variance at most s2: ``sqrt((2 + eta)^2 rho_1 q_hat)`` (Section 4.1).
 
     The paper writes n for the longer side here, as Chatterjee does, who takes m <= n.
@@ -51,7 +52,7 @@ class UniversalWithVariance:
 
     variance: float = 1.0
     eta: float = 0.01
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -60,7 +61,7 @@ class UniversalWithVariance:
 
 
 @dataclass(frozen=True)
-class PaperSynthetic:
+class PaperSynthetic(ThresholdRule):
     """The threshold of Experiments 1, 3 and 4: ``sqrt(2.01 n q_hat)`` with s2 = 0.01^2 (Section 6); n counts features.
 
     Its constant 2.01 is less than the (2 + eta)^2 > 4 of the theory.
@@ -77,7 +78,7 @@ class PaperSynthetic:
     """
 
     variance: float = 0.01**2
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -85,7 +86,7 @@ class PaperSynthetic:
 
 
 @dataclass(frozen=True)
-class PaperRatings:
+class PaperRatings(ThresholdRule):
     """The threshold of Experiment 2: ``sqrt(2.01 n p_hat)`` (Section 6); n counts features.
 
     Examples
@@ -95,7 +96,7 @@ class PaperRatings:
     18.244
     """
 
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -103,7 +104,7 @@ class PaperRatings:
 
 
 @dataclass(frozen=True)
-class ReleasedCode:
+class ReleasedCode(ThresholdRule):
     """The threshold of the authors' released code, ``2.01 sqrt(rho_1 p_hat (1 - p_hat) 0.1)``; not the printed one.
 
     Examples
@@ -112,7 +113,7 @@ class ReleasedCode:
     7.1912
     """
 
-    assumes_white_noise = True
+    assumes_white_noise: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,8 +102,28 @@ class ObservationStatistics:
         return self.matrix
 
 
-ThresholdRule = Callable[[ObservationStatistics], float]
+class ThresholdRule(ABC):
+    """Where noise ends: from what is known of the observations to tau.
 
+    A plain function of `ObservationStatistics` is taken for a rule too; it may carry `assumes_white_noise` as an attribute.
+    """
+
+    assumes_white_noise: ClassVar[bool] = False
+    """Whether noise is taken to have one variance and no correlation. Where that does not hold, a note says so."""
+    is_noise_edge: ClassVar[bool] = False
+    """Whether it is the edge of noise, so that nobody is advised to try that instead."""
+
+    @abstractmethod
+    def __call__(self, statistics: ObservationStatistics) -> float:
+        """Return tau >= 0, on the method's working range."""
+
+    def trying(self, shrinker: ShrinkerChoice) -> ThresholdRule:  # noqa: ARG002
+        """Return the rule that knows what becomes of the kept singular values; most rules do not ask."""
+        return self
+
+
+ThresholdChoice = float | str | ThresholdRule | Callable[[ObservationStatistics], float]
+"""A number, a name of `THRESHOLDS`, a rule, or a function of `ObservationStatistics`."""
 
 Shrinker = Callable[[Floats], Floats]
 """psi: an array of singular values to an array of the same shape."""
@@ -134,8 +155,13 @@ class KeptSpectrum:
 class ShrinkerRule(ABC):
     """A shrinker that depends on more than the singular value; a plain function of it needs no rule."""
 
-    assumes_white_noise = False
+    assumes_white_noise: ClassVar[bool] = False
+    """As in `ThresholdRule`."""
 
     @abstractmethod
     def psi(self, kept: KeptSpectrum) -> Shrinker:
         """Return the function psi for these data."""
+
+
+ShrinkerChoice = str | ShrinkerRule | Shrinker
+"""A name of `SHRINKERS`, a rule, or psi itself."""
