@@ -62,7 +62,7 @@ def test_the_ends_of_a_share_are_taken_where_they_are_allowed(ends):
         with pytest.raises(InputError, match=rf"^share={value}; expected a number "):
             check(value)
     for value in (float("nan"), *NO_NUMBERS):
-        with pytest.raises(InputError, match="^share="):
+        with pytest.raises(InputError, match=r"^share="):
             check(value)
 
 

@@ -8,6 +8,7 @@ from likewise import ObservedMatrix, audit
 from likewise.errors import InputError, ModelError, ShapeError
 from likewise.estimation import MatrixEstimator
 from likewise.fairness import ObservedDistance, measure_fairness, measure_sampled
+from likewise.observations.index_alignment import check_order
 
 pd = pytest.importorskip("pandas")
 
@@ -41,7 +42,7 @@ def test_groups_in_another_order_are_refused():
 
 
 @pytest.mark.parametrize(
-    "as_given", [pd.Series, pl.Series, np.asarray, list, lambda v: pd.Series(v, index=[7, 3, 1, 9])]
+    "as_given", [pd.Series, pl.Series, np.asarray, list, lambda v: pd.Series(v, index=[0, 1, 2, 3])]
 )
 def test_what_says_nothing_of_the_individuals_is_taken_as_it_lies(as_given):
     values = SCORES.to_list()
@@ -51,6 +52,54 @@ def test_what_says_nothing_of_the_individuals_is_taken_as_it_lies(as_given):
         audit(numbered, outputs=as_given(values)).arms["outputs"].fairness.mean_ratio
         == audit(numbered, outputs=values).arms["outputs"].fairness.mean_ratio
     )
+
+
+COUNTED = ObservedMatrix(Z.to_dense(), value_range=(1, 5))
+
+
+@pytest.mark.parametrize(
+    ("index", "ids", "message"),
+    [
+        (
+            [7, 3, 1, 9],
+            IDS,
+            r"index has '7', '3', '1', '9', not among the individuals; expected the ids .* 'ann', 'bea'",
+        ),
+        (pd.RangeIndex(3, -1, -1), None, "index has the individuals in another order"),
+        (pd.RangeIndex(1, 5), None, "index has '4', not among the individuals"),
+        (pd.RangeIndex(0, 8, 2), None, "index has '4', '6', not among"),
+        (["ann", "bea", "cy", "eve"], IDS, "index has 'eve', not among"),
+        (["ann", "bea", "cy", "cy"], IDS, "index has 'cy', not among"),
+        (IDS, None, "index has 'ann', 'bea', 'cy', 'dan', not among"),
+        (pd.MultiIndex.from_product([["x"], IDS]), IDS, "not among"),
+    ],
+)
+def test_labels_of_others_are_refused_wherever_they_stand(index, ids, message):
+    """Outputs, groups, in exact and in drawn pairs, by `audit` and below it; only 0 to m - 1 in order is no label."""
+    people = COUNTED if ids is None else Z
+    outputs, groups = pd.Series(SCORES.to_list(), index=index), pd.Series(TEAMS.to_list(), index=index)
+    distance = ObservedDistance(people, "l1")
+    for call in (
+        lambda: audit(people, outputs=outputs),
+        lambda: audit(people, outputs=outputs.to_frame()),
+        lambda: audit(people, outputs=SCORES.to_list(), groups=groups),
+        lambda: measure_fairness(outputs, distance),
+        lambda: measure_sampled(outputs, distance),
+        lambda: measure_fairness(SCORES.to_list(), distance, groups=groups),
+        lambda: measure_sampled(SCORES.to_list(), distance, groups=groups),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            call()
+
+
+def test_fewer_labels_than_individuals_are_named():
+    with pytest.raises(ShapeError, match=r"outputs whose index lacks 'dan'; expected"):
+        check_order("outputs", SCORES[:3], Z.row_ids)
+
+
+def test_labels_written_alike_are_the_same():
+    check_order("outputs", pd.Series([1.0, 2.0], index=["7", "9"]), np.array([7, 9]))
+    check_order("outputs", pd.Series([1.0, 2.0], index=[7, 9]), np.array(["7", "9"], dtype=object))
 
 
 def test_bad_groups_are_told_before_the_work(monkeypatch):

@@ -15,27 +15,97 @@ _DENSE_SPAN = 4
 """Integer ids are looked up in a table while their span is at most this many times their number."""
 
 
-def as_id_array(ids: ArrayLike) -> NDArray[Any]:
-    """Copy ids into a one-dimensional array in which numbers stay numbers and text is Python strings.
+def as_id_array(ids: Any, what: str = "ids") -> NDArray[Any]:
+    """Copy ids, or labels of any kind, into a one-dimensional array in which numbers stay numbers and text is Python strings.
+
+    Parameters
+    ----------
+    ids : array-like, shape (n,)
+        A list, an array, a column of any data frame, or an Arrow array.
+    what : str
+        What they are, for the message.
 
     Raises
     ------
     ShapeError
-        If the ids are not one-dimensional.
+        If they are not one-dimensional.
     """
-    array = _from_sequence(ids) if isinstance(ids, list | tuple) else np.asarray(ids)
+    array = _from_sequence(ids) if isinstance(ids, list | tuple) else _from_column(ids)
     if array.ndim != 1:
-        raise ShapeError(f"ids of shape {array.shape}", "a one-dimensional sequence of ids")
+        raise ShapeError(f"{what} of shape {array.shape}", f"a one-dimensional sequence of {what}")
     return array.astype(object) if array.dtype.kind in "UST" else array.copy()
 
 
 def _from_sequence(ids: Sequence[Any]) -> NDArray[Any]:
     """Make an array of a list, which NumPy would turn into text for [1, "a"] and into a matrix for pairs."""
-    kept = np.empty(len(ids), dtype=object)
-    kept[:] = ids
-    if {type(name) for name in ids} <= {int} | {float}:
-        return np.asarray(ids)
-    return kept
+    kinds = {type(name) for name in ids}
+    if kinds <= {int, float}:
+        numbers = np.asarray(ids)
+        if kinds != {int} or numbers.dtype.kind in "iu":  # floats would make neighbours of large ids equal
+            return numbers
+    return _objects(ids)
+
+
+def _objects(names: Sequence[Any]) -> NDArray[Any]:
+    """Make an array of one object each; by assignment NumPy would take pairs apart."""
+    return np.fromiter(names, dtype=object, count=len(names))
+
+
+def _from_column(ids: Any) -> NDArray[Any]:
+    if isinstance(ids, np.ma.MaskedArray):
+        masked = np.asarray(ids.data).astype(object)
+        masked[np.ma.getmaskarray(ids)] = None
+        return masked
+    # What Arrow calls null, NumPy's converter turns into NaN among numbers and leaves None elsewhere: both are unknown.
+    return np.asarray(ids)
+
+
+def is_unknown(label: object) -> bool:
+    """Return whether a label says nothing: None, NaN, NaT or the NA of pandas.
+
+    Examples
+    --------
+    >>> [is_unknown(label) for label in (None, float("nan"), "nan", "", 0)]
+    [True, True, False, False, False]
+    """
+    if label is None or type(label).__name__ == "NAType":
+        return True
+    try:
+        return bool(label != label)  # noqa: PLR0124  NaN and NaT are the values that differ from themselves
+    except (TypeError, ValueError, ArithmeticError):  # whatever it is, it is something
+        return False
+
+
+def unknown_labels(labels: Any) -> NDArray[np.bool_]:
+    """Mark the labels that say nothing, in whatever holds them.
+
+    Parameters
+    ----------
+    labels : array-like, shape (n,)
+        Groups or ids: a list, an array, a masked array, a column of pandas, polars or any other data frame, or an Arrow array.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        True for None, NaN, NaT, NA and null, and for what is masked. Text is known, also ``"nan"``: what stands for missing in a file
+        is the reader's to say.
+
+    Raises
+    ------
+    ShapeError
+        If they are not one-dimensional.
+
+    Examples
+    --------
+    >>> unknown_labels(["f", "m", float("nan"), None]).tolist()
+    [False, False, True, True]
+    """
+    array = as_id_array(labels, "labels")
+    if array.dtype.kind in "fcmM":
+        return np.isnan(array)
+    if array.dtype.kind != "O":
+        return np.zeros(array.size, dtype=bool)
+    return np.fromiter((is_unknown(label) for label in array.tolist()), dtype=bool, count=array.size)
 
 
 def counted_ids(length: int, origin: int = 0) -> NDArray[np.int64]:
@@ -94,7 +164,7 @@ def factorize(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.in
     Raises
     ------
     ObservationError
-        If an id is missing: None or NaN.
+        If an id is missing: None, NaN, NaT or the NA of pandas.
     """
     if ids.dtype.kind in "iu" and ids.size:
         return _factorize_integers(ids)
@@ -128,13 +198,13 @@ def _factorize_objects(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDAr
     except TypeError as error:
         raise ObservationError(f"{axis} ids that cannot be told apart ({error})", "hashable ids") from error
     for name in distinct:
-        if name is None or name != name:  # noqa: PLR0124  NaN is the one value that differs from itself
+        if is_unknown(name):
             raise missing_id(axis, next(i for i, other in enumerate(listed) if other is name))
     ordered = _sorted_if_comparable(list(distinct))
     position = {name: code for code, name in enumerate(ordered)}
-    unique = np.empty(len(ordered), dtype=object)
-    unique[:] = ordered
-    return unique, np.fromiter((position[name] for name in listed), dtype=np.int32, count=len(listed))
+    return _objects(ordered), np.fromiter(
+        (position[name] for name in listed), dtype=np.int32, count=len(listed)
+    )
 
 
 def _sorted_if_comparable(names: list[Any]) -> list[Any]:

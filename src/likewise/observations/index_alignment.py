@@ -170,36 +170,55 @@ def _listed(names: Sequence[Any], *, more: bool = True) -> str:
     return listing + (", ..." if more and len(names) > _NAMED else "")
 
 
+_AS_THEY_LIE = ".to_numpy() takes the values as they lie"
+
+
 def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
-    """Raise where values carry the ids of the individuals as labels, but in another order than they are taken in.
+    """Raise where values carry labels that contradict the individuals, who are taken in their own order.
 
     Parameters
     ----------
     what : str
         What the values are.
     values : object
-        Only a frame or column with an index of its own, as pandas has, says anything of an order.
+        Only a frame or column with an index of its own, as pandas has, says whose its rows are. The index that pandas makes where it
+        is given none, 0 to m - 1 in order, says nothing and is left aside.
     ids : ndarray, shape (m,), or None
-        Of the individuals, in their order.
+        Of the individuals, in their order; None where they are only counted. Ids that are written alike are the same: 7 is "7".
 
     Raises
     ------
     ShapeError
+        The index has the same individuals in another order, or other individuals; the message names the first that differs.
 
     Examples
     --------
     >>> check_order("outputs", [0.5, 0.1], np.array(["ann", "bea"]))  # no labels
     """
-    labels = None if ids is None else _labels(values)
-    if labels is None or ids is None:
+    labels = _labels(values)
+    if labels is None:
         return
+    if ids is None:
+        ids = np.arange(len(labels))
     names = [str(name) for name in ids.tolist()]
-    if labels != names and Counter(labels) == Counter(names):
+    if labels == names:
+        return
+    if Counter(labels) == Counter(names):
         raise ShapeError(
             f"{what} whose index has the individuals in another order",
             "the order of the individuals",
-            ".loc[Z.row_ids] puts them in order; .to_numpy() takes them as they are",
+            f".loc[Z.row_ids] puts them in order; {_AS_THEY_LIE}",
         )
+    strange, absent = (
+        list((Counter(first) - Counter(second)).elements())
+        for first, second in ((labels, names), (names, labels))
+    )
+    raise ShapeError(
+        f"{what} whose index "
+        + (f"has {_listed(strange)}, not among the individuals" if strange else f"lacks {_listed(absent)}"),
+        f"the ids of the individuals: {_listed(names)}",
+        f"give the individuals the same index, or {option('row_ids')}; {_AS_THEY_LIE}",
+    )
 
 
 def _labels(values: Any) -> list[str] | None:
@@ -210,6 +229,7 @@ def _labels(values: Any) -> list[str] | None:
 
     native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
     index = nw.maybe_get_index(native) if isinstance(native, nw.DataFrame | nw.Series) else None
-    if index is None or type(index).__name__ == "RangeIndex":
+    if index is None:
         return None
-    return [str(label) for label in index]
+    labels = [str(label) for label in index]
+    return None if labels == [str(place) for place in range(len(labels))] else labels
