@@ -1,0 +1,20 @@
+"""Fairness on the truth A, measured: observations that no algorithm saw say how much two individuals differ (Definition 3.2)."""
+
+from likewise.fairness.held_out.measure import (
+    HeldOutChange,
+    HeldOutFairness,
+    HeldOutMetrics,
+    MeasuredSplit,
+    measure_held_out,
+)
+from likewise.fairness.held_out.reference_pairs import ReferencePairs, reference_pairs
+
+__all__ = [
+    "HeldOutChange",
+    "HeldOutFairness",
+    "HeldOutMetrics",
+    "MeasuredSplit",
+    "ReferencePairs",
+    "measure_held_out",
+    "reference_pairs",
+]

@@ -1,0 +1,205 @@
+"""Pairs of individuals and how much they differ on observations that were kept aside, with how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from likewise._kernels import PairWalk, shared_differences
+from likewise._typing import Counts, Floats, Indices
+from likewise.errors import FairnessError
+from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
+
+MOST_PAIRS = 200_000
+MOST_SCANNED = 20_000
+"""Individuals of whom every pair is looked at; of more people, that many are drawn."""
+LEAST_PAIRS = 100
+"""With fewer pairs nothing is said."""
+
+_BLOCK_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class ReferencePairs:
+    """Pairs that observed enough in common among what was kept aside, and their mean squared differences there.
+
+    For a pair with C features in common, the mean of ``(z_ij - z_kj)^2`` over them estimates the mean of ``(A_ij - A_kj)^2`` plus twice the variance
+    of the noise: a distance on A, the same for every algorithm, with noise that no algorithm has seen.
+
+    Parameters
+    ----------
+    left, right : ndarray of int, shape (n_pairs,)
+        Positions of the individuals.
+    counts : ndarray of int, shape (n_pairs,)
+        C.
+    squares : ndarray, shape (n_pairs,)
+        Mean squared differences, on the working range of the observations.
+    half_counts, half_squares : tuple of two ndarrays, each of shape (n_pairs,)
+        The same on two halves of the features, drawn at random: two independent measurements; NaN where a half has none in common.
+    n_individuals : int
+        m.
+    n_scanned : int
+        Individuals of whom all pairs were looked at.
+    n_eligible : int
+        Pairs among these with `least_shared` features in common, of which the pairs are all or a uniform sample.
+    n_covered : int
+        Individuals in at least one eligible pair.
+    least_shared : int
+    """
+
+    left: Indices
+    right: Indices
+    counts: Counts
+    squares: Floats
+    half_counts: tuple[Counts, Counts]
+    half_squares: tuple[Floats, Floats]
+    n_individuals: int
+    n_scanned: int
+    n_eligible: int
+    n_covered: int
+    least_shared: int
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs that are measured."""
+        return self.left.size
+
+    @property
+    def eligible_share(self) -> float:
+        """Share of all pairs that observed enough in common, in [0, 1]."""
+        return self.n_eligible / (self.n_scanned * (self.n_scanned - 1) / 2)
+
+    @cached_property
+    def in_both_halves(self) -> Indices:
+        """Positions of the pairs that both halves measured."""
+        return np.flatnonzero(np.isfinite(self.half_squares[0]) & np.isfinite(self.half_squares[1]))
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Distance of each pair: the root of its mean squared difference, shrunk towards the mean of all (empirical Bayes).
+
+        ``s = theta + e`` with ``Var e = v / C``. The halves tell v, since ``E (s_1 - s_2)^2 = v (1 / C_1 + 1 / C_2)``; what the variance of s exceeds
+        ``v`` times the mean of ``1 / C`` by is the variance of theta. The fewer features a pair shares, the nearer to the mean it is put: a pair
+        that agreed on few by chance is not taken for equal, and no ratio is infinite.
+        """
+        both = self.in_both_halves
+        (first, second), (c1, c2) = self.half_squares, self.half_counts
+        inverse = 1 / c1[both] + 1 / c2[both]
+        noise = float(np.sum((first[both] - second[both]) ** 2) / inverse.sum()) if both.size else 0.0
+        mean = float(self.squares.mean())
+        signal = max(float(self.squares.var()) - noise * float(np.mean(1 / self.counts)), 0.0)
+        trust = signal / (signal + noise / self.counts) if signal + noise else np.ones(self.n_pairs)
+        shrunk: Floats = np.sqrt(np.maximum(mean + trust * (self.squares - mean), np.finfo(np.float64).tiny))
+        return shrunk
+
+    def describe(self) -> str:
+        """Say which pairs these are, and whom they speak of."""
+        scanned = "" if self.n_scanned == self.n_individuals else f" of {self.n_scanned:,} individuals drawn"
+        return (
+            f"{self.n_eligible:,} pairs{scanned} ({self.eligible_share:.1%}) share {self.least_shared} or more of the features kept aside; "
+            f"{self.n_covered:,} of {self.n_scanned:,} individuals are in one. They speak of people who observe much, not of those who observe little."
+        )
+
+
+def reference_pairs(
+    kept_aside: sparse.csr_array,
+    *,
+    least_shared: int = 15,
+    most_pairs: int = MOST_PAIRS,
+    rng: np.random.Generator,
+) -> ReferencePairs:
+    """Find the pairs that share enough of what was kept aside, and measure how much they differ there.
+
+    Parameters
+    ----------
+    kept_aside : csr_array, shape (m, n)
+        Observations that no algorithm saw, on the working range; a stored zero is an observation.
+    least_shared : int, default 15
+        Features that two individuals must have in common.
+    most_pairs : int, default 200,000
+        Of more pairs a uniform sample is measured.
+    rng : Generator
+        Draws individuals, pairs, and the halves of the features.
+
+    Returns
+    -------
+    ReferencePairs
+
+    Raises
+    ------
+    FairnessError
+        Fewer than 100 pairs share enough.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Z = sparse.csr_array(rng.uniform(-1, 1, size=(30, 40)))
+    >>> pairs = reference_pairs(Z, rng=rng)
+    >>> pairs.n_pairs, pairs.counts.min().item()
+    (435, 40)
+    """
+    m = kept_aside.shape[0]
+    people = np.arange(m) if m <= MOST_SCANNED else np.sort(rng.choice(m, MOST_SCANNED, replace=False))
+    taken = kept_aside if people.size == m else sparse.csr_array(kept_aside[people])
+    left, right, n_eligible, covered = _eligible(taken, least_shared, most_pairs, rng)
+    if n_eligible < LEAST_PAIRS:
+        raise FairnessError(
+            f"{n_eligible} pairs of {people.size:,} individuals that share {least_shared} or more of the observations kept aside",
+            f"at least {LEAST_PAIRS} pairs to compare",
+            "keep more aside, ask for fewer features in common, or take d from the observations: reference='observed'",
+        )
+    counts, powers = co_observed_powers(taken, left, right, 2)
+    halves = np.array_split(rng.permutation(taken.shape[1]), 2)
+    measured = [
+        co_observed_powers(sparse.csr_array(taken[:, np.sort(half)]), left, right, 2) for half in halves
+    ]
+    return ReferencePairs(
+        people[left],
+        people[right],
+        counts,
+        powers / counts,
+        (measured[0][0], measured[1][0]),
+        (_mean(*measured[0]), _mean(*measured[1])),
+        n_individuals=m,
+        n_scanned=people.size,
+        n_eligible=n_eligible,
+        n_covered=int(covered.sum()),
+        least_shared=least_shared,
+    )
+
+
+def _mean(counts: Counts, powers: Floats) -> Floats:
+    means: Floats = np.divide(powers, counts, out=np.full(powers.shape, np.nan), where=counts > 0)
+    return means
+
+
+def _eligible(
+    values: sparse.csr_array, least_shared: int, most_pairs: int, rng: np.random.Generator
+) -> tuple[Indices, Indices, int, Floats]:
+    """Return a uniform sample of the pairs that share enough, how many there are, and who is in one.
+
+    Every pair draws a number; those with the smallest are kept. So the sample is uniform without knowing beforehand how many there are.
+    """
+    m = values.shape[0]
+    walk, step = PairWalk.from_csr(values), max(1, _BLOCK_BYTES // (16 * m))
+    drawn, pairs, bar = np.empty(0), np.empty(0, dtype=np.int64), np.inf
+    n_eligible, covered = 0, np.zeros(m, dtype=bool)
+    for start in range(0, m, step):
+        counts, _ = shared_differences(walk, start, min(start + step, m), others=range(m))
+        row, other = np.nonzero(counts >= least_shared)
+        later = other > row + start
+        row, other = row[later] + start, other[later]
+        covered[row] = covered[other] = True
+        n_eligible += row.size
+        numbers = rng.random(row.size)
+        small = numbers < bar
+        drawn, pairs = np.append(drawn, numbers[small]), np.append(pairs, row[small] * m + other[small])
+        if drawn.size > most_pairs:
+            kept = np.argpartition(drawn, most_pairs)[:most_pairs]
+            drawn, pairs = drawn[kept], pairs[kept]
+            bar = float(drawn.max())
+    left, right = np.divmod(np.sort(pairs), m)
+    return left, right, n_eligible, covered
