@@ -226,3 +226,17 @@ def test_bad_input_gets_one_clear_error(values, options, error, message):
 def test_a_float32_value_at_a_bound_that_float32_cannot_represent_is_inside():
     assert float(np.float32(0.1)) > 0.1
     ObservedMatrix(np.array([[0.0, 0.1]], dtype=np.float32), value_range=(0, 0.1))
+
+
+def test_each_working_range_is_made_once():
+    """An audit asks for the same scaled observations at every step."""
+    Z = ObservedMatrix(np.array([[1.0, np.nan], [3.0, 5.0]]), value_range=(1, 5))
+    assert Z.scaled() is Z.scaled("symmetric")
+    assert Z.scaled("unit") is Z.scaled("unit")
+    assert Z.scaled("unit").values.data.tolist() == [0.0, 0.5, 1.0]
+    assert Z.scaled().values.data.tolist() == [-1.0, 0.0, 1.0]
+    assert Z.keep(np.array([True, False, True])).scaled().values.data.tolist() == [-1.0, 1.0]
+    assert Z.take_rows([1]).scaled().values.data.tolist() == [0.0, 1.0]
+    copy = pickle.loads(pickle.dumps(Z))
+    assert copy.scaled() is not Z.scaled()
+    assert copy.scaled().values.data.tolist() == [-1.0, 0.0, 1.0]

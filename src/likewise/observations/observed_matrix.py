@@ -20,6 +20,7 @@ from likewise.observations.table import (
     keep_entries,
     notes_on_size,
     rows_of_entries,
+    with_data,
 )
 from likewise.observations.value_range import RangeChoice, ValueRange, WorkingRange, resolve_range
 
@@ -78,7 +79,7 @@ class ObservedMatrix:
     array([1., 0., 5.])
     """
 
-    __slots__ = ("_source_notes", "column_ids", "roles", "row_ids", "value_range", "values")
+    __slots__ = ("_scaled", "_source_notes", "column_ids", "roles", "row_ids", "value_range", "values")
 
     values: Values
     value_range: ValueRange
@@ -86,6 +87,7 @@ class ObservedMatrix:
     column_ids: NDArray[Any]
     roles: ColumnRoles | None
     _source_notes: tuple[str, ...]
+    _scaled: dict[WorkingRange, ObservedMatrix]
 
     def __init__(
         self,
@@ -163,6 +165,7 @@ class ObservedMatrix:
             "column_ids": table.column_ids,
             "roles": table.roles,
             "_source_notes": (*table.notes, *notes),
+            "_scaled": {},
         }
         for name, attribute in attributes.items():
             object.__setattr__(self, name, attribute)
@@ -253,7 +256,7 @@ class ObservedMatrix:
         Returns
         -------
         ObservedMatrix
-            Same entries, ids and floating-point type.
+            Same entries, ids and floating-point type. It is made once and kept: the next call returns the same object.
 
         Examples
         --------
@@ -264,9 +267,13 @@ class ObservedMatrix:
         array([0. , 0.5, 1. ])
         """
         scale = self.value_range.scale_to(working_range)
-        mapped = scale.forward(self.values.data, self.values.indices)
-        # Rounding may step over an end by one unit in the last place.
-        return self.with_values(np.clip(mapped, *scale.bounds), ValueRange.declared(scale.bounds))
+        if working_range not in self._scaled:
+            mapped = scale.forward(self.values.data, self.values.indices)
+            # Rounding may step over an end by one unit in the last place. What is clipped needs no further check.
+            data = np.clip(mapped, *scale.bounds).astype(self.values.dtype)
+            table = self._table(with_data(self.values, data))
+            self._scaled[working_range] = self._from_checked(table, ValueRange.declared(scale.bounds))
+        return self._scaled[working_range]
 
     def with_values(self, values: ArrayLike, value_range: RangeChoice = None) -> ObservedMatrix:
         """Return a matrix with the same entries observed, but other values.
@@ -294,7 +301,7 @@ class ObservedMatrix:
             raise ShapeError(
                 f"values of shape {data.shape}", f"one for each of {self.n_observed} observations"
             )
-        table = self._table(_like(self.values, data))
+        table = self._table(with_data(self.values, data))
         return self.from_table(table, self.value_range if value_range is None else value_range)
 
     def keep(self, observations: NDArray[np.bool_]) -> ObservedMatrix:
@@ -364,7 +371,3 @@ class ObservedMatrix:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ObservedMatrix._from_checked, (self._table(self.values), self.value_range)
-
-
-def _like(values: Values, data: NDArray[np.floating]) -> Values:
-    return type(values)((data, values.indices, values.indptr), shape=values.shape)
