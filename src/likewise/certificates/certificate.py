@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.certificates.operator_norm import upward
+from likewise.certificates.operator_norm import product_upward
 from likewise.checks import checked_confidence
 from likewise.errors import InputError, ShapeError
 
@@ -300,4 +300,4 @@ def _ensure_constant(name: str, value: float) -> None:
 
 def _product(constant: float, factor: float) -> float:
     """Multiply, rounded up; a factor of one changes nothing."""
-    return constant if factor == 1 else upward(constant * factor, 1)
+    return constant if factor == 1 else product_upward(constant, factor)

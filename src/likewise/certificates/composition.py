@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TypeVar
 
 from likewise.certificates.certificate import AffineCertificate, Certificate, Domain, Unavailable
-from likewise.certificates.operator_norm import upward
+from likewise.certificates.operator_norm import product_upward, upward
 from likewise.errors import InputError
 from likewise.norms import conversion, order_of
 
@@ -59,9 +59,13 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
             name, f"from {first.to_norm} to {second.from_norm} a bound needs the number of features"
         )
     factor = conversion(inner, outer, *known[:1]) if known else 1.0
+    constant = product_upward(second.value, upward(factor, _POWER_ROUNDINGS))
+    largest = max(vars(first).get(part, 0.0) for part in ("value", "slope", "offset"))
+    if not isfinite(product_upward(constant, largest)):
+        return Unavailable(name, "the product of the constants is larger than the largest number")
     joined = f"{first.name} bounds features in {first.to_norm}, {second.name} takes them in {second.from_norm}: times {factor:.4g}"
     return first.times(
-        second.value * upward(factor, _POWER_ROUNDINGS),
+        constant,
         name=name,
         to_norm=second.to_norm,
         domain=_common(first.domain, second.domain),

@@ -29,17 +29,38 @@ def gamma(n_operations: int) -> float:
     return share / (1 - share) * (1 + 4 * UNIT_ROUNDOFF)
 
 
+_SMALLEST = ldexp(1.0, -1074)
+"""The smallest number above 0: as much as a result that is too small to be written exactly can be off by."""
+
+
 def upward(value: float, n_operations: int) -> float:
     """Return a number that exact arithmetic cannot exceed, for a value that took so many roundings.
 
     Parameters
     ----------
     value : float
-        >= 0: a sum, product, quotient or root of numbers >= 0, in floating point.
+        >= 0: a sum, product, quotient or root of numbers >= 0, in floating point. 0 only if it is exactly that.
     n_operations : int
         Roundings on the longest path to it.
     """
-    return value * (1 + gamma(n_operations + 4))
+    n = n_operations + 4
+    return value * (1 + gamma(n)) + n * _SMALLEST if value else value
+
+
+def product_upward(*factors: float) -> float:
+    """Return an upper bound on the product of numbers >= 0: 0 only if one of them is, however small the product is.
+
+    Examples
+    --------
+    >>> product_upward(3.0, 2.0) >= 6.0, product_upward(1e-170, 1e-170) > 0.0
+    (True, True)
+    """
+    if not all(factors):
+        return 0.0
+    value = 1.0
+    for factor in factors:
+        value = max(value * factor, _SMALLEST)
+    return upward(value, 2 * len(factors))
 
 
 _POWER_ROUNDINGS = 64
@@ -126,7 +147,7 @@ def spectral_norm(matrix: Floats) -> float:
     squared = upward(float(np.trace(gram)), tall.size)  # squared Frobenius norm
     rounding_of_gram = gamma(tall.shape[0]) * squared
     largest = min(_eigenvalue_bound(gram) + rounding_of_gram, squared)
-    return ldexp(upward(sqrt(largest), 4), exponent)
+    return ldexp(upward(sqrt(largest), 4), exponent) + _SMALLEST
 
 
 def _eigenvalue_bound(gram: Floats) -> float:

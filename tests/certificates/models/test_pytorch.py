@@ -128,9 +128,9 @@ def hooked():
     return layer
 
 
-def patched():
+def patched(attribute="forward"):
     layer = nn.Linear(2, 2)
-    layer.forward = lambda x: 100 * x
+    setattr(layer, attribute, lambda x: 100 * x)
     return layer
 
 
@@ -145,6 +145,11 @@ def patched():
         (nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)), "ParametrizedLinear"),
         (hooked(), "hooks"),
         (patched(), "hooks"),
+        (patched("_call_impl"), "hooks"),
+        (nn.Softplus(threshold=1), "Softplus(beta=1, threshold=1) jumps by 0.31 at its threshold"),
+        (nn.Softplus(beta=0.5, threshold=10), "jumps by 9.1e-05"),
+        (nn.Softplus(threshold=float("nan")), "Softplus"),
+        (nn.Softplus(beta=0.0), "Softplus"),
         (nn.Dropout(), "training mode"),
         (nn.BatchNorm1d(2), "training mode"),
         (nn.BatchNorm1d(2, track_running_stats=False).eval(), "who else is in the batch"),
@@ -174,3 +179,43 @@ def test_single_precision_weights_are_read_as_they_are():
     layer = nn.Linear(3, 2)
     exact = np.linalg.norm(layer.weight.detach().double().numpy(), 2)
     assert exact <= model_constant(layer).value <= exact * (1 + 1e-12)
+
+
+def test_softplus_jumps_as_its_refusal_says():
+    """log(1 + e) - 1 = .3133 just above and below x = 1, whatever the step: no constant holds."""
+    softplus = nn.Softplus(threshold=1)
+    below, above = softplus(torch.tensor([1.0, 1.0 + 1e-7], dtype=torch.float64)).tolist()
+    assert below - above == pytest.approx(np.log1p(np.e) - 1, rel=1e-6)
+
+
+def test_what_softplus_does_at_its_threshold_is_assumed_to_be_rounding():
+    found = model_constant(nn.Sequential(dense(FIRST), nn.Softplus()))
+    assert found.value == pytest.approx(5.0)
+    assert found.assumptions[1:] == ("a step of 2e-09 of Softplus at its threshold counts as rounding",)
+
+
+@pytest.mark.parametrize("register", ["register_module_forward_hook", "register_module_forward_pre_hook"])
+def test_global_hooks_are_seen(register):
+    handle = getattr(nn.modules.module, register)(lambda *_: None)
+    try:
+        found = model_constant(dense(FIRST))
+    finally:
+        handle.remove()
+    assert isinstance(found, Unavailable)
+    assert "global hooks" in found.reason
+    assert isinstance(model_constant(dense(FIRST)), Certificate)
+
+
+def test_a_forward_pass_that_was_replaced_for_all_is_seen(monkeypatch):
+    monkeypatch.setattr(nn.ReLU, "forward", lambda _self, x: 100 * x)
+    found = model_constant(nn.Sequential(dense(FIRST), nn.ReLU()))
+    assert isinstance(found, Unavailable)
+    assert "replaced" in found.reason
+
+
+def test_two_layers_of_tiny_weights_are_not_zero():
+    """1e-170 twice is 1e-340, which no number is: the smallest one is above it. With outputs that do move, 0 would be false."""
+    net = nn.Sequential(dense([[1e-170]]), nn.Identity(), dense([[1e-170]]))
+    assert 0 < model_constant(net).value < 1e-300
+    through = nn.Sequential(dense([[1e-170]]), nn.ReLU(), dense([[1e-170]]), nn.ReLU(), dense([[1e200]]))
+    assert model_constant(through).value >= 1e-140

@@ -1,4 +1,4 @@
-"""Models that jump: individuals as close as you like can get outputs far apart, so no constant bounds them."""
+"""K1 of a trained model, from its weights; and which models jump, so that no constant bounds them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from likewise.certificates.certificate import Certificate, Unavailable
 from likewise.certificates.models.entry_net import EntryNet, entry_net_constant
-from likewise.certificates.models.layers import Layer, NoBoundError
+from likewise.certificates.models.layers import Activation, Layer, NoBoundError
 from likewise.certificates.models.network import Bounded, network_constant
 from likewise.certificates.models.pytorch import is_torch, torch_layers
 from likewise.certificates.models.scikit_learn import Output, is_sklearn, sklearn_layers
@@ -127,7 +127,10 @@ def model_constant(
         return Unavailable("K1", str(error))
     if not isfinite(found.value):
         return Unavailable("K1", "the product of its norms is larger than the largest number")
-    return _certificate(found, function, p, q, assumptions=(_ONE_VECTOR,) if is_torch(model) else ())
+    assumed = dict.fromkeys(
+        layer.assumption for layer in layers if isinstance(layer, Activation) and layer.assumption
+    )
+    return _certificate(found, function, p, q, (*((_ONE_VECTOR,) if is_torch(model) else ()), *assumed))
 
 
 def _read(model: Any, output: Output) -> tuple[list[Layer], str]:

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from likewise.certificates.certificate import Certificate, Unavailable
 from likewise.certificates.models.layers import Activation, Layer, Linear, linear
 from likewise.certificates.models.network import Bounded, network_constant
-from likewise.certificates.operator_norm import upward
+from likewise.certificates.operator_norm import product_upward, upward
 from likewise.norms import norm_name
 
 _OPEN = Activation("what a ReLU adds to half the identity", 1.0)
@@ -75,7 +75,7 @@ def entry_net_constant(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no bound, see below
         single = _one_output(layers, p, inputs)
     n = net.shape[1]
-    value = upward(single.value * net.largest_slope * n ** (1 / q), _ROUNDINGS)
+    value = upward(product_upward(single.value, net.largest_slope, n ** (1 / q)), _ROUNDINGS)
     if not isfinite(value):
         return Unavailable("K1", "the product of its norms is larger than the largest number")
     return Certificate(

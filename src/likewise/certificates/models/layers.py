@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from math import frexp, isfinite, ldexp
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.certificates.operator_norm import gamma, largest_norm, upward
+from likewise.certificates.operator_norm import gamma, largest_norm, product_upward, upward
 from likewise.errors import ModelError
+
+_SMALLEST = ldexp(1.0, -1074)
 
 _SCALING_ROUNDINGS = 8
 """Roundings granted to a factor that was itself computed, such as ``weight / sqrt(variance + epsilon)``."""
@@ -51,10 +54,19 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Activation:
-    """A function of one number, applied to each; its slope is at most `slope` in magnitude, so it is Lipschitz in every lq norm."""
+    """A function of one number, applied to each; its slope is at most `slope` in magnitude, so it is Lipschitz in every lq norm.
+
+    Parameters
+    ----------
+    name : str
+    slope : float
+    assumption : str
+        What is taken for granted; empty if nothing.
+    """
 
     name: str
     slope: float
+    assumption: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,23 +140,38 @@ def _merge(first: Layer, second: Layer) -> Layer | None:
         case Scaling(), Linear():
             return _scaled(second, first.factors)
         case Scaling(), Scaling():
-            return Scaling(first.factors * second.factors)
+            return Scaling(_without_vanishing(first.factors, second.factors))
         case Linear(), Softmax(scores=None):
             return Softmax(first)
     return None
 
 
 def _product(after: Linear, before: Linear) -> Linear:
+    """Multiply, entries brought near 1 by exact powers of two so that no product of them vanishes."""
     size_after, size_before = after.frobenius, before.frobenius
-    rounding = gamma(after.matrix.shape[1] + 4) * size_after * size_before
-    inherited = after.rounding * size_before + size_after * before.rounding
-    return Linear(after.matrix @ before.matrix, upward(rounding + inherited, 8))
+    first, second = (frexp(size)[1] if isfinite(size) else 0 for size in (size_after, size_before))
+    near_one = np.ldexp(after.matrix, -first) @ np.ldexp(before.matrix, -second)
+    # Scaling back rounds what is below the normal range: the entries are off by the smallest number at most.
+    matrix = np.ldexp(near_one, first + second)
+    vanishing = _SMALLEST * matrix.size if min(size_after, size_before) > 0 else 0.0
+    rounding = product_upward(gamma(after.matrix.shape[1] + 4), size_after, size_before)
+    inherited = product_upward(after.rounding, size_before) + product_upward(size_after, before.rounding)
+    return Linear(matrix, upward(rounding + inherited + vanishing, 8))
 
 
 def _scaled(layer: Linear, factors: Floats) -> Linear:
-    product = Linear(layer.matrix * factors)
-    inherited = layer.rounding * float(np.abs(factors).max())
+    with np.errstate(under="ignore"):
+        product = Linear(layer.matrix * factors)
+    vanishing = _SMALLEST * layer.matrix.size if factors.any() and layer.matrix.any() else 0.0
+    inherited = product_upward(layer.rounding, float(np.abs(factors).max())) + vanishing
     return replace(product, rounding=upward(inherited + gamma(_SCALING_ROUNDINGS) * product.frobenius, 8))
+
+
+def _without_vanishing(first: Floats, second: Floats) -> Floats:
+    """Multiply factors one by one; a product of two that are not 0 is not 0."""
+    product = first * second
+    vanished = (product == 0) & (first != 0) & (second != 0)
+    return np.where(vanished, _SMALLEST, product)
 
 
 def restricted(layer: Layer, inputs: NDArray[np.intp]) -> Layer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf, prod
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from likewise.certificates.models.layers import (
     fused,
     restricted,
 )
-from likewise.certificates.operator_norm import largest_norm, operator_norm, upward
+from likewise.certificates.operator_norm import largest_norm, operator_norm, product_upward, upward
 from likewise.errors import InputError
 from likewise.norms import conversion, dual_order
 
@@ -80,7 +80,7 @@ def _through(
 ) -> tuple[float, tuple[str, ...]]:
     between = [hub] * (n_mixing - 1)
     bounds = list(_bounds(sequence, zip([p, *between], [*between, q], strict=True)))
-    value = upward(prod(factor for factor, _ in bounds), len(bounds))
+    value = product_upward(*(factor for factor, _ in bounds))
     return value, tuple(f"{step}: {factor:.4g}" for factor, step in bounds)
 
 
@@ -134,7 +134,7 @@ def _without_mixing(activations: list[Layer], p: float, q: float) -> Bounded:
     if q < p:
         raise NoBoundError(f"from l{p:g} to l{q:g} a bound needs the number of features")
     slopes = [layer for layer in activations if isinstance(layer, Activation)]
-    value = upward(prod(layer.slope for layer in slopes), len(slopes)) if slopes else 1.0
+    value = product_upward(*(layer.slope for layer in slopes)) if slopes else 1.0
     steps = tuple(f"{layer.name}, largest slope: {layer.slope:.4g}" for layer in slopes)
     return Bounded(value, steps or ("the identity moves nothing",), None, None)
 

@@ -6,8 +6,9 @@ module is code that nobody can bound from outside.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from math import erf, exp, pi, sqrt
+from math import erf, exp, inf, isfinite, log1p, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -26,12 +27,16 @@ from likewise.certificates.models.layers import (
 _GELU_SLOPE = (1 + erf(1)) / 2 + exp(-1) / sqrt(pi)
 """``Phi(x) + x phi(x)`` is largest at x = sqrt 2, where its derivative ``(2 - x^2) phi(x)`` vanishes; below that of -0.13."""
 
+_SOFTPLUS_THRESHOLD = 20
+"""torch's own: the step there is 2e-9 of beta x = 20, a five-hundredth of what single precision resolves."""
+
+_MODULE_BASE = "torch.nn.modules.module"
+
 _SLOPES: dict[str, Callable[[Any], float]] = {
     "ReLU": lambda _: 1.0,
     "ReLU6": lambda _: 1.0,
     "Tanh": lambda _: 1.0,
     "Hardtanh": lambda _: 1.0,
-    "Softplus": lambda _: 1.0,
     "Softsign": lambda _: 1.0,
     "LogSigmoid": lambda _: 1.0,
     "Sigmoid": lambda _: 0.25,
@@ -77,12 +82,40 @@ def torch_layers(module: Any) -> list[Layer]:
     raise NoBoundError(f"none is known for the layer {name}")
 
 
+_OVERRIDING = ("forward", "_call_impl", "_wrapped_call_impl")
+"""Attributes which, set on one module, run in the place of what its class says."""
+
+_GLOBAL_HOOKS = ("_global_forward_hooks", "_global_forward_pre_hooks")
+
+
 def _ensure_plain(module: Any, name: str) -> None:
     """Refuse what computes something else than its class says."""
-    if not type(module).__module__.startswith("torch.nn.modules"):
+    kind = type(module)
+    if not kind.__module__.startswith("torch.nn.modules"):
         raise NoBoundError(f"none is known for the layer {name}, whose forward pass is code of its own")
-    if module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module):
+    if not kind.forward.__module__.startswith("torch.nn.modules"):
+        raise NoBoundError(f"the forward pass of {name} was replaced by code of its own")
+    if (
+        module._forward_hooks
+        or module._forward_pre_hooks
+        or any(part in vars(module) for part in _OVERRIDING)
+    ):
         raise NoBoundError(f"the layer {name} has hooks, which can change what it computes")
+    every_module = sys.modules[_MODULE_BASE]
+    if any(getattr(every_module, hooks, None) for hooks in _GLOBAL_HOOKS):
+        raise NoBoundError("torch has global hooks, which can change what every layer computes")
+
+
+def _softplus(module: Any) -> list[Layer]:
+    """Softplus is ``log(1 + exp(beta x)) / beta``, of slope 1 at most, up to its threshold and x beyond it: a jump by ``log(1 + exp(-threshold)) / beta``."""
+    jump = log1p(exp(-module.threshold)) / abs(module.beta) if module.beta else inf
+    if not module.threshold >= _SOFTPLUS_THRESHOLD or not isfinite(jump):
+        raise NoBoundError(
+            f"Softplus(beta={module.beta:g}, threshold={module.threshold:g}) jumps by {jump:.2g} at its threshold"
+        )
+    return [
+        Activation("Softplus", 1.0, f"a step of {jump:.1g} of Softplus at its threshold counts as rounding")
+    ]
 
 
 def _linear(module: Any) -> list[Layer]:
@@ -138,6 +171,7 @@ def _weights(tensor: Any, name: str) -> NDArray[np.float64]:
 
 
 _READERS: dict[str, Callable[[Any], list[Layer]]] = {
+    "Softplus": _softplus,
     "Linear": _linear,
     "BatchNorm1d": _batch_norm,
     "Softmax": _softmax,

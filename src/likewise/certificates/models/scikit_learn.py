@@ -76,10 +76,11 @@ def sklearn_layers(model: Any, output: Output) -> tuple[list[Layer], str]:
     """
     name = type(model).__name__
     _ensure_fitted(model)
+    _ensure_plain(model, name)
     if name == "Pipeline":
         return _pipeline(model, output)
     if name in _SEARCHES:
-        return sklearn_layers(model.best_estimator_, output)
+        return sklearn_layers(_best(model, name), output)
     if name in _TRANSFORMERS:
         return _TRANSFORMERS[name](model), f"{name}.transform"
     if name in _LINEAR_REGRESSORS or name == "MLPRegressor":
@@ -101,6 +102,24 @@ def _ensure_fitted(model: Any) -> None:
         raise ModelError(
             f"{type(model).__name__} that is not fitted", "a fitted model", "call its fit first"
         ) from error
+
+
+_METHODS = ("predict", "predict_proba", "decision_function", "transform")
+
+
+def _ensure_plain(model: Any, name: str) -> None:
+    """Refuse an estimator of which a method was replaced by code of its own."""
+    replaced = [method for method in _METHODS if method in vars(model)]
+    if replaced:
+        raise NoBoundError(f"{replaced[0]} of this {name} was replaced by code of its own")
+
+
+def _best(search: Any, name: str) -> Any:
+    if not hasattr(search, "best_estimator_"):
+        raise ModelError(
+            f"{name} with refit=False, which keeps no model", "a fitted model", "fit it with refit=True"
+        )
+    return search.best_estimator_
 
 
 def _pipeline(pipeline: Any, output: Output) -> tuple[list[Layer], str]:
