@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from likewise._typing import Floats
+from likewise.checks import checked_positive, checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation.als.solver import (
     FactorFit,
@@ -16,8 +17,6 @@ from likewise.estimation.als.solver import (
 )
 from likewise.estimation.base.estimator import (
     MatrixEstimator,
-    checked_count,
-    checked_positive,
     warn_unless_converged,
 )
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -115,13 +114,13 @@ class AlternatingLeastSquares(MatrixEstimator):
         prepared = prepare(observed, self.working_range, "none", self.propensities, self.random_state)
         fit = alternating_least_squares(
             prepared.residuals,
-            min(checked_count("rank", self.rank), *observed.shape),
+            min(checked_whole("rank", self.rank), *observed.shape),
             regularization=self._checked_regularization(),
             noise=self._checked_noise(),
             by_count=self.by_count,
             weights=prepared.weights,
             tol=checked_positive("tol", self.tol),
-            max_iter=checked_count("max_iter", self.max_iter),
+            max_iter=checked_whole("max_iter", self.max_iter),
             random_state=self.random_state,
         )
         self.objectives_, self.n_iter_ = fit.objectives, fit.n_iter

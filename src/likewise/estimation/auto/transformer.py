@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from likewise.checks import checked_positive
 from likewise.estimation.auto.candidates import BIASES, Candidate, Ladder, Settings, ladders_for
 from likewise.estimation.auto.trials import (
     CandidateResult,
@@ -19,7 +20,7 @@ from likewise.estimation.auto.trials import (
     chosen_of,
     held_out_folds,
 )
-from likewise.estimation.base.estimator import MatrixEstimator, checked_positive
+from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import without_constant
 from likewise.observations import ObservedMatrix

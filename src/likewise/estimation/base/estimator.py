@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from functools import cached_property
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise._typing import Floats
 from likewise.certificates import certify
-from likewise.errors import ConvergenceWarning, InputError
+from likewise.errors import ConvergenceWarning
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
@@ -26,33 +25,6 @@ from likewise.randomness import generator_of
 
 if TYPE_CHECKING:
     from likewise.certificates import LipschitzCertificates
-
-
-def checked_count(name: str, value: object) -> int:
-    """Return a whole number >= 1.
-
-    Raises
-    ------
-    InputError
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} is {value!r}", "a whole number >= 1")
-    return int(value)
-
-
-def checked_positive(name: str, value: object, or_else: str = "") -> float:
-    """Return a finite number above 0.
-
-    Raises
-    ------
-    InputError
-        Naming `or_else`, what would have done too.
-    """
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < float("inf"):
-        raise InputError(
-            f"{name} is {value!r}", "a finite number above 0" + (f", or {or_else}" if or_else else "")
-        )
-    return float(value)
 
 
 def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -> tuple[str, ...]:

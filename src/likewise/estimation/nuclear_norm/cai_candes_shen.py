@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from likewise._kernels import CompressedRows, sampled_entries
 from likewise._typing import AnyFloats
+from likewise.checks import checked_positive, checked_whole
 from likewise.errors import InputError
 from likewise.estimation.base.estimator import (
     MatrixEstimator,
-    checked_count,
-    checked_positive,
     warn_unless_converged,
 )
 from likewise.estimation.base.folding import RidgeFolding
@@ -298,7 +297,7 @@ class CaiCandesShen(MatrixEstimator):
             None if self.threshold is None else checked_positive("threshold", self.threshold, "None"),
             step=None if self.step is None else checked_positive("step", self.step, "None"),
             tol=checked_positive("tol", self.tol),
-            max_iter=checked_count("max_iter", self.max_iter),
+            max_iter=checked_whole("max_iter", self.max_iter),
             random_state=self.random_state,
         )
         self.threshold_, self.residual_ = fit.threshold, fit.residual

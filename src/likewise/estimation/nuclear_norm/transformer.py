@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from likewise.checks import checked_positive, checked_whole
 from likewise.estimation.base.estimator import (
     MatrixEstimator,
-    checked_count,
-    checked_positive,
     warn_unless_converged,
 )
 from likewise.estimation.base.folding import RidgeFolding
@@ -114,7 +113,7 @@ class SoftImpute(MatrixEstimator):
         self.propensities = propensities
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        options, n_path = self._checked_options(), checked_count("n_path", self.n_path)
+        options, n_path = self._checked_options(), checked_whole("n_path", self.n_path)
         prepared = prepare(observed, self.working_range, self.centering, self.propensities, self.random_state)
         *_, fit = self._solutions(prepared, n_path, options)
         self.regularization_, self.propensities_ = fit.regularization, prepared.propensities
@@ -131,9 +130,9 @@ class SoftImpute(MatrixEstimator):
 
     def _checked_options(self) -> dict[str, Any]:
         return {
-            "max_rank": None if self.max_rank is None else checked_count("max_rank", self.max_rank),
+            "max_rank": None if self.max_rank is None else checked_whole("max_rank", self.max_rank),
             "tol": checked_positive("tol", self.tol),
-            "max_iter": checked_count("max_iter", self.max_iter),
+            "max_iter": checked_whole("max_iter", self.max_iter),
             "random_state": np.random.default_rng(self.random_state),
         }
 
