@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from likewise.certificates.regression import RegressionMap, certify_regression, phi
+from likewise.errors import ShapeError
+
+
+def random_map(rng, n=8, d=3, kind="ridge"):
+    regressors = rng.normal(size=(n, d)) * rng.choice([0.1, 1.0, 5.0])
+    options = {}
+    if kind in ("offset", "weighted offset"):
+        options["row_penalty"] = float(rng.choice([0.0, 0.5, 8.0]))
+    if "weighted" in kind:
+        options["weights"] = rng.uniform(0.2, 4.0, size=n)
+    if kind == "uncertain":
+        roots = rng.normal(size=(n, d, d)) * 0.3
+        options |= {"spreads": roots @ roots.transpose(0, 2, 1), "shifts": 0.1 * rng.normal(size=(n, d))}
+    return RegressionMap(
+        regressors, rng.uniform(-0.5, 0.5, size=n), noise=float(rng.choice([0.3, 1.0])), **options
+    )
+
+
+KINDS = ["ridge", "weighted", "offset", "weighted offset", "uncertain"]
+
+
+def random_rows(rng, count, n=8):
+    values = rng.choice([-1.0, -0.5, 0.0, 1.0], size=(count, n))
+    seen = rng.random((count, n)) < rng.choice([0.2, 0.5, 0.9])
+    rows, columns = np.nonzero(seen)
+    return sparse.csr_array((values[seen], (rows, columns)), shape=(count, n))
+
+
+def estimate(regression, row):
+    """The definition, one row at a time: minimise squares plus the prior, uncertain regressors in expectation."""
+    k, z = row.indices, row.data
+    w = np.ones(regression.shape[0]) if regression.weights is None else regression.weights
+    a = 0.0
+    if regression.row_penalty is not None and k.size:
+        a = np.sum(w[k] * (z - regression.offsets[k])) / (np.sum(w[k]) + regression.row_penalty)
+    A, b = np.eye(regression.shape[1]), np.zeros(regression.shape[1])
+    for j, value in zip(k, z, strict=True):
+        x = regression.regressors[j]
+        A += w[j] * np.outer(x, x)
+        b += w[j] * x * (value - regression.offsets[j] - a) / regression.noise
+        if regression.spreads is not None:
+            A += w[j] * regression.spreads[j]
+            b -= w[j] * regression.shifts[j]
+    u = np.linalg.solve(A, b)
+    return regression.offsets + a + regression.noise * regression.regressors @ u
+
+
+def pattern_distance(left, right, c):
+    """Of two rows, from the definition."""
+    a, b = (dict(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in (left, right))
+    return sum(abs(a[k] - b[k]) if k in a and k in b else c for k in a.keys() | b.keys())
+
+
+def row(matrix, i):
+    return sparse.csr_array(matrix[[i]])
+
+
+def test_one_feature_by_hand():
+    """x = 1, w = 1: z gives z / 2. With x = 3 the estimate of the feature is 9 z / 10, but phi is 1/2: K = 3/2."""
+    assert RegressionMap(np.array([[1.0]]), np.zeros(1)).slopes == pytest.approx([0.5], rel=1e-12)
+    assert RegressionMap(np.array([[3.0]]), np.zeros(1)).slopes == pytest.approx([1.5], rel=1e-12)
+
+
+def test_two_features_by_hand():
+    """X = ((1, 0), (0, .5)) has ||X|| = 1: slopes 1/2 and .5 / 1.25. Rows of the fit (1, ?), (?, 1) predict 0 of what they lack."""
+    regression = RegressionMap(np.diag([1.0, 0.5]), np.zeros(2))
+    np.testing.assert_allclose(regression.slopes, [0.5, 0.4], rtol=1e-12)
+    rows = sparse.csr_array(([1.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2))
+    proved = certify_regression(regression, rows)
+    assert proved.certificate.value == pytest.approx(0.5, rel=1e-9)
+    assert proved.empty == 1.0
+    np.testing.assert_allclose(proved.bound(row(rows, 0), row(rows, 1)), [0.9], rtol=1e-9)
+    apart = np.linalg.norm(estimate(regression, row(rows, 0)) - estimate(regression, row(rows, 1)))
+    assert apart == pytest.approx((0.5**2 + 0.2**2) ** 0.5)
+
+
+def test_offsets_by_hand():
+    """Without regressors, n = 4, lambda = 1: an observation moves the offset by 1/2 at most, the estimate by sqrt(4) / 2."""
+    regression = RegressionMap(np.zeros((4, 1)), np.zeros(4), row_penalty=1.0)
+    np.testing.assert_allclose(regression.offset_slopes, 1.0)
+    rows = sparse.csr_array(([1.0, -1.0], ([0, 1], [0, 0])), shape=(2, 4))
+    proved = certify_regression(regression, rows)
+    apart = np.linalg.norm(estimate(regression, row(rows, 0)) - estimate(regression, row(rows, 1)))
+    assert apart == pytest.approx(2.0)
+    assert proved.certificate.bound(2.0) == pytest.approx(2.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_solved_as_defined(kind):
+    rng = np.random.default_rng(1)
+    regression, rows = random_map(rng, kind=kind), random_rows(rng, 20)
+    for i, (u, a, _) in enumerate(regression.solve(rows)):
+        mine = regression.offsets + a + regression.noise * regression.regressors @ u
+        np.testing.assert_allclose(mine, estimate(regression, row(rows, i)), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 10**6))
+def test_no_pair_exceeds_the_bound(kind, seed):
+    rng = np.random.default_rng(seed)
+    regression, rows = random_map(rng, kind=kind), random_rows(rng, 10)
+    proved = certify_regression(regression, rows)
+    assert proved.covers(rows).all()
+    estimates = np.array([estimate(regression, row(rows, i)) for i in range(10)])
+    left, right = np.triu_indices(10, 1)
+    apart = np.linalg.norm(estimates[left] - estimates[right], axis=1)
+    tight = proved.bound(sparse.csr_array(rows[left]), sparse.csr_array(rows[right]))
+    d = np.array(
+        [pattern_distance(row(rows, i), row(rows, j), proved.empty) for i, j in zip(left, right, strict=True)]
+    )
+    assert (apart <= tight + 1e-9).all()
+    assert (tight <= proved.certificate.value * d + 1e-9).all()
+
+
+@given(seed=st.integers(0, 10**6))
+def test_own_slopes_hold_for_pairs_with_the_same_pattern(seed):
+    """Where both observed the same, only the regression moves: by the slope of either row, times l1."""
+    rng = np.random.default_rng(seed)
+    regression = random_map(rng, kind=rng.choice(["ridge", "weighted", "uncertain"]))
+    first = random_rows(rng, 1)
+    second = sparse.csr_array(
+        (rng.choice([-1.0, 0.5, 1.0], size=first.nnz), first.indices, first.indptr), shape=first.shape
+    )
+    own = regression.own_slopes(first)[0]
+    apart = np.linalg.norm(estimate(regression, first) - estimate(regression, second))
+    assert apart <= own * np.abs(first.data - second.data).sum() + 1e-9
+    assert own <= regression.slopes.max() * (1 + 1e-9)
+
+
+def test_phi_is_attained():
+    """B = b I with b = max(1, t^2) turns the bound into an equality."""
+    for t in (0.2, 0.9, 1.0, 4.0):
+        x = np.array([t, 0.0])
+        if t <= 1:
+            A = np.eye(2) + np.outer(x, x)
+            assert np.linalg.norm(np.linalg.solve(A, x)) == pytest.approx(phi(np.array([t]))[0])
+    assert phi(np.array([4.0]))[0] == 0.5
+
+
+def test_another_distance_of_the_empty_entry_is_paid_for_in_the_constant():
+    rng = np.random.default_rng(0)
+    regression, rows = random_map(rng), random_rows(rng, 10)
+    tight = certify_regression(regression, rows)
+    near = certify_regression(regression, rows, empty=1.0)
+    assert near.certificate.value == pytest.approx(
+        max(tight.slopes.max(), tight.empty_slopes.max()), rel=1e-9
+    )
+    assert tight.certificate.value <= near.certificate.value
+
+
+def test_rows_outside_the_domain_are_told():
+    regression = RegressionMap(np.array([[1.0], [4.0]]), np.zeros(2))
+    seen = sparse.csr_array(([0.1], ([0], [0])), shape=(1, 2))  # predicts 4 * .05 of the second
+    proved = certify_regression(regression, seen)
+    far = sparse.csr_array(([0.1, 1.0], ([0, 1], [0, 0])), shape=(2, 2))
+    assert proved.covers(far).tolist() == [True, False]
+
+
+def test_rows_of_other_features_are_refused():
+    with pytest.raises(ShapeError, match="rows of 3 features"):
+        RegressionMap(np.ones((2, 1)), np.zeros(2)).reach(sparse.csr_array((1, 3)))
