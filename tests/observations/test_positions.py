@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from likewise import ObservedMatrix, svt
-from likewise.errors import ObservationError, ShapeError
+from likewise.errors import ShapeError
 from likewise.observations.index_alignment import checked_positions
 
 Z = ObservedMatrix(np.array([[1.0, 1.0, 0.0], [1.0, np.nan, 1.0]]), value_range=(-1, 1))
@@ -46,9 +46,3 @@ def test_positions_that_fit_are_taken():
     assert estimate.entries([], []).shape == (0,)
     assert Z.take_rows(1).row_ids.tolist() == [1]
     assert checked_positions(np.array([1], dtype=np.uint8), 2, "row").dtype == np.intp
-
-
-@pytest.mark.parametrize("wrong", [np.inf, -np.inf])
-def test_infinite_values_cannot_be_folded_in(wrong):
-    with pytest.raises(ObservationError, match="infinite"):
-        svt(Z, threshold=0.5).fold_in(np.array([[wrong, np.nan, 0.0]]))

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
 
+from likewise import SVT, svt
 from likewise.errors import ObservationError
 from likewise.fairness import ObservedDistance
 from likewise.fairness.exact.blocks import all_pairs
@@ -105,3 +108,54 @@ def test_a_decimal_in_the_middle_is_exactly_zero(low, width, places):
 def test_what_is_observed_in_the_middle_is_at_distance_zero_from_what_is_missing():
     ratings = np.array([[2.2, 3.15], [2.2, np.nan], [4.1, 4.1]])
     assert all_pairs(ObservedDistance(ObservedMatrix(ratings), "l1"))[0] == 0
+
+
+RATINGS = np.array([[5.0, 4, 1, np.nan], [1, 2, 5, 4], [5, np.nan, 2, 1], [2, 1, 4, 5]])
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        np.full((1, 4), 50.0),
+        [[1, np.nan, 5.5, 3]],
+        [[np.nan, 0.99, 3, 3]],
+        sparse.csr_array([[0.0, 6, 0, 0]]),
+        ObservedMatrix([[1.0, np.nan, 50, 3]]),
+    ],
+    ids=["50s", "5.5", "0.99", "sparse", "observed"],
+)
+@pytest.mark.parametrize("value_range", [(1, 5), None, "per-column"])
+def test_new_rows_outside_the_range_of_the_fit_are_refused(new, value_range):
+    """They were clipped before: a row of 50s counted as a row of 5s."""
+    fitted = SVT(0.5, value_range=value_range).fit(RATINGS)
+    for call in (fitted.transform, fitted.estimate_.fold_in):
+        with pytest.raises(
+            ObservationError, match="values of new rows outside the range of the fit, the first being"
+        ):
+            call(new)
+
+
+def test_the_first_value_outside_is_named_with_the_range_of_its_column():
+    scale = ValueRange.declared(([0, 10], [1, 20])).scale_to("unit")
+    with pytest.raises(
+        ObservationError,
+        match=r"^2 values of new rows .* 21 at \(1, 1\); expected values from 10 to 20\. Hint: .*value_range",
+    ):
+        scale.forward_checked(ObservedMatrix([[0.5, 12.0], [0.5, 21.0], [7.0, 12.0]]).to_table())
+
+
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf])
+def test_new_rows_that_are_infinite_are_refused(wrong):
+    with pytest.raises(ObservationError, match=r"value -?inf at \(0, 2\)"):
+        svt(RATINGS, threshold=0.5).fold_in([[1.0, np.nan, wrong, 2]])
+
+
+@given(
+    hnp.arrays(st.sampled_from([np.float32, np.float64]), 6, elements=st.floats(-1e6, 1e6, width=32)),
+    st.sampled_from(["symmetric", "unit"]),
+)
+def test_rows_of_the_fit_are_within_its_range_whatever_the_rounding(values, working_range):
+    if values.min() < values.max():
+        Z = ObservedMatrix(values.reshape(2, 3))
+        mapped = Z.value_range.scale_to(working_range).forward_checked(Z.to_table())
+        assert np.array_equal(mapped.astype(values.dtype), Z.scaled(working_range).values.data)

@@ -102,7 +102,7 @@ def unknown_labels(labels: Any) -> NDArray[np.bool_]:
     """
     array = as_id_array(labels, "labels")
     if array.dtype.kind in "fcmM":
-        return np.isnan(array)
+        return np.asarray(np.isnan(array), dtype=bool)
     if array.dtype.kind != "O":
         return np.zeros(array.size, dtype=bool)
     return np.fromiter((is_unknown(label) for label in array.tolist()), dtype=bool, count=array.size)

@@ -354,6 +354,10 @@ class ObservedMatrix:
         table = Table(values, self.row_ids[chosen], self.column_ids.copy(), self._source_notes, self.roles)
         return self._from_checked(table, self.value_range)
 
+    def to_table(self) -> Table:
+        """Return values, ids and notes as readers of files make them, to be shared and not changed."""
+        return self._table(self.values)
+
     def _table(self, values: Values) -> Table:
         return Table(values, self.row_ids, self.column_ids, self._source_notes, self.roles)
 
@@ -370,4 +374,4 @@ class ObservedMatrix:
         raise AttributeError(f"an ObservedMatrix cannot be changed (tried to delete {name!r})")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ObservedMatrix._from_checked, (self._table(self.values), self.value_range)
+        return ObservedMatrix._from_checked, (self.to_table(), self.value_range)

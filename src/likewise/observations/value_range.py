@@ -50,6 +50,31 @@ class AffineScale:
         unit = np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps
         return np.where(np.abs(scaled) <= _ROUNDINGS * unit * (1 + np.abs(shift / factor)), 0.0, scaled)
 
+    def forward_checked(self, table: Table) -> NDArray[np.float64]:
+        """Map the values of rows that were not there when the range was fixed.
+
+        Raises
+        ------
+        ObservationError
+            A value is infinite, or outside the range: clipped, it would silently become another. The message names the first.
+        """
+        values = table.values
+        _check_finite_values(table)
+        scaled = self.forward(values.data, values.indices)
+        low, high = self.bounds
+        shift, factor = _of(self.shift, values.indices), _of(self.factor, values.indices)
+        # As many roundings as `forward` and the ends themselves have, in the precision of the data.
+        rounding = _ROUNDINGS * np.finfo(values.dtype).eps * (high - low + np.abs(shift / factor))
+        if (wrong := np.flatnonzero((scaled < low - rounding) | (scaled > high + rounding))).size:
+            column = values.indices[wrong[0]]
+            ends = (self.backward(np.asarray(bound), column) for bound in self.bounds)
+            raise ObservationError(
+                f"{wrong.size:,} values of new rows outside the range of the fit, the first being {_named(table, wrong[0])}",
+                "values from {:g} to {:g}".format(*ends),
+                f"fit with the range that values can take: {option('value_range', '(low, high)')}",
+            )
+        return np.clip(scaled, low, high)
+
     def backward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
         """Map values in the working range back to the user's units."""
         return np.asarray(values) * _of(self.factor, columns) + _of(self.shift, columns)
@@ -154,6 +179,10 @@ def _check_finite(table: Table) -> None:
         raise ObservationError(
             f"a {rows} x {columns} matrix without an observation", "at least one observation"
         )
+    _check_finite_values(table)
+
+
+def _check_finite_values(table: Table) -> None:
     if (wrong := np.flatnonzero(~np.isfinite(table.values.data))).size:
         raise ObservationError(
             f"value {_named(table, wrong[0])}",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
-from likewise.errors import ObservationError, ShapeError
+from likewise.errors import ShapeError
 from likewise.estimation.base.folding import Folding, LinearFolding
 from likewise.estimation.base.persistence import load_parts, save_parts
 from likewise.memory import ensure_fits
@@ -166,6 +166,8 @@ class LowRankEstimate:
         ------
         ShapeError
             A position that is no integer from 0 to m - 1.
+        MemoryLimitError
+            If that many whole rows would not fit.
         """
         chosen = (
             positions if isinstance(positions, slice) else checked_positions(positions, self.shape[0], "row")
@@ -269,8 +271,10 @@ class LowRankEstimate:
         ------
         ShapeError
             If the number of features differs from the estimate's.
+        MemoryLimitError
+            If that many whole rows would not fit.
         ObservationError
-            Infinite values.
+            Values that are infinite, or outside the range of the fit: clipped in silence, a 50 would count as a 5.
         """
         n = self.shape[1]
         if len(np.shape(new_rows)) != 2 or np.shape(new_rows)[1] != n:
@@ -281,6 +285,7 @@ class LowRankEstimate:
             raise ShapeError(
                 "new rows whose features stand in another order", "the order of the estimate's column_ids"
             )
+        self._ensure_fit(np.shape(new_rows)[0])
         return self._complete(*self.folding.fold(self._on_interval(new_rows), self))
 
     def save(self, path: PathLike) -> None:
@@ -312,13 +317,11 @@ class LowRankEstimate:
         return outside / (self.shape[0] * self.shape[1])
 
     def _on_interval(self, new_rows: Any) -> Values:
-        # No range is asked of new rows: what comes out is clipped.
-        values = new_rows.values if isinstance(new_rows, ObservedMatrix) else to_table(new_rows).values
-        if not np.isfinite(values.data).all():
-            raise ObservationError("new rows with infinite values", "finite values, NaN where missing")
-        return with_data(values, self.scale.forward(values.data, values.indices))
+        table = new_rows.to_table() if isinstance(new_rows, ObservedMatrix) else to_table(new_rows)
+        return with_data(table.values, self.scale.forward_checked(table))
 
     def _complete(self, coefficients: Floats, row_offsets: Floats | None) -> Floats:
+        self._ensure_fit(coefficients.shape[0])
         values: Floats = coefficients @ self.right.T
         if self.column_offsets is not None:
             values += self.column_offsets
@@ -326,9 +329,25 @@ class LowRankEstimate:
             values += row_offsets[:, None]
         return self._read(values)
 
+    def _ensure_fit(self, n_rows: int) -> None:
+        """Ask for the memory of whole rows before it is allocated: one array, all that follows is done in place."""
+        n = self.shape[1]
+        ensure_fits(
+            8 * n_rows * n,
+            f"{n_rows:,} whole rows of {n:,} features",
+            "take fewer rows at a time, or single entries by entries()",
+        )
+
     def _read(self, values: Floats, columns: NDArray[np.integer] | None = None) -> Floats:
-        low, high = self.scale.bounds
-        return self.scale.backward(np.clip(values, low, high, out=values), columns)
+        """Clip, and map to the user's units, in place."""
+        np.clip(values, *self.scale.bounds, out=values)
+        factor, shift = (
+            part if part.ndim == 0 or columns is None else part[columns]
+            for part in (self.scale.factor, self.scale.shift)
+        )
+        values *= factor
+        values += shift
+        return values
 
     def __repr__(self) -> str:
         m, n = self.shape

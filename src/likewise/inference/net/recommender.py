@@ -10,12 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise._typing import Floats
-from likewise.errors import ObservationError, ShapeError
+from likewise.errors import ShapeError
 from likewise.inference.net.dense_net import train_dense_net
 from likewise.inference.net.settings import NetSettings
 from likewise.observations import ObservedMatrix, WorkingRange
 from likewise.observations.convert import to_table
 from likewise.observations.outputs import dense
+from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import RangeChoice
 from likewise.progress import Progress
 from likewise.randomness import RandomState
@@ -182,12 +183,9 @@ class DenseNetRecommender(BaseEstimator):
             return X
         return ObservedMatrix(values, value_range=self.value_range)
 
-    def _new_rows(self, X: Any) -> sparse.csr_array:
-        values = to_table(self._validated(X, reset=False)).values
-        if not np.isfinite(values.data).all():
-            raise ObservationError("new rows with infinite values", "finite values, NaN where missing")
-        data = self.scale_.forward(values.data, values.indices)
-        return sparse.csr_array((data, values.indices, values.indptr), shape=values.shape)
+    def _new_rows(self, X: Any) -> Values:
+        table = to_table(self._validated(X, reset=False))
+        return with_data(table.values, self.scale_.forward_checked(table))
 
     def _complete(self, features: Any, shape: tuple[int, int]) -> Floats:
         matrix = dense(features).astype(np.float64)
