@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.certificates.regression import RegressionMap
 from likewise.errors import InputError, ShapeError
 from likewise.estimation.base.weighting import Weighting
 from likewise.observations.table import Values, rows_of_entries, with_data
@@ -96,6 +97,13 @@ class Factors(Protocol):
     def column_offsets(self) -> Floats | None: ...  # noqa: D102
 
 
+PENALTY_BY_COUNT = (
+    "the penalty of a row grows with what is observed of it, so a row that is given what it predicts changes"
+)
+WEIGHTS_BY_ROW = "each row weighs features in its own way"
+_NO_REGRESSION = "its rows are no regressions on what is observed of them"
+
+
 @dataclass(frozen=True, eq=False)
 class Folding(ABC):
     """From the observations of rows to their coefficients c and offset a: the row of the estimate is ``c V^T + a + column offsets``.
@@ -119,6 +127,23 @@ class Folding(ABC):
     """The name under which it is stored."""
     not_linear: ClassVar[str] = ""
     """Why the map from filled rows to the estimate is not linear; empty where it is."""
+
+    def regression(self, factors: Factors) -> RegressionMap | str:
+        """Return the map as a regression of each row on what is observed of it, as its constant needs it; or why it is none."""
+        if factors.right.shape[1]:
+            return _NO_REGRESSION
+        return self._regression(factors, np.zeros((factors.right.shape[0], 1)))
+
+    def _regression(self, factors: Factors, regressors: Floats) -> RegressionMap | str:
+        if self.weighting is not None and self.weighting.by_row:
+            return WEIGHTS_BY_ROW
+        offsets = factors.column_offsets
+        return RegressionMap(
+            regressors,
+            np.zeros(factors.right.shape[0]) if offsets is None else offsets,
+            row_penalty=self.row_penalty,
+            weights=None if self.weighting is None else self.weighting.of_columns(),
+        )
 
     def fold(self, observations: Values, factors: Factors) -> tuple[Floats, Floats | None]:
         """Return the coefficients of rows, and their offsets where rows have such.
@@ -275,6 +300,14 @@ class RidgeFolding(Folding):
         if penalties.ndim != 1 or not (np.isfinite(penalties) & (penalties > 0)).all():
             raise InputError(f"penalties {self.penalties!r}", "a finite number above 0 for each component")
         object.__setattr__(self, "penalties", penalties)
+
+    def regression(self, factors: Factors) -> RegressionMap | str:
+        """Return the ridge regression with its penalty taken into the regressors; see `Folding.regression`."""
+        return (
+            PENALTY_BY_COUNT
+            if self.by_count
+            else self._regression(factors, factors.right / np.sqrt(self.penalties))
+        )
 
     def coefficients(self, residuals: Values, weights: Floats | None, factors: Factors) -> Floats:
         """Return the ridge regression of each row on the rows of V."""

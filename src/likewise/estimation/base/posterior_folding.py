@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.certificates.regression import RegressionMap
 from likewise.errors import InputError
 from likewise.estimation.base.factor_update import Prior, regress
+from likewise.estimation.base.folding import (
+    PENALTY_BY_COUNT,
+    WEIGHTS_BY_ROW,
+    Folding,
+    LinearFolding,
+    RidgeFolding,
+)
 from likewise.estimation.base.folding import Factors as LowRankFactors
-from likewise.estimation.base.folding import Folding, LinearFolding, RidgeFolding
-from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed_size
+from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed_size, unpacked
 from likewise.observations.table import Values, with_data
 
 _SCALARS = ("centre", "noise", "uncertain", "by_count")
@@ -60,6 +67,36 @@ class PosteriorFolding(Folding):
         """Return the coefficients of rows from which the offsets of the columns are subtracted, but none of their own."""
         data = residuals.data + self.columns.biases[residuals.indices]
         return self._regressed(residuals, data, weights).coordinates @ self.turn
+
+    def regression(self, factors: LowRankFactors) -> RegressionMap | str:  # noqa: ARG002
+        """Return the regression whitened, prior and noise taken into its regressors, as its constant needs it; or why it is none."""
+        if self.prior.by_count:
+            return PENALTY_BY_COUNT
+        if self.weighting is not None and self.weighting.by_row:
+            return WEIGHTS_BY_ROW
+        n, d = self.columns.means.shape
+        noise = float(np.sqrt(self.prior.noise))
+        # P = L L^T makes u = L^T w standard normal, and f^T w = (L^-1 f)^T u.
+        whitening = np.linalg.inv(np.linalg.cholesky(self.prior.precision)) / noise
+        regressors = np.column_stack([self.columns.coordinates, np.ones(n)])
+        spreads = shifts = None
+        if self.prior.uncertain:
+            means = self.columns.means
+            covariances = unpacked(self.columns.moments, d) - means[:, :, None] * means[:, None, :]
+            shifts = np.column_stack([covariances[:, :-1, -1], np.zeros(n)]) @ whitening.T / noise
+            covariances[:, -1], covariances[:, :, -1] = (
+                0.0,
+                0.0,
+            )  # the regressor of a row's own bias is 1, for certain
+            spreads = whitening @ covariances @ whitening.T
+        return RegressionMap(
+            regressors @ whitening.T,
+            self.centre + self.columns.biases,
+            noise,
+            weights=None if self.weighting is None else self.weighting.of_columns(),
+            spreads=spreads,
+            shifts=shifts,
+        )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `from_arrays` needs, to be stored."""
