@@ -49,6 +49,7 @@ class Thresholds:
         How many pairs with the largest ratios to keep.
     in_bins : bool
         Whether ratios and excesses are counted in bins, for their order statistics.
+    n_individuals : int
     """
 
     radius: float
@@ -58,6 +59,7 @@ class Thresholds:
     groups: PairGroups | None
     worst: int
     in_bins: bool
+    n_individuals: int
 
     @cached_property
     def limits(self) -> PairLimits:
@@ -71,6 +73,7 @@ class Thresholds:
             groups=None if groups is None else groups.numbers.astype(np.int32),
             n_groups=0 if groups is None else len(groups.names),
             in_bins=self.in_bins,
+            n_individuals=self.n_individuals,
         )
 
 
@@ -113,7 +116,7 @@ class Sums:
                 found[name] = array
             else:
                 found[f"{name}/places"] = np.flatnonzero(array)
-                found[f"{name}/values"] = array[found[f"{name}/places"]]
+                found[f"{name}/values"] = array.ravel()[found[f"{name}/places"]]
         return found
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
@@ -219,6 +222,7 @@ class Tally(Sums):
                 "ratio_bins": sums.ratio_bins,
                 "excess_bins": sums.excess_bins,
                 "groups": sums.groups,
+                "individuals": sums.individuals,
             },
             {
                 **_by_name(LARGEST, sums.largest),
@@ -277,6 +281,8 @@ class Request:
     condition : (float, float) or None
         L and gamma.
     groups : PairGroups or None
+    confidence : float
+        Of the interval over individuals.
     """
 
     ids: NDArray[Any]
@@ -286,6 +292,7 @@ class Request:
     worst: int
     condition: tuple[float, float] | None
     groups: PairGroups | None
+    confidence: float
 
 
 @dataclass(frozen=True, eq=False)

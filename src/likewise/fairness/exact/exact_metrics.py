@@ -14,6 +14,7 @@ from likewise.fairness.metrics.curves import accumulated
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.metric_value import ExactValue
 from likewise.fairness.metrics.ratios import ordered_mean, share_rank
+from likewise.fairness.metrics.relative_gap import jackknife_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
 from likewise.fairness.metrics.violations import Violations, name_pairs, violations_of
 
@@ -56,7 +57,7 @@ def summarise(
         **arm.mean_ratios(),
         max_ratio=arm.exact(float(tally.largest["ratio"])),
         quantiles=arm.found.quantiles,
-        similar=arm.similar(request.nearest_share),
+        similar=arm.similar(request.nearest_share, request.confidence),
         histogram=arm.found.histogram,
         worst=name_pairs(ids=request.ids, **tally.worst.columns),
         n_zero_distance=arm.count("zero"),
@@ -68,7 +69,9 @@ def summarise(
         epsilon_delta=accumulated(epsilon, tally.largest["epsilon"], tally.added["epsilon"]),
         groups=None
         if request.groups is None
-        else request.groups.split(tally.added["groups"], tally.largest["group_ratio"]),
+        else request.groups.split(
+            tally.added["groups"], tally.largest["group_ratio"], arm.total("output") / arm.n_pairs
+        ),
         violations=request.condition and arm.violations(request.condition),
         neighbors=None if neighbors is None else neighbor_metrics(distance, reference, neighbors),
         notes=(*arm.notes(request.nearest_share), *constant_notes(spread, distance.scale)),
@@ -113,19 +116,25 @@ class _Arm:
         }
         return {name: self.exact(value) for name, value in means.items()}
 
-    def similar(self, share: float) -> SimilarPairs:
+    def similar(self, share: float, confidence: float) -> SimilarPairs:
         """Return the figures over the most similar pairs."""
         n_near, infinite = self.count("near"), self.count("near_infinite")
         total, n_finite = self.total("near_ratio"), n_near - infinite
         mean = np.inf if infinite else total / n_near
+        mean_reference = self.total("reference") / self.n_pairs
+        gap, apart = self.total("near_output") / n_near, n_near - self.count("zero")
+        sums = self.found.tally.added["individuals"].sum(axis=0)
         return SimilarPairs(
-            share,
-            self.findings.thresholds.radius,
-            n_near,
+            relative_gap=ExactValue(relative_gap(gap, self.total("output") / self.n_pairs), n_near),
+            relative_gap_interval=jackknife_interval(sums, confidence),
+            share=share,
+            radius=self.findings.thresholds.radius,
+            n_pairs=n_near,
             mean_ratio=ExactValue(mean, n_near),
             max_ratio=ExactValue(float(self.found.tally.largest["near_ratio"]), n_near),
-            output_gap=ExactValue(self.total("near_output") / n_near, n_near),
+            output_gap=ExactValue(gap, n_near),
             scale_free_ratio=ExactValue(mean * self.rescale, n_near),
+            no_difference=mean_reference * self.total("near_inverse") / apart if apart else np.nan,
             finite_mean_ratio=ExactValue(total / n_finite if n_finite else np.nan, n_finite),
         )
 

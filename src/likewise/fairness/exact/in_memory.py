@@ -133,7 +133,14 @@ def _thresholds(pairs: _Held, counts: Counts, n_pairs: int, request: Request) ->
     radius, *epsilon = pairs.numbers(counts, lambda part: pairs.measured[part]).of_ranks(ranks)
     edges = None if isinstance(request.bins, int) else request.bins
     return Thresholds(
-        radius, distinct(epsilon), edges, request.condition, request.groups, request.worst, pairs.many
+        radius,
+        distinct(epsilon),
+        edges,
+        request.condition,
+        request.groups,
+        request.worst,
+        in_bins=pairs.many,
+        n_individuals=pairs.n_individuals,
     )
 
 

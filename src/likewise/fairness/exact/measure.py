@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
+from likewise.checks import checked_confidence
 from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.accumulated import Accumulated, Request
@@ -45,6 +46,7 @@ def measure_fairness(
     row_ids: ArrayLike | None = None,
     streaming: bool | None = None,
     resume: PathLike | None = None,
+    confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> FairnessMetrics:
     """Measure how differently similar individuals are treated: D / d over all pairs of individuals.
@@ -78,6 +80,8 @@ def measure_fairness(
         of the most similar pairs is rounded up to as much; see ``docs/all_pairs.md``.
     resume : path-like, optional
         A file that keeps what was added up so far: an interrupted run that is called again goes on from there. Implies streaming.
+    confidence : float, default 0.95
+        In (0, 1), of the interval over individuals.
     progress : callable, optional
         Called with (done, total) pairs.
 
@@ -124,6 +128,7 @@ def measure_fairness(
         row_ids=row_ids,
         streaming=streaming,
         resume=resume,
+        confidence=confidence,
         progress=progress,
     )["outputs"]
 
@@ -143,6 +148,7 @@ def measure_arms(
     row_ids: ArrayLike | None = None,
     streaming: bool | None = None,
     resume: PathLike | None = None,
+    confidence: float = 0.95,
     progress: Progress | None = None,
 ) -> dict[str, FairnessMetrics]:
     """Measure several sets of outputs against the same reference distance, which is computed once.
@@ -151,7 +157,7 @@ def measure_arms(
     ----------
     arms : mapping of str to outputs or PairwiseDistance
         For example ``{"without": Yh, "with": Yf}``; see `measure_fairness`. Their histograms have common bins.
-    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, streaming, resume, progress
+    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, streaming, resume, confidence, progress
         See `measure_fairness`.
 
     Returns
@@ -177,6 +183,7 @@ def measure_arms(
         worst=worst,
         condition=None if lipschitz is None else (lipschitz, slack),
         groups=None if groups is None else PairGroups.of(groups, reference.n_individuals),
+        confidence=checked_confidence(confidence),
     )
     if streaming is None:
         streaming = resume is not None or _held_bytes(reference, distances) > available_memory()

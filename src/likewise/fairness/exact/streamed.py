@@ -124,7 +124,14 @@ def _thresholds(known: ReferenceTally, request: Request) -> Thresholds:
     radius, *epsilon = known.largest["bins"][bins].tolist()
     edges = None if isinstance(request.bins, int) else request.bins
     return Thresholds(
-        radius, distinct(epsilon), edges, request.condition, request.groups, request.worst, in_bins=True
+        radius,
+        distinct(epsilon),
+        edges,
+        request.condition,
+        request.groups,
+        request.worst,
+        in_bins=True,
+        n_individuals=len(request.ids),
     )
 
 

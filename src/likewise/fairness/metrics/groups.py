@@ -12,6 +12,7 @@ from likewise._kernels import GROUP_COLUMNS
 from likewise._typing import Floats
 from likewise.errors import InputError, ShapeError
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
+from likewise.fairness.metrics.relative_gap import relative_gap
 
 _MOST_GROUPS = 200
 
@@ -26,29 +27,33 @@ class GroupMetrics:
         ``"within"``, ``"across"``, or the two groups.
     n_pairs, n_similar : int
         All pairs of this kind, and those among the most similar pairs of all.
-    mean_ratio, max_ratio : MetricValue
-        Of D / d; NaN without a pair.
-    output_gap, mean_reference_distance : MetricValue
-        Means of D and of d.
-    similar_mean_ratio, similar_output_gap : MetricValue
-        Means of D / d and of D over the `n_similar` pairs.
+    relative_gap : MetricValue
+        Mean of D over the `n_similar` pairs by the mean of D over all pairs of *every* kind, so that kinds compare; their mean, weighted by
+        `n_similar`, is that of all pairs.
+    similar_output_gap, output_gap : MetricValue
+        Means of D over the `n_similar` pairs and over the pairs; NaN without a pair.
+    mean_reference_distance : MetricValue
+        Mean of d.
+    finite_mean_ratio : MetricValue
+        Mean of D / d over the pairs of finite ratio; NaN without one.
     n_infinite : int
         Pairs of infinite ratio.
-    finite_mean_ratio : MetricValue
-        Mean over the pairs of finite ratio; NaN without one.
+    mean_ratio, max_ratio, similar_mean_ratio : MetricValue
+        Of D / d, and its mean over the `n_similar` pairs; infinite where a pair has an infinite ratio.
     """
 
     name: str
     n_pairs: int
     n_similar: int
-    mean_ratio: MetricValue
-    max_ratio: MetricValue
+    relative_gap: MetricValue
+    similar_output_gap: MetricValue
     output_gap: MetricValue
     mean_reference_distance: MetricValue
-    similar_mean_ratio: MetricValue
-    similar_output_gap: MetricValue
-    n_infinite: int
     finite_mean_ratio: MetricValue
+    n_infinite: int
+    mean_ratio: MetricValue
+    max_ratio: MetricValue
+    similar_mean_ratio: MetricValue
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ class PairGroups:
         """How many labels there are, unused ones included."""
         return len(self.names) ** 2
 
-    def split(self, sums: Floats, max_ratio: Floats) -> GroupSplit:
+    def split(self, sums: Floats, max_ratio: Floats, mean_gap: float) -> GroupSplit:
         """Return the figures of every kind of pair.
 
         Parameters
@@ -108,6 +113,8 @@ class PairGroups:
         sums : ndarray, shape (n_columns, n_labels)
             Of `GROUP_COLUMNS`, by label.
         max_ratio : ndarray, shape (n_labels,)
+        mean_gap : float
+            Mean of D over all pairs.
         """
         n_groups = len(self.names)
         low, high = np.divmod(np.arange(self.n_labels), n_groups)
@@ -118,7 +125,7 @@ class PairGroups:
         ]
 
         def figures(name: str, chosen: Any) -> GroupMetrics:
-            return _group_metrics(name, sums[:, chosen].sum(axis=1), float(max_ratio[chosen].max()))
+            return _group_metrics(name, sums[:, chosen].sum(axis=1), float(max_ratio[chosen].max()), mean_gap)
 
         return GroupSplit(
             figures("within", low == high),
@@ -127,23 +134,25 @@ class PairGroups:
         )
 
 
-def _group_metrics(name: str, sums: Floats, max_ratio: float) -> GroupMetrics:
+def _group_metrics(name: str, sums: Floats, max_ratio: float, mean_gap: float) -> GroupMetrics:
     total = dict(zip(GROUP_COLUMNS, sums.tolist(), strict=True))
     pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
 
     def mean(column: str, count: int, n_infinite: float = 0) -> ExactValue:
         return ExactValue((np.inf if n_infinite else total[column] / count) if count else np.nan, count)
 
+    similar_gap = mean("similar_gap", similar)
     return GroupMetrics(
         name=name,
         n_pairs=pairs,
         n_similar=similar,
+        relative_gap=ExactValue(relative_gap(similar_gap.value, mean_gap), similar),
         mean_ratio=mean("ratio", pairs, infinite),
         max_ratio=ExactValue(max_ratio if pairs else np.nan, pairs),
         output_gap=mean("gap", pairs),
         mean_reference_distance=mean("distance", pairs),
         similar_mean_ratio=mean("similar_ratio", similar, total["similar_infinite"]),
-        similar_output_gap=mean("similar_gap", similar),
+        similar_output_gap=similar_gap,
         n_infinite=infinite,
         finite_mean_ratio=mean("ratio", pairs - infinite),
     )

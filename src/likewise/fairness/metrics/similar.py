@@ -13,6 +13,7 @@ from likewise.errors import DistanceError, InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
 from likewise.fairness.metrics.ratios import finite_mean
+from likewise.fairness.sampled.intervals.interval import Interval
 
 Distances = TypeVar("Distances", float, NDArray[np.float64])
 
@@ -37,6 +38,12 @@ class SimilarPairs:
 
     Parameters
     ----------
+    relative_gap : MetricValue
+        Mean of D over these pairs by mean of D over all pairs: 0 where similar individuals are treated alike, 1 where similarity makes no
+        difference.
+    relative_gap_interval : Interval or None
+        For the population that the individuals were drawn from, and its pairs that are at most `radius` apart; None where it cannot be had,
+        see `likewise.fairness.metrics.relative_gap.jackknife_interval`.
     share : float
         Share of all pairs that was asked for.
     radius : float
@@ -48,11 +55,16 @@ class SimilarPairs:
     output_gap : MetricValue
         Mean of D.
     scale_free_ratio : MetricValue
-        Mean of (D over its mean) / (d over its mean), both means over *all* pairs.
+        Mean of (D over its mean) / (d over its mean), both means over *all* pairs: 1 where D is proportional to d.
+    no_difference : float
+        What `scale_free_ratio` is where similarity makes no difference: mean of d over all pairs, times the mean of 1 / d over those of
+        these pairs with d > 0; NaN without one.
     finite_mean_ratio : MetricValue
         Mean over the pairs of finite ratio; NaN without one.
     """
 
+    relative_gap: MetricValue
+    relative_gap_interval: Interval | None
     share: float
     radius: float
     n_pairs: int
@@ -60,6 +72,7 @@ class SimilarPairs:
     max_ratio: MetricValue
     output_gap: MetricValue
     scale_free_ratio: MetricValue
+    no_difference: float
     finite_mean_ratio: MetricValue
 
 

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from likewise._kernels import beyond_rounding, excesses, pair_ratios
 from likewise._typing import Floats, Mask
 from likewise.errors import DistanceError
+from likewise.fairness.exact.blocks import pair_positions
 from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
 from likewise.fairness.metrics.metric_value import SampledValue
+from likewise.fairness.metrics.relative_gap import drawn_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, reach
 from likewise.fairness.metrics.violations import SHARES, Violations
 from likewise.fairness.sampled.claims import Claims
@@ -86,10 +88,23 @@ class PairSample:
     def similar(self, share: float, radius: float) -> SimilarPairs:
         """Return the figures over the most similar pairs."""
         near, n_near = self.near, int(np.count_nonzero(self.near))
+        people = pair_positions(self.places, self.n_individuals)
         mean = self.claims.mean(self.ratios, self.bounds.ratio, near)
         gap = self.claims.mean(self.output, self.bounds.output, near)
         largest, finite = self.claims.maximum(self.ratios[near], self.bounds.ratio), self._finite_mean(near)
-        return SimilarPairs(share, radius, n_near, mean, largest, gap, self._scale_free(near), finite)
+        return SimilarPairs(
+            relative_gap=self._relative_gap(near),
+            relative_gap_interval=drawn_interval(people, self.output, near, self.claims.confidence),
+            share=share,
+            radius=radius,
+            n_pairs=n_near,
+            mean_ratio=mean,
+            max_ratio=largest,
+            output_gap=gap,
+            scale_free_ratio=self._scale_free(near),
+            no_difference=self._no_difference(near),
+            finite_mean_ratio=finite,
+        )
 
     def violations(self, lipschitz: float, slack: float) -> Violations:
         """Hold the pairs against ``D <= L d + gamma``."""
@@ -124,18 +139,38 @@ class PairSample:
     def _kind(self, name: str, chosen: Mask) -> GroupMetrics:
         claims, bounds, similar = self.claims, self.bounds, chosen & self.near
         return GroupMetrics(
-            name,
-            int(np.count_nonzero(chosen)),
-            int(np.count_nonzero(similar)),
-            claims.mean(self.ratios, bounds.ratio, chosen),
-            claims.maximum(self.ratios[chosen], bounds.ratio),
-            claims.mean(self.output, bounds.output, chosen),
-            claims.mean(self.reference, bounds.reference, chosen),
-            claims.mean(self.ratios, bounds.ratio, similar),
-            claims.mean(self.output, bounds.output, similar),
-            int(np.count_nonzero(np.isinf(self.ratios[chosen]))),
-            self._finite_mean(chosen),
+            name=name,
+            n_pairs=int(np.count_nonzero(chosen)),
+            n_similar=int(np.count_nonzero(similar)),
+            relative_gap=self._relative_gap(similar),
+            similar_output_gap=claims.mean(self.output, bounds.output, similar),
+            output_gap=claims.mean(self.output, bounds.output, chosen),
+            mean_reference_distance=claims.mean(self.reference, bounds.reference, chosen),
+            finite_mean_ratio=self._finite_mean(chosen),
+            n_infinite=int(np.count_nonzero(np.isinf(self.ratios[chosen]))),
+            mean_ratio=claims.mean(self.ratios, bounds.ratio, chosen),
+            max_ratio=claims.maximum(self.ratios[chosen], bounds.ratio),
+            similar_mean_ratio=claims.mean(self.ratios, bounds.ratio, similar),
         )
+
+    def _relative_gap(self, similar: Mask) -> SampledValue:
+        """Claim the mean of D over similar pairs by its mean over all pairs, each mean with half the error."""
+        claims, bound = self.claims.spending(1 / 2), self.bounds.output
+        part, whole = claims.mean(self.output, bound, similar), claims.mean(self.output, bound)
+        low, high = (part.low / whole.high, part.high / whole.low) if whole.low else (0.0, inf)
+        return replace(
+            part,
+            value=relative_gap(part.value, whole.value),
+            low=_or(0.0, low),
+            high=_or(inf, high),
+            confidence=self.claims.confidence,
+            method=f"quotient of means, {part.method}",
+        )
+
+    def _no_difference(self, near: Mask) -> float:
+        """Return the scale-free ratio of the similar pairs where D has nothing to do with d."""
+        apart = near & (self.reference > 0)
+        return float(self.reference.mean() * np.mean(1 / self.reference[apart])) if apart.any() else nan
 
     def _finite_mean(self, within: Mask) -> SampledValue:
         """Claim the mean ratio of those pairs within that have a finite one."""
