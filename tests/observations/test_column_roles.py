@@ -67,8 +67,8 @@ def test_outputs_and_groups_carry_theirs(tmp_path):
     groups = read_groups_file(file, ["ann", "bea"], group_column="sex")
     assert groups.values.tolist() == ["m", "f"]
     assert groups.roles == ColumnRoles("people.csv", ("id",), groups=("sex",), left_out=("score",))
-    file.write_text("id,score,other\nbea,0.2,1\nann,0.9,2\n")
+    file.write_text("id,score,rank\nbea,0.2,1\nann,0.9,2\n")
     outputs = read_outputs_file(file, ["ann", "bea"])
     assert outputs.values.tolist() == [[0.9, 2], [0.2, 1]]
-    assert outputs.names == ("score", "other")
-    assert outputs.roles == ColumnRoles("people.csv", ("id",), outputs=("score", "other"))
+    assert outputs.names == ("score", "rank")
+    assert outputs.roles == ColumnRoles("people.csv", ("id",), outputs=("score", "rank"))

@@ -90,7 +90,16 @@ TEXTS = {
         FileFormatError,
         "line 3 of r.dat, '2::10::', has '' where a number should be",
     ),
-    "decimal comma": ("user;item;rating\n1;2;3,5\n", FileFormatError, "line 2 .* has '3,5' where a number"),
+    "two decimal commas": (
+        "user;item;rating\n1;2;3,5,1\n",
+        FileFormatError,
+        "line 2 .* has '3,5,1' where a number",
+    ),
+    "decimal comma or thousands": (
+        "user;item;rating\n1;2;3,125\n1;3;4\n",
+        FileFormatError,
+        r"numbers such as '3,125' in r.dat, which are 3.125 or 3125; .*give decimal=',' or decimal='\.'$",
+    ),
     "nan rating": (
         GOOD + "2::10::nan\n",
         ObservationError,
@@ -139,9 +148,14 @@ TEXTS = {
         "line [23] of r.dat.* has 2 fields",
     ),
     "quote never closed, elsewhere": (
-        'user,item,rating\n1,a,2\n1,5" ,3\n1,"b",3\n',
+        'user,item,rating\n1,a,2\n1,"b",3\n1,"c,3\n',
         FileFormatError,
-        "a quote that is never closed",
+        "line 4 of r.dat.* has 2 fields",
+    ),
+    "quote never closed, at the end": (
+        'user,item,rating,note\n1,a,2,x\n1,"b",3,"y\n',
+        FileFormatError,
+        "a quote that is never closed, .*give quote='none'",
     ),
     "number that only Python reads": (
         GOOD + "2::10::1_0\n",

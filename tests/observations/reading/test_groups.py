@@ -20,13 +20,13 @@ def test_lines_in_any_order_and_of_others(file):
 
 def test_columns_by_name_and_position(file):
     assert read_groups(file, ["3", "1"], group_column="age").tolist() == [40, 30]
-    assert read_groups(file, [40, 20], id_column="age", group_column=0).tolist() == [3, 2]
+    assert read_groups(file, [40, 20], id_columns="age", group_column=0).tolist() == [3, 2]
 
 
 def test_ids_of_two_columns_are_joined_as_they_were_when_read(tmp_path):
     path = tmp_path / "pupils.csv"
     path.write_text("school,student,gender\n7,1,F\n7,2,M\n8,1,M\n")
-    groups = read_groups(path, ["8/1", "7/1"], id_column=["school", "student"], group_column="gender")
+    groups = read_groups(path, ["8/1", "7/1"], id_columns=["school", "student"], group_column="gender")
     assert groups.tolist() == ["M", "F"]
 
 

@@ -65,7 +65,7 @@ def test_one_column_is_one_number_each(write):
 
 def test_the_id_column_can_be_named(write):
     file = write("score,applicant\n0.5,ann\n0,bea\n")
-    np.testing.assert_array_equal(read_outputs(file, ["bea", "ann"], id_column="applicant"), [0.0, 0.5])
+    np.testing.assert_array_equal(read_outputs(file, ["bea", "ann"], id_columns="applicant"), [0.0, 0.5])
 
 
 def test_numbers_match_the_same_numbers_as_text(write):
@@ -136,9 +136,9 @@ class TestRefusals:
 
     def test_unknown_id_column(self, write):
         with pytest.raises(
-            FileFormatError, match="with columns id, score, value; expected a column 'user' of ids"
+            FileFormatError, match=r"no column 'user' in outputs.csv; expected one of 'id', 'score', 'value'"
         ):
-            read_outputs(write(TABLE), IDS, id_column="user")
+            read_outputs(write(TABLE), IDS, id_columns="user")
 
     def test_objects_are_never_unpickled(self, tmp_path):
         np.save(tmp_path / "a.npy", np.array([{}, {}], dtype=object), allow_pickle=True)

@@ -1,17 +1,26 @@
 """Files of observations: unpack, recognise, parse, and name the first line that is wrong."""
 
+from likewise.observations.reading.formats import Format, register_format
 from likewise.observations.reading.groups import GroupsFile, read_groups, read_groups_file
-from likewise.observations.reading.outputs import OutputsFile, read_outputs, read_outputs_file
+from likewise.observations.reading.mixed import MixedTable, read_table
+from likewise.observations.reading.output_kinds import OutputsFile
+from likewise.observations.reading.outputs import read_outputs, read_outputs_file
 from likewise.observations.reading.pairs import read_pairs
 from likewise.observations.reading.ratings import read_ratings
+from likewise.observations.reading.text import TextOptions
 
 __all__ = [
+    "Format",
     "GroupsFile",
+    "MixedTable",
     "OutputsFile",
+    "TextOptions",
     "read_groups",
     "read_groups_file",
     "read_outputs",
     "read_outputs_file",
     "read_pairs",
     "read_ratings",
+    "read_table",
+    "register_format",
 ]

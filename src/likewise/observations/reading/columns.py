@@ -1,13 +1,17 @@
-"""Find the columns that hold the user, the item and the rating."""
+"""What the names of columns say: which is the user, the item and the rating, which names individuals, which is a mere count of the rows."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from likewise.errors import FileFormatError, option
+from likewise.errors import FileFormatError, ObservationError, option
+from likewise.observations.reading.text import shortened
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Column = str | int
 """A column by name, or by position counted from 0."""
@@ -31,7 +35,7 @@ class Numeral(int):
         return numeral
 
 
-_KNOWN = {
+KNOWN = {
     "user": re.compile("(user|customer|reviewer|rater|person|individual|student|u)(id|index)?"),
     "item": re.compile(
         "(item|movie|product|book|song|artist|business|anime|joke|feature|i)(id|index)?|asin|isbn"
@@ -40,11 +44,34 @@ _KNOWN = {
 }
 """Common names of each role, in lower case and without anything but letters and digits."""
 
+_PEOPLE = re.compile(
+    "(applicant|candidate|pupil|patient|employee|member|client|subject|respondent|borrower|defendant|who|name)(id|index|no|number)?"
+    "|id|uid|pid|uuid|guid|key|rownames?"
+)
+"""Further names of what names an individual of a table."""
+
+_COUNTS = re.compile(
+    r"|unnamed:? ?\d+(_level_\d+)?|index|level_\d+|row(_?(id|nr|no|number|index))?|nr|no|#", re.IGNORECASE
+)
+"""What programs call the index that they write before the columns, or nothing at all."""
+
+TIME = re.compile("(unix|review|rating)?(time|timestamp|date|datetime|day)(stamp)?|ts|t")
+
 _EXAMPLES = {
     "user": "userId, user or reviewer_id",
     "item": "movieId, item or product_id",
     "rating": "rating, score or stars",
 }
+
+_ROLES_NAMED = "user, item, rating"
+_FEWEST_COUNTED = 5
+"""From how many rows on a column 0, 1, 2... is taken for a count of the rows: of three people, three values may happen to be in order."""
+
+WITHOUT_VALUES = (
+    "with a user and an item alone (implicit feedback) nothing is known of values: no error, no completion and no threshold means "
+    f"anything, but outputs can be audited against what each individual chose: {option('format', repr('pairs'))} counts each line as 1"
+)
+"""What can and cannot be audited where lines have no value."""
 
 
 def find_roles(
@@ -72,9 +99,10 @@ def find_roles(
         raise FileFormatError(
             f"the first line of {file} has {width} field" + "s" * (width > 1),
             f"at least {len(wanted)}: {', '.join(wanted)}",
-            f"give {option('separator')}, or {option('format', repr('grid'))} for bare numbers",
+            f"give {option('separator')}, or {option('format', repr('grid'))} for bare numbers"
+            + f"; {WITHOUT_VALUES}" * (width == 2),
         )
-    if names is None and width not in (3, 4) and None in wanted.values():
+    if names is None and width not in (len(wanted), len(wanted) + 1) and None in wanted.values():
         raise FileFormatError(
             f"{file} has {width} fields in its first line and no header",
             "three or four: user, item, rating, and perhaps a time",
@@ -100,11 +128,13 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
     FileFormatError
         If there is no such column.
     """
+    if not isinstance(column, str | int) or isinstance(column, bool):
+        raise FileFormatError(f"column {column!r} of {file}", "a name, or a position counted from 0")
     if isinstance(column, Numeral) and names is not None and column.text in names:
         column = column.text
     if isinstance(column, int):
         if 0 <= column < width:
-            return column
+            return int(column)
         raise FileFormatError(f"column {column} of {file}", f"a position from 0 to {width - 1}")
     if names is None:
         raise FileFormatError(
@@ -120,27 +150,181 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
         )
     nearest = get_close_matches(column, names, n=1)
     hint = f"did you mean {nearest[0]!r}?" if nearest else ""
-    raise FileFormatError(f"no column {column!r} in {file}", f"one of {_listing(names)}", hint)
+    raise FileFormatError(f"no column {column!r} in {file}", f"one of {listing(names)}", hint)
+
+
+def as_columns(given: Column | Iterable[Column] | None, name: str) -> tuple[Column, ...] | None:
+    """Return columns as a tuple, also where a single one was given; None for None.
+
+    Raises
+    ------
+    FileFormatError
+        If they are no columns.
+    """
+    if given is None or isinstance(given, str | int):
+        return None if given is None else (given,)
+    columns = tuple(given) if isinstance(given, Iterable) else (None,)
+    if all(isinstance(column, str | int) for column in columns):
+        return columns
+    raise FileFormatError(
+        option(name, shortened(repr(given))), "names of columns, or positions counted from 0"
+    )
 
 
 def _default(role: str, names: Sequence[str] | None, file: str) -> int:
     if names is None:
-        return list(_KNOWN).index(role)
-    plain = ["".join(filter(str.isalnum, name.lower())) for name in names]
-    known = [i for i, name in enumerate(plain) if _KNOWN[role].fullmatch(name)]
+        return list(KNOWN).index(role)
+    known = [i for i, name in enumerate(names) if KNOWN[role].fullmatch(plain(name))]
     if len(known) > 1:
-        alike = " and ".join(repr(names[i]) for i in known)
+        alike = " and ".join(repr(names[i]) for i in known[:3])
         raise FileFormatError(
             f"columns {alike} of {file}, which all look like the {role}", "one", f"give {option(role)}"
         )
     if not known:
+        hint = f"name it, {option(role)}, or give {option('columns', '[...]')} if each individual is one row"
         raise FileFormatError(
             f"no column of {file} looks like the {role}",
-            f"a name such as {_EXAMPLES[role]} among {_listing(names)}",
-            f"name it, {option(role)}, or give {option('columns', '[...]')} if each individual is one row",
+            f"a name such as {_EXAMPLES[role]} among {listing(names)}",
+            hint + f"; {WITHOUT_VALUES}" * (role == "rating" and _has_no_values(names)),
         )
     return known[0]
 
 
-def _listing(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+def _has_no_values(names: Sequence[str]) -> bool:
+    """Return whether besides the user and the item there are times at most."""
+    known = (KNOWN["user"], KNOWN["item"], TIME)
+    return all(any(names_of.fullmatch(plain(name)) for names_of in known) for name in names)
+
+
+def plain(name: str) -> str:
+    """Write a name in lower case, without anything but letters and digits."""
+    return "".join(filter(str.isalnum, name.lower()))
+
+
+def listing(names: Sequence[object]) -> str:
+    """Write names for a message: the first twelve, none of them long."""
+    return ", ".join(shortened(repr(name)) for name in names[:12]) + (", ..." if len(names) > 12 else "")
+
+
+def is_count(name: str) -> bool:
+    """Return whether a column is called what programs call the index that they write, or nothing at all.
+
+    Examples
+    --------
+    >>> [is_count(name) for name in ("", "Unnamed: 0", "index", "applicant")]
+    [True, True, True, False]
+    """
+    return _COUNTS.fullmatch(name.strip()) is not None
+
+
+def is_id(name: str) -> bool:
+    """Return whether a column is called what names individuals are called.
+
+    Examples
+    --------
+    >>> [is_id(name) for name in ("userId", "case_id", "ID", "applicant", "paid", "score")]
+    [True, True, True, True, False, False]
+    """
+    joined = re.search(r"([_\-. ]id|[a-z]I[dD])$", name.strip()) is not None
+    return joined or any(known.fullmatch(plain(name)) for known in (KNOWN["user"], _PEOPLE))
+
+
+def find_ids(
+    names: Sequence[str] | None, columns: Sequence[Column] | None, width: int, file: str
+) -> list[int]:
+    """Return the positions of what names the individuals in a table of outputs or groups.
+
+    Parameters
+    ----------
+    names, width, file
+        See `find_roles`.
+    columns : sequence of str or int, optional
+        As the caller said; by default the one column that is called like an id, or else the first.
+
+    Raises
+    ------
+    FileFormatError
+        Where the first column is an index without a name, beside which another may be meant.
+    """
+    if columns is not None:
+        return [position_of(column, names, width, file) for column in columns]
+    if names is None:
+        return [0]
+    called = [i for i, name in enumerate(names) if is_id(name)]
+    first = called[0] if called and 0 not in called else 0
+    if is_count(names[0]) and width > 2:
+        meant = names[called[0] if called else 1]
+        raise FileFormatError(
+            f"{_named(names[0])} first in {file}, beside {listing(names[1:])}",
+            "a column that names the individuals",
+            f"give {option('id_columns', repr(meant))}, or {option('id_columns', '0')} for the first",
+        )
+    return [first]
+
+
+def refuse_counts(
+    names: Sequence[str] | None,
+    positions: Iterable[int],
+    frame: pl.DataFrame,
+    file: str,
+    role: str,
+    settle: str,
+) -> None:
+    """Raise where a column that nobody named would count as a feature or an output, but names or counts the rows.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        The header.
+    positions : iterable of int
+        Columns that would be taken.
+    frame : polars.DataFrame
+        Their values, named by position.
+    file : str
+    role : str
+        What they would count as, for the message.
+    settle : str
+        The option that names the columns that are meant.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    for position in positions:
+        name = None if names is None else names[position]
+        if name is not None and is_count(name):
+            reason = f"{_named(name)}, which is how an index is written,"
+        elif name is not None and is_id(name):
+            reason = f"column {name!r}, which is called like an id,"
+        elif _counts_rows(frame[str(position)]):
+            reason = f"column {position if name is None else repr(name)}, which counts the rows,"
+        else:
+            continue
+        column = repr(name) if name else str(position)
+        raise FileFormatError(
+            f"{reason} as {role} of {file}",
+            "to be told what it is",
+            f"{option('id_columns', column)} if it names the individuals, {option('exclude', column)} to leave it out, or name "
+            f"all that count: {option(settle)}",
+        )
+
+
+def _named(name: str) -> str:
+    return f"column {name!r}" if name.strip() else "a column without a name"
+
+
+def _counts_rows(values: pl.Series) -> bool:
+    """Return whether a column is 0, 1, 2... or 1, 2, 3... in order."""
+    if len(values) < _FEWEST_COUNTED or not values.dtype.is_numeric() or values.null_count():
+        return False
+    first = values[0]
+    return first in (0, 1) and bool((values.diff().drop_nulls() == 1).all())
+
+
+def refuse_repeats(ids: Collection[object], file: str) -> None:
+    """Raise where individuals of a table share an id."""
+    seen: set[object] = set()
+    for name in ids:
+        if name in seen:
+            raise ObservationError(f"id {shortened(repr(name))} twice in {file}", "distinct ids")
+        seen.add(name)

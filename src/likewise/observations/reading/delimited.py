@@ -1,4 +1,4 @@
-"""What polars does where a file is damaged in a way that it did not foresee: it panics, and prints a trace of its own."""
+"""Parse delimited text: quickly where it is written plainly, carefully where it is not, and with the first wrong line named."""
 
 from __future__ import annotations
 
@@ -9,18 +9,55 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError, ObservationError, option
-from likewise.observations.reading.text import MISSING_WORDS, DelimitedText, is_missing, is_number
+from likewise.observations.reading.numerals import Notation, find_notation, note_on_words
+from likewise.observations.reading.text import DelimitedText
 
 if TYPE_CHECKING:
     import polars as pl
 
 _STANDARD_ERROR = 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns are read, by position, and as what.
+
+    Parameters
+    ----------
+    ids : sequence of int
+        Columns of ids: integers where every one is written as an integer is, else text.
+    numbers : sequence of int
+        Columns of numbers.
+    texts : sequence of int
+        Columns of text, as it stands; null where nothing does.
+    gaps : bool
+        Whether a number may be missing.
+    """
+
+    ids: Sequence[int] = ()
+    numbers: Sequence[int] = ()
+    texts: Sequence[int] = ()
+    gaps: bool = False
+
+    @property
+    def all(self) -> list[int]:
+        """Every position."""
+        return [*self.ids, *self.numbers, *self.texts]
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """Columns that were read, named by position, and what happened on the way."""
+
+    frame: pl.DataFrame
+    notes: list[str] = field(default_factory=list)
 
 
 def polars_failures() -> tuple[type[BaseException], ...]:
@@ -55,39 +92,166 @@ def without_trace() -> Iterator[None]:
                 os.write(_STANDARD_ERROR, held.read())
 
 
-def first_fault(
-    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool
-) -> InputError | None:
-    """Return the error about the first line that is wrong, or None.
+def parse(text: DelimitedText, wanted: Wanted) -> Taken:
+    """Return the wanted columns.
 
-    Parameters
-    ----------
-    text : DelimitedText
-    ids, numbers : sequence of int
-        Positions of the columns that are read.
-    gaps : bool
-        Whether numbers may be missing.
+    Raises
+    ------
+    FileFormatError, ObservationError
+        With the line number and the content of the first line that is wrong.
     """
+    notation, notes = Notation(missing=text.options.missing), list[str]()
+    if (frame := _read_quickly(text, wanted)) is None:
+        frame, notation, notes = _read_carefully(text, wanted)
+    notes += _refuse_swallowed_lines(text, frame.height)
+    # The parser fills up lines that end too early with nulls, and overlooks a separator at the very end.
+    is_odd = frame[:, -1].null_count() > 0 or text.body.endswith(text.separator.encode())
+    is_incomplete = _lacks_something(frame, wanted)
+    if (is_odd or is_incomplete) and (fault := first_fault(text, wanted, notation)):
+        raise fault
+    if is_incomplete:
+        raise FileFormatError(f"{text.name} with a field that is missing or not finite", "an id and a number")
+    return Taken(frame.select(map(str, wanted.all)).with_columns(_as_integers(frame, wanted.ids)), notes)
+
+
+def _read_quickly(text: DelimitedText, wanted: Wanted) -> pl.DataFrame | None:
+    """Read plain numbers, and ids that are integers or else text; None where that is not what the file has."""
+    import polars as pl
+
+    if text.options.decimal == "," or text.options.missing or not text.has_plain_quotes:
+        return None
+    kinds = [pl.Int64()] if wanted.ids and not _has_odd_integer(text) else []
+    for kind in (*kinds, pl.String()):
+        schema = _schema(text, wanted.ids, kind) | {str(i): pl.Float64() for i in wanted.numbers}
+        with contextlib.suppress(*polars_failures()), without_trace():
+            frame = _read_as(text, schema)
+            numbers = [frame[str(i)] for i in wanted.numbers]
+            # NaN is a word for "missing"; null an empty field, or what a line that is too short does not have.
+            is_odd = [column.is_nan().any() if wanted.gaps else column.null_count() > 0 for column in numbers]
+            return None if any(is_odd) else frame
+    return None
+
+
+def _schema(text: DelimitedText, positions: Sequence[int], kind: pl.DataType) -> dict[str, pl.DataType]:
+    import polars as pl
+
+    return {str(i): pl.String() for i in range(text.width)} | {str(i): kind for i in positions}
+
+
+def _read_as(text: DelimitedText, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.read_csv(
+        text.body, has_header=False, schema=schema, separator=text.separator, quote_char=text.quote
+    )
+
+
+def _read_carefully(text: DelimitedText, wanted: Wanted) -> tuple[pl.DataFrame, Notation, list[str]]:
+    """Read everything as text, and make numbers of it in the notation that the file has."""
+    frame = _read_as_text(text, wanted)
+    columns = [frame[str(i)] for i in wanted.numbers]
+    options = text.options
+    notation, notes = find_notation(columns, options.decimal, options.missing, text.name)
+    converted = [notation.numbers(column) for column in columns]
+    if any((numbers.is_null() & ~(is_missing & wanted.gaps)).any() for numbers, is_missing in converted):
+        raise _explanation(text, wanted, notation, "a number that is none")
+    if wanted.gaps and options.missing is None:
+        notes += note_on_words(columns)
+    return frame.with_columns(numbers for numbers, _ in converted), notation, notes
+
+
+def _read_as_text(text: DelimitedText, wanted: Wanted) -> pl.DataFrame:
+    import polars as pl
+
+    schema = _schema(text, (), pl.String())
+    if not text.has_plain_quotes:
+        return _read_odd_quotes(text, wanted, schema)
+    try:
+        with without_trace():
+            return _read_as(text, schema)
+    except polars_failures() as error:
+        reason = str(error).partition("\n")[0]
+        raise _explanation(text, wanted, Notation(missing=text.options.missing), reason) from error
+
+
+def _read_odd_quotes(text: DelimitedText, wanted: Wanted, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """Split with Python, which follows quotes where the fast parser goes astray: inches beside quoted fields, backslashes."""
+    import polars as pl
+
+    notation = Notation(missing=text.options.missing)
+    try:
+        records = [record for _, record in text.records(strict=True)]
+    except FileFormatError as error:
+        fault = first_fault(text, wanted, notation)
+        raise fault or FileFormatError(
+            f"{text.name} has a quote that is never closed, or one that is followed by more of its field",
+            "quotes around whole fields, doubled within",
+            f"where quotes enclose nothing, give {option('quote', repr('none'))}",
+        ) from error
+    if any(len(record) != text.width for record in records):
+        raise _explanation(text, wanted, notation, "lines of unlike length")
+    # As the fast parser does, so that an empty field is nothing.
+    rows = [[entry or None for entry in record] for record in records]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _refuse_swallowed_lines(text: DelimitedText, n_rows: int) -> list[str]:
+    """Hold the rows that were read against the lines of the file: a quote may have enclosed lines that nobody meant it to.
+
+    Returns
+    -------
+    list of str
+        A note where fields span lines.
+
+    Raises
+    ------
+    FileFormatError
+        If the lines are as complete when quotes enclose nothing: then nobody but the caller knows.
+    """
+    n_lines = text.n_lines
+    if n_rows == n_lines:
+        return []
+    if text.quote is None:
+        raise FileFormatError(f"{text.name}, of whose {n_lines:,} lines {n_rows:,} are read", "all of them")
+    separator, quote = text.separator.encode(), text.quote.encode()
+    complete = all(line.count(separator) == text.width - 1 for line in text.body.split(b"\n"))
+    if complete and text.options.quote is None:
+        lines = text.body.split(b"\n")
+        first = next(k for k, line in enumerate(lines) if line.count(quote) % 2) + text.first_line
+        raise FileFormatError(
+            f"{text.name}, where a quote in line {first} encloses the end of the line: {n_rows:,} rows, or {n_lines:,} if quotes "
+            "enclose nothing",
+            "one reading",
+            f"give {option('quote', repr('none'))} or {option('quote', repr(text.quote))}",
+        )
+    return [f"fields in quotes span lines: {n_rows:,} rows were read from {n_lines:,} lines"]
+
+
+def first_fault(text: DelimitedText, wanted: Wanted, notation: Notation) -> InputError | None:
+    """Return the error about the first line that is wrong, or None."""
     for line, record in text.records():
-        if (fault := _fault(text, record, ids, numbers, gaps)) is not None:
+        if (fault := _fault(text, record, wanted, notation)) is not None:
             kind, what, *rest = fault
             return kind(f"line {line} of {text.name}, {text.as_in_file(record)}, has {what}", *rest)
     return None
 
 
 def _fault(
-    text: DelimitedText, record: list[str], ids: Sequence[int], numbers: Sequence[int], gaps: bool
+    text: DelimitedText, record: list[str], wanted: Wanted, notation: Notation
 ) -> tuple[type[InputError], str, str, str] | None:
     if len(record) != text.width:
         return FileFormatError, f"{len(record)} fields", f"{text.width}, as in the first line", ""
-    if any(not record[i].strip() for i in ids):
+    if any(not record[i].strip() for i in wanted.ids):
         return ObservationError, "no id", "an id in every line", ""
-    for i in numbers:
-        if gaps and is_missing(record[i]):
-            continue
-        if not is_number(record[i]):
-            return _no_number(text, record, i, gaps)
-        if not math.isfinite(float(record[i])):
+    for i in wanted.numbers:
+        try:
+            number = notation.number(record[i])
+        except ValueError:
+            return _no_number(text, record, i, wanted.gaps)
+        is_nan = record[i].strip().lower() == "nan"
+        if number is None and not (wanted.gaps or is_nan):
+            return _no_number(text, record, i, wanted.gaps)
+        if (number is None and not wanted.gaps) or (number is not None and not math.isfinite(number)):
             return ObservationError, f"the value {record[i]}", "a finite number", ""
     return None
 
@@ -96,110 +260,49 @@ def _no_number(
     text: DelimitedText, record: list[str], position: int, gaps: bool
 ) -> tuple[type[InputError], str, str, str]:
     """Name the column, if it has a name; in a table, where numbers may be missing, it may be none of the features."""
-    what, hint = f"{record[position]!r} where a number should be", ""
+    what = f"{record[position]!r} where a number should be"
+    hint = "" if gaps else f"words for missing values are named by {option('missing')}"
     if text.header is not None:
         what += f", in column {text.header[position]!r}"
-        hint = f"if it is no feature, name those that are: {option('columns')}" if gaps else ""
+    if text.header is not None and gaps:
+        hint = f"if it is no feature, name those that are: {option('columns')}"
     return FileFormatError, what, "a number", hint
+
+
+def _explanation(text: DelimitedText, wanted: Wanted, notation: Notation, reason: str) -> InputError:
+    fault = first_fault(text, wanted, notation)
+    return fault or FileFormatError(f"{text.name} cannot be parsed ({reason})", "delimited text")
+
+
+def _lacks_something(frame: pl.DataFrame, wanted: Wanted) -> bool:
+    """Return whether an id or a number is missing, or a number not finite."""
+    import polars as pl
+
+    ids, numbers = ([frame[str(i)] for i in positions] for positions in (wanted.ids, wanted.numbers))
+    has_gap = any(column.null_count() for column in (*ids, *([] if wanted.gaps else numbers)))
+    has_empty_id = any((column == "").any() for column in ids if column.dtype == pl.String)
+    return has_gap or has_empty_id or not all(column.is_finite().all() for column in numbers)
+
+
+def _as_integers(frame: pl.DataFrame, positions: Sequence[int]) -> list[pl.Series]:
+    """Make integers of ids all of which are written as integers are, perhaps with blanks around; 007 and 1.0 stay text."""
+    import polars as pl
+
+    columns = []
+    for ids in (frame[str(i)] for i in positions):
+        if ids.dtype == pl.String:
+            bare = ids.str.strip_chars()
+            integers = bare.cast(pl.Int64, strict=False)
+            columns.append(integers if (integers.cast(pl.String) == bare).fill_null(False).all() else ids)
+    return columns
 
 
 _CHUNK = 2**24
 
 
-def parse(
-    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool = False
-) -> pl.DataFrame:
-    """Return the columns at the given positions, named by position.
-
-    Parameters
-    ----------
-    text : DelimitedText
-    ids : sequence of int
-        Columns of ids: integers where every one is written as an integer is, else text.
-    numbers : sequence of int
-        Columns of numbers.
-    gaps : bool
-        Whether a number may be missing: an empty field or a word such as NA.
-
-    Raises
-    ------
-    FileFormatError, ObservationError
-        With the line number and the content of the first line that is wrong.
-    """
-    if text.quote and text.body.count(text.quote.encode()) % 2:
-        raise _explanation(text, ids, numbers, gaps, "a quote that is never closed")
-    frame = _read(text, ids, numbers, gaps)
-    # The parser fills up lines that end too early with nulls, and overlooks a separator at the very end.
-    is_odd = frame[:, -1].null_count() > 0 or text.body.endswith(text.separator.encode())
-    is_incomplete = _lacks_something(frame, ids, [] if gaps else numbers)
-    if (is_odd or is_incomplete) and (fault := first_fault(text, ids, numbers, gaps)):
-        raise fault
-    if is_incomplete:
-        raise FileFormatError(f"{text.name} with a field that is missing or not finite", "an id and a number")
-    integers = [_as_integers(frame[str(i)]) for i in ids]
-    return frame.select(str(i) for i in (*ids, *numbers)).with_columns(integers)
-
-
-def _read(text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool) -> pl.DataFrame:
-    """Try integer ids, which are far quicker, before text."""
-    import polars as pl
-
-    if not _has_odd_integer(text):
-        with contextlib.suppress(*polars_failures()):
-            return _read_as(pl.Int64(), text, ids, numbers, gaps)
-    try:
-        return _read_as(pl.String(), text, ids, numbers, gaps)
-    except polars_failures() as error:
-        raise _explanation(text, ids, numbers, gaps, str(error).partition("\n")[0]) from error
-
-
-def _read_as(
-    id_type: pl.DataType, text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool
-) -> pl.DataFrame:
-    import polars as pl
-
-    schema: dict[str, pl.DataType] = {str(i): pl.String() for i in range(text.width)}
-    schema |= {str(i): id_type for i in ids}
-    schema |= {str(i): pl.Float64() for i in numbers}
-    return pl.read_csv(
-        text.body,
-        has_header=False,
-        schema=schema,
-        separator=text.separator,
-        quote_char=text.quote,
-        null_values=list(MISSING_WORDS) if gaps else None,
-    )
-
-
-def _explanation(
-    text: DelimitedText, ids: Sequence[int], numbers: Sequence[int], gaps: bool, reason: str
-) -> InputError:
-    fault = first_fault(text, ids, numbers, gaps)
-    return fault or FileFormatError(f"{text.name} cannot be parsed ({reason})", "delimited text")
-
-
-def _lacks_something(frame: pl.DataFrame, ids: Sequence[int], numbers: Sequence[int]) -> bool:
-    """Return whether an id or a number is missing, or a number not finite."""
-    import polars as pl
-
-    has_gap = any(frame[str(i)].null_count() for i in (*ids, *numbers))
-    has_empty_id = any((frame[str(i)] == "").any() for i in ids if frame[str(i)].dtype == pl.String)
-    return has_gap or has_empty_id or not all(frame[str(i)].is_finite().all() for i in numbers)
-
-
-def _as_integers(ids: pl.Series) -> pl.Series:
-    """Make integers of ids all of which are written as integers are; 007 and 1.0 stay text."""
-    import polars as pl
-
-    if ids.dtype != pl.String:
-        return ids
-    integers = ids.cast(pl.Int64, strict=False)
-    return integers if (integers.cast(pl.String) == ids).fill_null(False).all() else ids
-
-
 def _has_odd_integer(text: DelimitedText) -> bool:
     """Return whether any field starts with a plus, a minus and a zero, or a zero and a digit: as integers, 007 and +7 are 7."""
-    starts = [b"\n", text.separator.encode(), b'"']
+    starts = [b"\n", b" ", text.separator.encode(), (text.quote or '"').encode()]
     signs = [sign for sign in (b"+", b"-0") if sign in text.body]
     if any(start + sign in text.body for start in starts for sign in signs):
         return True

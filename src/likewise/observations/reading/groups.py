@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -13,10 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from likewise.errors import FileFormatError
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import places_in_file
-from likewise.observations.reading.columns import Column, Numeral, position_of
-from likewise.observations.reading.layouts import id_array
-from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
-from likewise.observations.reading.unpack import Source, unpack
+from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
+from likewise.observations.reading.delimited import Wanted
+from likewise.observations.reading.formats import open_columns
+from likewise.observations.reading.layouts import id_array, joined_ids
+from likewise.observations.reading.numerals import Notation, could_be_number
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.unpack import unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,22 +30,32 @@ class GroupsFile:
     Parameters
     ----------
     values : ndarray, shape (m,)
-        In the order of the individuals.
+        In the order of the individuals; None for who belongs to an unknown group.
     roles : ColumnRoles
         Which columns were read as what.
+    n_unknown : int
+        Of how many individuals the group is unknown.
     """
 
     values: NDArray[Any]
     roles: ColumnRoles
+    n_unknown: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of a result should know: of how many individuals the group is unknown."""
+        if not self.n_unknown:
+            return ()
+        return (f"the group of {self.n_unknown:,} of {self.values.size:,} individuals is unknown",)
 
 
 def read_groups(
     path: str | PathLike[str],
     row_ids: ArrayLike,
     *,
-    id_column: Column | Sequence[Column] = 0,
+    id_columns: Column | Sequence[Column] | None = None,
     group_column: Column = 1,
-    encoding: str = "utf-8",
+    text: TextOptions = PLAIN_TEXT,
 ) -> NDArray[Any]:
     r"""Read a group for each individual: the `values` of `read_groups_file`, which has the parameters and errors.
 
@@ -53,31 +67,32 @@ def read_groups(
     >>> read_groups(file, [1, 2]).tolist()
     ['F', 'M']
     """
-    return read_groups_file(
-        path, row_ids, id_column=id_column, group_column=group_column, encoding=encoding
-    ).values
+    return read_groups_file(path, row_ids, id_columns=id_columns, group_column=group_column, text=text).values
 
 
 def read_groups_file(
     path: str | PathLike[str],
     row_ids: ArrayLike,
     *,
-    id_column: Column | Sequence[Column] = 0,
+    id_columns: Column | Sequence[Column] | None = None,
     group_column: Column = 1,
-    encoding: str = "utf-8",
+    text: TextOptions = PLAIN_TEXT,
 ) -> GroupsFile:
     r"""Read a group for each individual, such as gender or an age band.
 
     Parameters
     ----------
     path : path-like
-        Delimited text, with a header if a column is named, or Parquet; lines can be in any order and may speak of others too.
+        Delimited text, JSON lines or Parquet; lines can be in any order and may speak of others too. A field that is empty or says NA, null or the
+        like is no group: the individual's is unknown.
     row_ids : array-like, shape (m,)
         The individuals, as in `ObservedMatrix`.
-    id_column : str, int, or sequence of them, default 0
-        By name, or by position counted from 0; the parts of several are joined by ``/``, as `read_ratings` joins them.
+    id_columns : str, int, or sequence of them, optional
+        By name, or by position counted from 0; the parts of several are joined by ``/``, as `read_ratings` joins them. By default the
+        column that is called like an id, or else the first.
     group_column : str or int, default 1
-    encoding : str
+    text : TextOptions
+        How delimited text is read; its `missing` are the words for an unknown group: with ``missing=()`` NA is a group like any other.
 
     Returns
     -------
@@ -89,45 +104,53 @@ def read_groups_file(
     FileFormatError
         Missing, empty, damaged, or without such a column.
     ModelError
-        If an individual has no group, or several; the message says how many ids match.
+        If an individual has no line, or several; the message says how many ids match.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "users.dat"
-    >>> _ = file.write_text("2::M::56\n1::F::18\n")
-    >>> read_groups_file(file, [1, 2]).roles.sentence()
-    'Read users.dat: individuals from column 0, groups from column 1; left out: column 2.'
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "users.csv"
+    >>> _ = file.write_text("id,sex\nbea,f\nann,NA\n")
+    >>> groups = read_groups_file(file, ["ann", "bea"])
+    >>> groups.values.tolist(), groups.n_unknown, groups.roles.sentence()
+    ([None, 'f'], 1, 'Read users.csv: individuals from id, groups from sex.')
     """
-    id_columns = (id_column,) if isinstance(id_column, str | int) else tuple(id_column)
-    source = unpack(path, "groups")
-    if is_parquet(source):
-        file = open_parquet(source)
-    else:
-        file = _open_text(source, (*id_columns, group_column), encoding)
-    places = [
-        position_of(column, file.header, file.width, file.name) for column in (*id_columns, group_column)
-    ]
-    if len(set(places)) < len(places):
-        raise FileFormatError(
-            f"columns {(*id_columns, group_column)} of {file.name}", "different columns for ids and groups"
-        )
-    frame = file.take(places, [], False)
-    *parts, groups = (id_array(frame[str(place)]) for place in places)
-    ids = (
-        parts[0]
-        if len(parts) == 1
-        else np.array(["/".join(map(str, part)) for part in zip(*parts, strict=True)])
-    )
+    given = as_columns(id_columns, "id_columns")
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
-    values = np.asarray(groups)[places_in_file(ids, wanted, file.name, "groups")]
-    return GroupsFile(values, file.roles(ids=places[:-1], groups=places[-1:]))
+    known = {str(one) for one in wanted}
+
+    def is_header(fields: list[str]) -> bool:
+        """Take names where a column is named, or is called by digits that are no position; else a first word that nobody has for an id."""
+        columns = (*(given or ()), group_column)
+        if any(isinstance(column, str) for column in columns):
+            return True
+        if any(isinstance(column, Numeral) and column >= len(fields) for column in columns):
+            return True
+        return fields[0].strip() not in known and not could_be_number(fields[0])
+
+    file = open_columns(unpack(path, "groups"), text, is_header)
+    ids = find_ids(file.header, given, file.width, file.name)
+    place = position_of(group_column, file.header, file.width, file.name)
+    if place in ids or len(set(ids)) < len(ids):
+        raise FileFormatError(
+            f"columns {listing(file.names([*ids, place]))} of {file.name}",
+            "different columns for ids and groups",
+        )
+    frame = file.take(Wanted(ids=ids, texts=[place])).frame
+    names = joined_ids([id_array(frame[str(position)]) for position in ids])
+    rows = places_in_file(np.asarray(names), wanted, file.name, "groups")
+    groups = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))[rows]
+    n_unknown = sum(group is None for group in groups.tolist())
+    return GroupsFile(groups, file.roles(ids=ids, groups=[place]), n_unknown)
 
 
-def _open_text(source: Source, columns: Sequence[Column], encoding: str) -> Tabular:
-    """Take the first line for a header if a column is named; else it does no harm, since nobody has its first word for an id."""
-    named = any(isinstance(column, str) for column in columns)
-    file = open_text(source, None, named, encoding)
-    if named or not any(isinstance(column, Numeral) and column >= file.width for column in columns):
-        return file
-    return open_text(source, None, True, encoding)
+def _groups(texts: list[str | None], notation: Notation) -> NDArray[Any]:
+    """Return groups without blanks around, integers where all of them are, None where unknown."""
+    labels = [None if text is None or notation.is_missing(text) else text.strip() for text in texts]
+    known = [label for label in labels if label is not None]
+    groups = np.empty(len(labels), dtype=object)
+    groups[:] = labels
+    if known and all(re.fullmatch("-?[1-9][0-9]{0,17}|0", label) for label in known):
+        groups[:] = [None if label is None else int(label) for label in labels]
+        return groups if len(known) < len(labels) else groups.astype(np.int64)
+    return groups

@@ -1,4 +1,4 @@
-"""What the caller of `read_ratings` says about a file, and which of it has no meaning for that file."""
+"""What the caller of `read_ratings` says about a file, and how each layout becomes a table of observations."""
 
 from __future__ import annotations
 
@@ -11,25 +11,39 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError, option, unknown_name
+from likewise.errors import FileFormatError, ObservationError, option, unknown_name
 from likewise.observations.convert import to_table
-from likewise.observations.reading.columns import Column, find_roles, position_of
-from likewise.observations.reading.tabular import Tabular
-from likewise.observations.table import DuplicateRule, Table, assemble
+from likewise.observations.reading.columns import (
+    Column,
+    as_columns,
+    find_roles,
+    listing,
+    position_of,
+    refuse_counts,
+)
+from likewise.observations.reading.delimited import Taken, Wanted
+from likewise.observations.reading.formats import Tabular
+from likewise.observations.reading.numerals import could_be_number, is_usually_missing
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.table import DuplicateRule, Table, assemble, without_value
 
 if TYPE_CHECKING:
     import polars as pl
 
-Layout = Literal["triplets", "wide", "grid"]
-"""One line an observation; one row an individual, under a header; bare numbers, one row an individual."""
+Layout = Literal["triplets", "pairs", "wide", "grid"]
+"""One line an observation; the same without a value; one row an individual, under a header; bare numbers, one row an individual."""
 
 _MEANINGFUL = {
     "triplets": ("user", "item", "rating", "duplicates", "shape"),
-    "wide": ("columns", "id_columns"),
-    "grid": (),
+    "pairs": ("user", "item", "duplicates", "shape"),
+    "wide": ("columns", "id_columns", "exclude"),
+    "grid": ("columns", "id_columns", "exclude"),
     "matrix": (),
-    "text": ("separator", "header", "encoding"),
+    "text": ("separator", "header", "encoding", "decimal", "quote", "missing"),
 }
+
+_LOPSIDED = 3
+"""From how many times as many features as individuals on a file without header is looked at twice: most have more people than items."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +55,12 @@ class Choices:
     item: Column | None = None
     rating: Column | None = None
     columns: tuple[Column, ...] | None = None
-    id_columns: tuple[Column, ...] = ()
+    id_columns: tuple[Column, ...] | None = None
+    exclude: tuple[Column, ...] | None = None
     missing_value: float | None = None
     shape: tuple[int, int] | None = None
     duplicates: DuplicateRule = "error"
-    separator: str | None = None
-    header: bool | None = None
-    encoding: str = "utf-8"
+    text: TextOptions = PLAIN_TEXT
 
     def __post_init__(self) -> None:
         if self.format not in (None, *get_args(Layout)):
@@ -56,47 +69,64 @@ class Choices:
             raise FileFormatError(
                 option("missing_value", repr(self.missing_value)), "a finite number; NaN is missing anyway"
             )
-        if self.separator is not None and not self.separator.strip("\r\n"):
-            raise FileFormatError(f"separator {self.separator!r}", "one character or more, no line end")
+        for name in ("columns", "id_columns", "exclude"):
+            object.__setattr__(self, name, as_columns(getattr(self, name), name))
 
     @property
     def roles(self) -> dict[str, Column | None]:
-        """The columns of triplets."""
-        return {"user": self.user, "item": self.item, "rating": self.rating}
+        """The columns of triplets, or of pairs."""
+        roles = {"user": self.user, "item": self.item, "rating": self.rating}
+        return {role: roles[role] for role in ("user", "item")} if self.format == "pairs" else roles
 
-    @property
-    def has_header(self) -> bool | None:
-        """Whether the first line names columns: as the caller says or implies; None to look."""
-        if self.header is not None:
-            return self.header
-        names = (*self.roles.values(), *(self.columns or ()), *self.id_columns)
-        if self.format == "wide" or any(isinstance(name, str) for name in names):
+    def is_header(self, fields: list[str]) -> bool:
+        """Return whether the first line names columns: as the caller implies, or as it looks.
+
+        A triplet with text for ids still has a number for its rating, bare numbers nothing else.
+        """
+        named = (*self.roles.values(), *(self.columns or ()), *(self.id_columns or ()), *(self.exclude or ()))
+        if self.format == "wide" or any(isinstance(name, str) for name in named):
             return True
-        return False if self.format == "grid" else None
+        if self.format == "grid":
+            return False
+        if self.format == "pairs":
+            return _names_pairs(fields)
+        if any(column is not None for column in self.roles.values()) or len(fields) in (3, 4):
+            return not any(could_be_number(field) for field in fields)
+        return not all(could_be_number(field) or is_usually_missing(field) for field in fields)
 
-    def layout(self, is_bare: bool) -> Layout:
+    def layout(self, file: Tabular) -> Layout:
         """Return the layout named, or the one that the other arguments and the first line suggest."""
         if self.format is not None:
             return self.format
-        if self.columns is not None or self.id_columns:
+        if any(given is not None for given in (self.columns, self.id_columns, self.exclude)):
             return "wide"
-        return "grid" if is_bare and set(self.roles.values()) == {None} else "triplets"
+        return "grid" if file.is_bare and set(self.roles.values()) == {None} else "triplets"
 
     def refuse_idle(self, file: str, *kinds: str) -> None:
-        """Raise if something was given that means nothing for a file of these kinds, so that no wish is ignored.
+        """Raise if something was given that means nothing for a file of these kinds: no option is ignored.
 
         Raises
         ------
         FileFormatError
         """
         meaningful = {"format", "missing_value", *(name for kind in kinds for name in _MEANINGFUL[kind])}
-        for field in fields(self):
-            if field.name not in meaningful and getattr(self, field.name) != field.default:
-                accepted = ", ".join(option(name, "") for name in sorted(meaningful))
-                raise FileFormatError(
-                    f"{option(field.name, repr(getattr(self, field.name)))} for {file}, read as {kinds[0]}",
-                    f"only {accepted}",
-                )
+        for owner in (self, self.text):
+            for field in fields(owner):
+                given = getattr(owner, field.name)
+                if field.name not in {*meaningful, "text"} and given != field.default:
+                    accepted = ", ".join(option(name, "") for name in sorted(meaningful))
+                    raise FileFormatError(
+                        f"{option(field.name, repr(given))} for {file}, read as {kinds[0]}",
+                        f"only {accepted}",
+                    )
+
+
+def _names_pairs(fields: list[str]) -> bool:
+    try:
+        find_roles(fields, len(fields), {"user": None, "item": None}, "")
+    except FileFormatError:
+        return False
+    return True
 
 
 def _is_finite_number(value: object) -> bool:
@@ -104,57 +134,121 @@ def _is_finite_number(value: object) -> bool:
 
 
 def read_triplets(file: Tabular, choices: Choices) -> Table:
-    """Read one (user, item, rating) triplet from each line."""
+    """Read one (user, item, rating) triplet from each line, or a pair, which counts as 1."""
     wanted = choices.roles
-    roles = find_roles(file.header, file.width, wanted, file.name)
-    user, item, rating = roles.values()
-    frame = file.take([user, item], [rating], False)
+    has_value = "rating" in wanted
+    roles = (
+        roles_of_pairs(file, choices)
+        if not has_value
+        else find_roles(file.header, file.width, wanted, file.name)
+    )
+    user, item, *value = roles.values()
+    # Where the caller says which words stand for missing, a line may have none but such a word.
+    taken = file.take(Wanted(ids=[user, item], numbers=value, gaps=choices.text.missing is not None))
+    frame, dropped = _with_values(taken, value)
     users, items = (id_array(frame[str(position)]) for position in (user, item))
     table = assemble(
         users,
         items,
-        frame[str(rating)].to_numpy(),
+        frame[str(value[0])].to_numpy() if has_value else np.ones(frame.height),
         shape=choices.shape,
         duplicates=choices.duplicates,
         missing_value=choices.missing_value,
     )
-    table = replace(table, roles=file.roles(ids=[user], features=[item], values=[rating]))
-    if file.header is None or None not in wanted.values():
-        return table
-    found = ", ".join(f"{role} from column {file.header[position]!r}" for role, position in roles.items())
-    return table.with_note(f"read {found}")
-
-
-def read_wide(file: Tabular, columns: Sequence[Column] | None, id_columns: Sequence[Column]) -> Table:
-    """Read one individual from each row; empty cells are missing."""
-    ids = [position_of(name, file.header, file.width, file.name) for name in id_columns]
-    if columns is None:
-        features = [position for position in range(file.width) if position not in ids]
-    else:
-        features = [position_of(name, file.header, file.width, file.name) for name in columns]
-    if not features or set(features) & set(ids) or len(set(features)) < len(features):
-        raise FileFormatError(
-            f"{option('columns', repr(columns))} with {option('id_columns', repr(id_columns))}",
-            "features, each once, that are not ids",
+    table = replace(table, roles=file.roles(ids=[user], features=[item], values=value))
+    notes = [*taken.notes, *dropped]
+    if file.header is None and choices.user is None and choices.item is None:
+        notes += _note_on_sides(table, user, item)
+    if file.header is not None and None in wanted.values():
+        found = ", ".join(f"{role} from column {file.header[position]!r}" for role, position in roles.items())
+        notes.append(f"read {found}")
+    if not has_value:
+        notes.append(
+            "no values: each line counts as 1, so that distances say what was chosen, and errors say nothing"
         )
-    frame = file.take(ids, features, True)
-    row_ids = _joined([id_array(frame[str(position)]) for position in ids])
-    table = to_table(
-        frame.select(map(str, features)), row_ids, [file.label(position) for position in features]
-    )
-    return replace(table, roles=file.roles(ids=ids, features=features))
+    return _with_notes(table, notes)
 
 
-def read_grid(file: Tabular, note_if_full: bool) -> Table:
-    """Read one individual from each row of bare numbers."""
-    columns = range(file.width)
-    table = to_table(file.take([], columns, True), None, [file.label(position) for position in columns])
-    table = replace(table, roles=file.roles(features=columns))
+def roles_of_pairs(file: Tabular, choices: Choices) -> dict[str, int]:
+    """Return the positions of the user and the item; where there is no header, the first two fields."""
+    wanted = choices.roles
+    if file.header is None:
+        wanted = {role: k if given is None else given for k, (role, given) in enumerate(wanted.items())}
+    return find_roles(file.header, file.width, wanted, file.name)
+
+
+def _with_values(taken: Taken, value: Sequence[int]) -> tuple[pl.DataFrame, list[str]]:
+    """Leave out the lines that hold a word for "missing" where the value should be."""
+    frame = taken.frame
+    if not value or not (n_missing := frame[str(value[0])].null_count()):
+        return frame, []
+    if n_missing == frame.height:
+        raise ObservationError("no line with a value", "at least one")
+    kept = frame.filter(frame[str(value[0])].is_not_null())
+    return kept, [f"{n_missing:,} lines have no value and were left out"]
+
+
+def _note_on_sides(table: Table, user: int, item: int) -> list[str]:
+    """Say which field is the individual where there are far fewer individuals than features."""
     n_rows, n_columns = table.values.shape
-    table = table.with_note(f"read as a grid of {n_rows:,} x {n_columns:,} numbers, each row an individual")
-    if not note_if_full or table.values.nnz < n_rows * n_columns:
-        return table
-    return table.with_note("every cell counts as observed; if a value stands for missing, give missing_value")
+    if n_columns < _LOPSIDED * n_rows:
+        return []
+    return [
+        f"no header: column {user} ({n_rows:,} different ids) is read as the individual and column {item} ({n_columns:,}) as the feature; "
+        f"if that is the wrong way round, give user={item} and item={user}"
+    ]
+
+
+def read_wide(file: Tabular, choices: Choices, layout: Layout) -> Table:
+    """Read one individual from each row, under a header or of bare numbers; empty cells are missing."""
+    ids, features = feature_columns(file, choices.columns, choices.id_columns, choices.exclude)
+    taken = file.take(Wanted(ids=ids, numbers=features, gaps=True))
+    if choices.columns is None:
+        refuse_counts(file.header, features, taken.frame, file.name, "a feature", "columns")
+    row_ids = joined_ids([id_array(taken.frame[str(position)]) for position in ids])
+    names = [file.label(position) for position in features]
+    table = to_table(taken.frame.select(map(str, features)), row_ids, names)
+    table = replace(table, roles=file.roles(ids=ids or None, features=features))
+    notes = list(taken.notes)
+    if layout == "grid":
+        n_rows, n_columns = table.values.shape
+        notes.append(f"read as a grid of {n_rows:,} x {n_columns:,} numbers, each row an individual")
+        if choices.missing_value is None and table.values.nnz == n_rows * n_columns:
+            notes.append("every cell counts as observed; if a value stands for missing, give missing_value")
+    return without_value(_with_notes(table, notes), choices.missing_value)
+
+
+def feature_columns(
+    file: Tabular,
+    columns: Sequence[Column] | None,
+    id_columns: Sequence[Column] | None,
+    exclude: Sequence[Column] | None,
+) -> tuple[list[int], list[int]]:
+    """Return the positions of the ids and of the features of a table, as far as the caller said.
+
+    Raises
+    ------
+    FileFormatError
+        No such column; a column that is two things.
+    """
+    ids, features, left_out = (
+        [position_of(name, file.header, file.width, file.name) for name in given or ()]
+        for given in (id_columns, columns, exclude)
+    )
+    if columns is None:
+        features = [position for position in range(file.width) if position not in (*ids, *left_out)]
+    if not features or len({*features, *ids, *left_out}) < len(features) + len(ids) + len(set(left_out)):
+        given = {"columns": columns, "id_columns": id_columns, "exclude": exclude}
+        said = [option(name, f"[{listing(named)}]") for name, named in given.items() if named is not None]
+        raise FileFormatError(
+            " with ".join(said) or f"{file.name} without columns",
+            "features, each once, that are not ids and not excluded",
+        )
+    return ids, features
+
+
+def _with_notes(table: Table, notes: Sequence[str]) -> Table:
+    return replace(table, notes=(*table.notes, *notes))
 
 
 def id_array(ids: pl.Series) -> NDArray[Any]:
@@ -170,7 +264,10 @@ def id_array(ids: pl.Series) -> NDArray[Any]:
     return array
 
 
-def _joined(parts: list[NDArray[Any]]) -> NDArray[Any] | list[str] | None:
+def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """Return the ids of individuals, the parts of several columns joined by ``/``; None where there is no column of ids."""
     if len(parts) < 2:
         return parts[0] if parts else None
-    return ["/".join(map(str, names)) for names in zip(*parts, strict=True)]
+    joined = np.empty(len(parts[0]), dtype=object)
+    joined[:] = ["/".join(map(str, names)) for names in zip(*parts, strict=True)]
+    return joined

@@ -1,48 +1,64 @@
-"""Outputs that were computed elsewhere, read from a file and put in the order of the individuals."""
+"""Outputs that were computed elsewhere, read from a file and put in the order of the individuals.
+
+What a file holds is told by looking into it: numbers, one or more for each individual; two words, such as admit and reject; lists of recommended
+items; or one line for each individual and item. What could be two of these is refused with the option that settles it.
+"""
 
 from __future__ import annotations
 
-import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, InputError, ModelError, option, unknown_name
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.outputs import checked_outputs
-from likewise.observations.reading.layouts import id_array
-from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
-from likewise.observations.reading.unpack import ARRAY_DAMAGE, Source, is_npz, unpack
+from likewise.observations.reading.columns import (
+    Column,
+    as_columns,
+    find_ids,
+    listing,
+    position_of,
+    refuse_counts,
+)
+from likewise.observations.reading.delimited import Taken, Wanted
+from likewise.observations.reading.formats import ArrayFile, Tabular, open_file
+from likewise.observations.reading.layouts import id_array, joined_ids
+from likewise.observations.reading.output_kinds import (
+    OutputKind,
+    OutputsFile,
+    are_lists,
+    is_output,
+    long_columns,
+    note_on_lists,
+    of_lines,
+    two_valued,
+)
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.unpack import unpack
 
-_NPY = b"\x93NUMPY"
 
+def read_outputs(
+    path: str | PathLike[str],
+    row_ids: ArrayLike,
+    *,
+    id_columns: Column | Sequence[Column] | None = None,
+    output_columns: Column | Sequence[Column] | None = None,
+    exclude: Column | Sequence[Column] | None = None,
+    text: TextOptions = PLAIN_TEXT,
+) -> Floats:
+    r"""Read one row of numbers for each individual: the `values` of `read_outputs_file`, which has the parameters and errors.
 
-@dataclass(frozen=True, eq=False)
-class OutputsFile:
-    """Outputs from a file, and how they were read.
-
-    Parameters
-    ----------
-    values : ndarray, shape (m,) or (m, k)
-        In the order of the individuals. One column of outputs in a table gives (m,).
-    roles : ColumnRoles
-        Which columns were read as what.
-    names : tuple of str
-        What each output is called; as many as there are columns of outputs.
-    """
-
-    values: Floats
-    roles: ColumnRoles
-    names: tuple[str, ...]
-
-
-def read_outputs(path: str | PathLike[str], row_ids: ArrayLike, *, id_column: str | None = None) -> Floats:
-    r"""Read one row of outputs for each individual: the `values` of `read_outputs_file`, which has the parameters and errors.
+    Raises
+    ------
+    ModelError
+        Also where the file holds lists of recommended items, which are no numbers.
 
     Examples
     --------
@@ -52,24 +68,50 @@ def read_outputs(path: str | PathLike[str], row_ids: ArrayLike, *, id_column: st
     >>> read_outputs(file, ["ann", "bea"])
     array([0.9, 0.2])
     """
-    return read_outputs_file(path, row_ids, id_column=id_column).values
+    read = read_outputs_file(
+        path, row_ids, id_columns=id_columns, output_columns=output_columns, exclude=exclude, text=text
+    )
+    if read.kind == "top-n":
+        raise ModelError(
+            f"{read.roles.source} with lists of items in {listing(read.names)}",
+            "outputs that are numbers",
+            "compare lists by likewise.fairness.top_n_distance(read_outputs_file(path, row_ids).values); if these are numbers, give "
+            "kind='numbers' to read_outputs_file",
+        )
+    return read.values
 
 
 def read_outputs_file(
-    path: str | PathLike[str], row_ids: ArrayLike, *, id_column: str | None = None
+    path: str | PathLike[str],
+    row_ids: ArrayLike,
+    *,
+    id_columns: Column | Sequence[Column] | None = None,
+    output_columns: Column | Sequence[Column] | None = None,
+    exclude: Column | Sequence[Column] | None = None,
+    kind: OutputKind | None = None,
+    text: TextOptions = PLAIN_TEXT,
 ) -> OutputsFile:
-    r"""Read one row of outputs for each individual.
+    r"""Read one row of outputs for each individual, and say which columns they come from.
 
     Parameters
     ----------
     path : path-like
-        Delimited text with a header or Parquet, with a column of ids and one or more of numbers; lines can be in any
-        order and may speak of others too. Or ``.npy``, or ``.npz`` with an array ``outputs`` and perhaps ``row_ids``;
+        Delimited text with a header, JSON lines or Parquet, with a column of ids and one or more of outputs; lines can be in any
+        order and may speak of others too. One line for each individual and item is taken apart: with a score for every item, numbers; with as many
+        items for each, lists. Or ``.npy``, or ``.npz`` with an array ``outputs`` and perhaps ``row_ids``;
         without ids, rows are in the order of `row_ids`. What a file is, is found by looking into it.
     row_ids : array-like, shape (m,)
         The individuals, as in `ObservedMatrix`.
-    id_column : str, optional
-        The column of ids; by default the first.
+    id_columns : str, int, or sequence of them, optional
+        What names the individuals; the parts of several are joined by ``/``. By default the column that is called like an id, or else the first.
+    output_columns : str, int, or sequence of them, optional
+        By default all others, if they may be outputs together.
+    exclude : str, int, or sequence of them, optional
+        Columns that are no outputs.
+    kind : {"numbers", "top-n"}, optional
+        By default whole numbers, different within each row, under names such as rec1, rec2, are lists of items.
+    text : TextOptions
+        How delimited text is read.
 
     Returns
     -------
@@ -79,7 +121,7 @@ def read_outputs_file(
     Raises
     ------
     FileFormatError
-        Missing, empty, damaged, without such a column, or with objects that would have to be unpickled.
+        Missing, empty, damaged, without such a column, with columns that may or may not be outputs, or with objects that would have to be unpickled.
     ModelError
         If an individual has no outputs, or several; or outputs that are not finite. The message says how many ids match.
 
@@ -87,79 +129,159 @@ def read_outputs_file(
     --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = file.write_text("applicant,decision\nbea,reject\nann,admit\n")
+    >>> read = read_outputs_file(file, ["ann", "bea"])
+    >>> read.values, read.notes, read.roles.sentence()
+    (array([1., 0.]), ("outputs: 'admit' counts as 1, 'reject' counts as 0",), 'Read scores.csv: individuals from applicant, outputs from decision.')
     >>> _ = file.write_text("applicant,score\nbea,0.2\nann,0.9\n")
-    >>> read_outputs_file(file, ["ann", "bea"]).roles.sentence()
-    'Read scores.csv: individuals from applicant, outputs from score.'
     >>> read_outputs_file(file, ["ann", "cy"])
     Traceback (most recent call last):
     ...
     likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
     """
-    source = unpack(path, "outputs")
+    if kind not in (None, *get_args(OutputKind)):
+        raise FileFormatError(*unknown_name("kind", kind, get_args(OutputKind)))
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
-    ids, values, roles = _read(source, id_column, {str(one) for one in wanted})
-    if ids is not None:
-        values = values[places_in_file(ids, wanted, source.name)]
-    values = checked_outputs(values, len(wanted), source.name)
-    width = 1 if values.ndim == 1 else values.shape[1]
-    names = roles.outputs if roles.outputs and len(roles.outputs) == width else map(str, range(width))
-    return OutputsFile(values, roles, tuple(names))
+    source = unpack(path, "outputs")
+    file = open_file(source, text, lambda _: True)
+    if isinstance(file, ArrayFile):
+        return _of_arrays(file, wanted)
+    ask = _Asked(
+        as_columns(id_columns, "id_columns"),
+        as_columns(output_columns, "output_columns"),
+        as_columns(exclude, "exclude"),
+        kind,
+    )
+    names = file.header or tuple(f"column {position}" for position in range(file.width))
+    if ask.are_unsaid and (places := long_columns(names)) is not None:
+        return of_lines(file, places, wanted)
+    return _of_columns(file, ask, wanted)
 
 
-_Read = tuple[NDArray[Any] | None, NDArray[Any], ColumnRoles]
-"""Ids if there are any, outputs, and the columns they come from."""
+@dataclass(frozen=True)
+class _Asked:
+    """What the caller said of a table of outputs."""
+
+    ids: tuple[Column, ...] | None
+    outputs: tuple[Column, ...] | None
+    exclude: tuple[Column, ...] | None
+    kind: OutputKind | None
+
+    @property
+    def are_unsaid(self) -> bool:
+        return self.ids is None and self.outputs is None and self.exclude is None
 
 
-def _read(source: Source, id_column: str | None, known: set[str]) -> _Read:
-    if source.data.startswith(_NPY) or is_npz(source.data):
-        return _read_arrays(source)
-    if is_parquet(source):
-        return _read_table(open_parquet(source), id_column)
-    file = open_text(source, separator=None, has_header=True, encoding="utf-8")
-    ids, values, roles = _read_table(file, id_column)
-    first = (file.header or ("",))[0]
-    if id_column is None and ids is not None and first in known - set(map(str, ids.tolist())):
-        raise FileFormatError(
-            f"{source.name} begins with the outputs of {first!r}", "a header first, such as id,score"
-        )
-    return ids, values, roles
-
-
-def _read_arrays(source: Source) -> _Read:
-    try:
-        content = np.load(io.BytesIO(source.data), allow_pickle=False)
-        arrays = {"outputs": content} if isinstance(content, np.ndarray) else dict(content)
-    except ARRAY_DAMAGE as error:
-        raise FileFormatError(f"{source.name} cannot be read ({error})", "arrays of numbers") from error
+def _of_arrays(file: ArrayFile, wanted: Sequence[Any]) -> OutputsFile:
+    arrays = file.arrays()
     if "outputs" not in arrays and len(arrays) == 1:
         arrays = {"outputs": next(iter(arrays.values()))}
     if not {"outputs"} <= set(arrays) <= {"outputs", "row_ids"}:
         raise FileFormatError(
-            f"{source.name} with arrays {', '.join(arrays)}", "outputs, and perhaps row_ids"
+            f"{file.name} with arrays {', '.join(list(arrays)[:12])}", "outputs, and perhaps row_ids"
         )
     ids, values = arrays.get("row_ids"), arrays["outputs"]
     if ids is not None and (values.ndim == 0 or ids.shape != values.shape[:1]):
         raise FileFormatError(
-            f"{source.name} with row_ids of shape {ids.shape} for outputs of shape {values.shape}",
+            f"{file.name} with row_ids of shape {ids.shape} for outputs of shape {values.shape}",
             "one id for each row of outputs",
         )
-    roles = ColumnRoles(source.name, None if ids is None else ("row_ids",), outputs=("outputs",))
-    return ids, values, roles
+    if ids is not None:
+        values = values[places_in_file(ids, wanted, file.name)]
+    roles = ColumnRoles(file.name, None if ids is None else ("row_ids",), outputs=("outputs",))
+    values = checked_outputs(values, len(wanted), file.name)
+    return OutputsFile(values, roles, tuple(map(str, range(values.shape[1] if values.ndim > 1 else 1))))
 
 
-def _read_table(file: Tabular, id_column: str | None) -> _Read:
-    names = file.header or ()
-    if id_column is not None and id_column not in names:
+def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFile:
+    """Read a row for each individual."""
+    ids = find_ids(file.header, ask.ids, file.width, file.name)
+    outputs = _output_columns(file, ask, ids)
+    taken, notes = _numbers_or_texts(file, ids, outputs)
+    frame = taken.frame
+    if ask.outputs is None:
+        if len(outputs) > 1:
+            refuse_counts(file.header, outputs, frame, file.name, "an output", "output_columns")
+        _refuse_unlike(file, outputs)
+    names = joined_ids([id_array(frame[str(position)]) for position in ids])
+    known = {str(one) for one in wanted}
+    first = (file.header or ("",))[ids[0]]
+    if ask.ids is None and first in known - {str(name) for name in np.asarray(names).tolist()}:
         raise FileFormatError(
-            f"{file.name} with columns {', '.join(names)}", f"a column {id_column!r} of ids"
+            f"{file.name} begins with the outputs of {first!r}", "a header first, such as id,score"
         )
-    if file.width < 2:
+    rows = places_in_file(np.asarray(names), wanted, file.name)
+    labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
+    columns = frame.select(map(str, outputs))
+    if are_lists(columns, labels, ask.kind, file.name):
+        lists = np.stack([id_array(columns[str(k)]) for k in outputs], axis=1)
+        return OutputsFile(lists[rows], roles, labels, "top-n", (note_on_lists(len(outputs)),))
+    if any(not kind.is_numeric() for kind in columns.dtypes):
+        raise _no_numbers(file, ids, outputs)
+    values = columns.to_numpy()[rows].astype(np.float64)
+    values = checked_outputs(values.ravel() if len(outputs) == 1 else values, len(wanted), file.name)
+    return OutputsFile(values, roles, labels, "numbers", (*taken.notes, *notes))
+
+
+def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int]) -> list[int]:
+    """Return the positions of the outputs, as the caller said or all that are nothing else."""
+    said, left_out = (
+        [position_of(column, file.header, file.width, file.name) for column in given or ()]
+        for given in (ask.outputs, ask.exclude)
+    )
+    others = [position for position in range(file.width) if position not in (*ids, *left_out)]
+    outputs = said or others
+    if not outputs:
         raise FileFormatError(
-            f"{file.name} with the one column {names[0]!r}", "a column of ids and one of outputs"
+            f"{file.name} with the one column {file.names([0])[0]!r}", "a column of ids and one of outputs"
         )
-    position = 0 if id_column is None else names.index(id_column)
-    numbers = [other for other in range(file.width) if other != position]
-    frame = file.take([position], numbers, False)
-    values = frame.select(str(number) for number in numbers).to_numpy()
-    roles = file.roles(ids=[position], outputs=numbers)
-    return id_array(frame[str(position)]), values.ravel() if len(numbers) == 1 else values, roles
+    if set(outputs) & {*ids, *left_out} or len(set(outputs)) < len(outputs):
+        raise FileFormatError(
+            f"columns {listing(file.names(outputs))} of {file.name} as outputs, ids or left out",
+            "each column as one of these, once",
+        )
+    return outputs
+
+
+def _numbers_or_texts(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> tuple[Taken, list[str]]:
+    """Take outputs as numbers; where they are words, two-valued ones as 1 and 0, several others as they stand."""
+    import polars as pl
+
+    try:
+        return file.take(Wanted(ids=ids, numbers=outputs)), []
+    except InputError:
+        taken = file.take(Wanted(ids=ids, texts=outputs))
+        columns = [taken.frame[str(position)].str.strip_chars().fill_null("") for position in outputs]
+        if any((column == "").any() for column in columns):
+            raise
+        valued = [found for column in columns if (found := two_valued(column.to_list())) is not None]
+        if len(valued) == len(columns):
+            numbers = [
+                pl.Series(str(position), values)
+                for position, (values, _) in zip(outputs, valued, strict=True)
+            ]
+            return Taken(taken.frame.with_columns(numbers)), list(dict.fromkeys(note for _, note in valued))
+        if len(outputs) == 1:
+            raise
+        return taken, []
+
+
+def _refuse_unlike(file: Tabular, outputs: Sequence[int]) -> None:
+    """Raise where some columns are called like outputs and others are not: id,age,score has one output, not two."""
+    names = file.names(outputs)
+    called = [name for name in names if is_output(name)]
+    if called and len(called) < len(names):
+        raise FileFormatError(
+            f"columns {listing(names)} of {file.name}, of which {listing(called)} looks like an output",
+            "to be told which are outputs",
+            f"give {option('output_columns', repr(','.join(called)))}, or {option('exclude')}",
+        )
+
+
+def _no_numbers(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> InputError:
+    """Return the fault that reading the outputs as numbers has."""
+    try:
+        file.take(Wanted(ids=ids, numbers=outputs))
+    except InputError as fault:
+        return fault
+    return FileFormatError(f"outputs of {file.name} that are no numbers", "numbers")

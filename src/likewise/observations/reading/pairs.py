@@ -7,12 +7,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError
-from likewise.observations.reading.columns import Column, find_roles
-from likewise.observations.reading.layouts import id_array
-from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
-from likewise.observations.reading.text import recognise
-from likewise.observations.reading.unpack import Source, unpack
+from likewise.observations.reading.columns import Column
+from likewise.observations.reading.delimited import Wanted
+from likewise.observations.reading.formats import open_columns
+from likewise.observations.reading.layouts import Choices, id_array, roles_of_pairs
+from likewise.observations.reading.text import TextOptions
+from likewise.observations.reading.unpack import unpack
 
 
 def read_pairs(
@@ -28,7 +28,7 @@ def read_pairs(
     Parameters
     ----------
     path : path-like
-        Delimited text or Parquet, also inside gzip or zip.
+        Delimited text, JSON lines or Parquet, also inside gzip or zip; ``~`` is the home folder, ``-`` standard input.
     user, item : str or int, optional
         Columns by name, or by position counted from 0. By default found by their usual names; where the first line has no
         such names, it is a pair like the others and the first two fields are meant.
@@ -54,38 +54,11 @@ def read_pairs(
     >>> read_pairs(file)
     (array([1, 2]), array([10, 20]))
     """
-    source = unpack(path, "pairs")
-    wanted = {"user": user, "item": item}
-    file = open_parquet(source) if is_parquet(source) else _open_text(source, wanted, separator, encoding)
-    roles = _roles(file, wanted)
-    frame = file.take(list(roles.values()), [], False)
-    rows, columns = (id_array(frame[str(position)]) for position in roles.values())
+    choices = Choices(
+        format="pairs", user=user, item=item, text=TextOptions(separator=separator, encoding=encoding)
+    )
+    file = open_columns(unpack(path, "pairs"), choices.text, choices.is_header)
+    positions = list(roles_of_pairs(file, choices).values())
+    frame = file.take(Wanted(ids=positions)).frame
+    rows, columns = (id_array(frame[str(position)]) for position in positions)
     return rows, columns
-
-
-def _open_text(
-    source: Source, wanted: dict[str, Column | None], separator: str | None, encoding: str
-) -> Tabular:
-    """Take the first line for a header only if it names a user and an item, or the caller does: ids may be words too."""
-    named = any(isinstance(column, str) for column in wanted.values())
-    has_header = named or _names_both(source, separator, encoding)
-    return open_text(source, separator, has_header, encoding)
-
-
-def _names_both(source: Source, separator: str | None, encoding: str) -> bool:
-    text = recognise(source, separator, False, encoding)
-    _, first = next(text.records())
-    try:
-        find_roles(first, len(first), {"user": None, "item": None}, source.name)
-    except FileFormatError:
-        return False
-    return True
-
-
-def _roles(file: Tabular, wanted: dict[str, Column | None]) -> dict[str, int]:
-    if file.header is None:
-        wanted = {
-            role: position if given is None else given
-            for position, (role, given) in enumerate(wanted.items())
-        }
-    return find_roles(file.header, file.width, wanted, file.name)

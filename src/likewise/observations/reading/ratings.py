@@ -1,40 +1,25 @@
-"""Read a sparse matrix that SciPy saved; nothing in the file is executed."""
+"""Read observations from a file."""
 
 from __future__ import annotations
 
-import io
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
+from typing import Literal
 
-from scipy import sparse
-
-from likewise.errors import FileFormatError
+from likewise.errors import ValueRangeWarning
 from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.convert import to_table
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.observations.reading.columns import Column
-from likewise.observations.reading.layouts import Choices, Layout, read_grid, read_triplets, read_wide
-from likewise.observations.reading.tabular import Tabular, is_parquet, open_parquet, open_text
-from likewise.observations.reading.unpack import ARRAY_DAMAGE, Source, is_npz, unpack
+from likewise.observations.reading.doubtful_values import doubts, note_on_lowest
+from likewise.observations.reading.formats import ArrayFile, open_file
+from likewise.observations.reading.layouts import Choices, Layout, read_triplets, read_wide
+from likewise.observations.reading.text import Quote, TextOptions
+from likewise.observations.reading.unpack import Source, unpack
 from likewise.observations.table import DuplicateRule, Table, without_value
 from likewise.observations.value_range import RangeChoice
-
-
-def read_npz(source: Source) -> Table:
-    """Read what `scipy.sparse.save_npz` wrote.
-
-    Raises
-    ------
-    FileFormatError
-        Damaged; not a sparse matrix; an object array, which would have to be unpickled.
-    """
-    try:
-        matrix = sparse.load_npz(io.BytesIO(source.data))  # never unpickles
-    except ARRAY_DAMAGE as error:
-        raise FileFormatError(
-            f"{source.name} holds no sparse matrix ({error})", "a file written by scipy.sparse.save_npz"
-        ) from error
-    return to_table(matrix)
 
 
 def read_ratings(
@@ -46,39 +31,49 @@ def read_ratings(
     rating: Column | None = None,
     columns: Sequence[Column] | None = None,
     id_columns: Column | Sequence[Column] | None = None,
+    exclude: Column | Sequence[Column] | None = None,
     missing_value: float | None = None,
+    missing: Sequence[str] | None = None,
     value_range: RangeChoice = None,
     shape: tuple[int, int] | None = None,
     duplicates: DuplicateRule = "error",
     separator: str | None = None,
     header: bool | None = None,
     encoding: str = "utf-8",
+    decimal: Literal[".", ","] | None = None,
+    quote: Quote | None = None,
 ) -> ObservedMatrix:
     r"""Read observations from a file; most files need nothing but their path.
 
-    Three layouts are read. **Triplets**, one line an observation: MovieLens ``ratings.dat`` (``::``, with or without
-    time) and ``u.data`` (tabs), any delimited text with or without a header, Parquet. **Wide** tables, one row an
-    individual under a header, as of applicants and their marks: name the ``columns``. **Grids** of bare numbers, one row
-    an individual. Besides, ``.npz`` files of `scipy.sparse.save_npz`. Any of these may be inside gzip or zip. What a
-    file is, is found by looking into it, not by its name.
+    Four layouts are read. **Triplets**, one line an observation: MovieLens ``ratings.dat`` (``::``, with or without
+    time) and ``u.data`` (tabs), Netflix blocks, JSON lines, any delimited text with or without a header, Parquet. **Pairs**, the same without a
+    value, as of clicks: only if the caller says so. **Wide** tables, one row an individual under a header, as of applicants and their marks: name
+    the ``columns``. **Grids** of bare numbers, one row an individual. Besides, ``.npz`` files of `scipy.sparse.save_npz`, and ``.npy``. Any of
+    these may be inside gzip or zip. What a file is, is found by looking into it, not by its name.
 
     Parameters
     ----------
     path : path-like
-    format : {"triplets", "wide", "grid"}, optional
-        The layout, where looking would go wrong: a grid of three or four columns looks like triplets.
+        ``~`` is the home folder, ``-`` standard input.
+    format : {"triplets", "pairs", "wide", "grid"}, optional
+        The layout, where looking would go wrong: a grid of three or four columns looks like triplets. ``"pairs"`` counts each line as a value of
+        1 on the range 0 to 1.
     user, item, rating : str or int, optional
         Columns of triplets, by name or by position counted from 0. By default found by their usual names (``userId``,
         ``movie_id``, ``stars``...), or, where there is no header, the first three.
     columns : sequence of str or int, optional
-        The features of a wide table, in this order. By default all but `id_columns`. An empty cell, or one that says NA,
-        NaN or null, is missing.
+        The features of a wide table or a grid, in this order. By default all but `id_columns` and `exclude`; then a column that is called like an
+        id or an index, or that counts the rows, is refused. An empty cell, or one that says NA, null, ? and the like, is missing.
     id_columns : str, int, or sequence of them, optional
         What names the individuals of a wide table; the parts of several are joined by ``/``. By default rows are
         numbered from 0.
+    exclude : str, int, or sequence of them, optional
+        Columns of a wide table that are no features.
     missing_value : float, optional
-        A value that stands for "missing", such as 0 in a grid. Never assumed: without it every number is an observation. It is taken out
+        A number that stands for "missing", such as 0 in a grid. Never assumed: without it every number is an observation. It is taken out
         before `duplicates` are looked for: a pair with an observation and a missing value has that observation, whichever comes last.
+    missing : sequence of str, optional
+        Words that stand for "missing", in place of the usual ones; in triplets, where nothing is missing by default, such lines are left out.
     value_range : (low, high), ValueRange, or "per-column", optional
         See `ObservedMatrix`.
     shape : (int, int), optional
@@ -90,12 +85,16 @@ def read_ratings(
     header : bool, optional
         Whether the first line names the columns. By default found by looking for numbers in it.
     encoding : str
+    decimal : {".", ","}, optional
+        What separates the decimals; the other one, a blank or an apostrophe may separate thousands. By default found by looking at the numbers.
+    quote : {'"', "'", "none"}, optional
+        What encloses fields. By default ``"`` if any field starts with it.
 
     Returns
     -------
     ObservedMatrix
-        With the ids of the file: integers where all are written as integers are, else text. Its `notes` say what was
-        found or inferred.
+        With the ids of the file: integers where all are written as integers are, else text. Its `roles` say which columns were read as what, its
+        `notes` what was found or inferred.
 
     Raises
     ------
@@ -119,39 +118,39 @@ def read_ratings(
         user=user,
         item=item,
         rating=rating,
-        columns=None if columns is None else tuple(columns),
-        id_columns=(id_columns,) if isinstance(id_columns, str | int) else tuple(id_columns or ()),
+        columns=columns,  # type: ignore[arg-type]  # made a tuple there
+        id_columns=id_columns,  # type: ignore[arg-type]
+        exclude=exclude,  # type: ignore[arg-type]
         missing_value=missing_value,
         shape=shape,
         duplicates=duplicates,
-        separator=separator,
-        header=header,
-        encoding=encoding,
+        text=TextOptions(separator, header, encoding, decimal, quote, missing),  # type: ignore[arg-type]
     )
-    observed = ObservedMatrix.from_table(_read(unpack(path), choices), value_range)
-    if choices.layout(False) == "wide":
+    table, layout = _read(unpack(path), choices)
+    found = list[str]()
+    if value_range is None and missing_value is None:
+        found = doubts(table, of_table=layout in ("wide", "grid") and columns is None)
+        notes = [] if found or layout != "triplets" else note_on_lowest(table.values.data)
+        table = replace(
+            table, notes=(*table.notes, *(str(ValueRangeWarning(doubt)) for doubt in found), *notes)
+        )
+    if layout == "pairs" and value_range is None:
+        value_range = (0, 1)
+    observed = ObservedMatrix.from_table(table, value_range)
+    for doubt in found:
+        warnings.warn(doubt, ValueRangeWarning, stacklevel=2)
+    if layout == "wide":
         warn_of_unlike_columns(observed, stacklevel=2)
     return observed
 
 
-def _read(source: Source, choices: Choices) -> Table:
-    if is_npz(source.data):
-        choices.refuse_idle(source.name, "matrix")
-        return without_value(read_npz(source), choices.missing_value)
-    if is_parquet(source):
-        return _read_columns(open_parquet(source), choices)
-    of_triplets = any(column is not None for column in choices.roles.values())
-    text = open_text(source, choices.separator, choices.has_header, choices.encoding, of_triplets)
-    return _read_columns(text, choices, "text")
-
-
-def _read_columns(file: Tabular, choices: Choices, *kinds: str) -> Table:
-    layout = choices.layout(file.is_bare)
-    choices.refuse_idle(file.name, layout, *kinds)
-    if layout == "triplets":
-        return read_triplets(file, choices)
-    if layout == "wide":
-        table = read_wide(file, choices.columns, choices.id_columns)
-    else:
-        table = read_grid(file, note_if_full=choices.missing_value is None)
-    return without_value(table, choices.missing_value)
+def _read(source: Source, choices: Choices) -> tuple[Table, Layout | Literal["matrix"]]:
+    file = open_file(source, choices.text, choices.is_header)
+    if isinstance(file, ArrayFile):
+        choices.refuse_idle(file.name, "matrix")
+        return without_value(to_table(file.matrix()), choices.missing_value), "matrix"
+    layout = choices.layout(file)
+    choices.refuse_idle(file.name, layout, *["text"] * file.is_text)
+    if layout in ("triplets", "pairs"):
+        return read_triplets(file, choices), layout
+    return read_wide(file, choices, layout), layout

@@ -1,4 +1,4 @@
-"""Recognise delimited text: its encoding, what separates its fields, and whether its first line names them."""
+"""Recognise delimited text: its encoding, what separates its fields, what encloses them, and whether its first line names them."""
 
 from __future__ import annotations
 
@@ -6,43 +6,114 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from likewise.errors import FileFormatError, option
+from likewise.observations.reading.numerals import could_be_number
 from likewise.observations.reading.unpack import Source
 
 _SEPARATORS = ("\t", ",", ";", "|")
 _UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
 """Stand-ins for a separator of several bytes, which no fast parser splits at; the first that does not occur is used."""
-MISSING_WORDS = ("NA", "N/A", "na", "null", "NULL", "None", "nan", "NaN", "NAN")
-"""What stands for a missing cell, besides an empty one, where cells may be missing."""
+
+_EXCEL = re.compile(rb'"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
+"""A first line that tells Excel the separator, and says nothing else."""
 
 _SHOWN = 60
 """How many characters of an offending line are shown."""
 
+Quote = Literal['"', "'", "none"]
+"""What encloses fields; with "none", a quote is a character like any other."""
+
+IsHeader = Callable[[list[str]], bool]
+"""Whether the fields of the first line name the columns."""
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What a caller can say about delimited text; by default all of it is found by looking into the file.
+
+    Parameters
+    ----------
+    separator : str, optional
+        What separates fields, one character or more. By default the one that splits the first line into the most fields.
+    header : bool, optional
+        Whether the first line names the columns.
+    encoding : str
+    decimal : {".", ","}, optional
+        What separates the decimals; the other one may then separate thousands. By default found by looking at the numbers.
+    quote : {'"', "'", "none"}, optional
+        What encloses fields. By default ``"`` if any field starts with it.
+    missing : sequence of str, optional
+        Words that stand for a missing cell, in place of NA, null, ?, - and the like. An empty cell is missing in any case.
+
+    Raises
+    ------
+    FileFormatError
+        An option that is none of these.
+    """
+
+    separator: str | None = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+    decimal: Literal[".", ","] | None = None
+    quote: Quote | None = None
+    missing: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("separator", str), ("header", bool), ("encoding", str)):
+            given = getattr(self, name)
+            if not isinstance(given, kind) and (given is not None or name == "encoding"):
+                raise FileFormatError(option(name, repr(given)), f"a {kind.__name__}")
+        if self.separator is not None and not self.separator.strip("\r\n"):
+            raise FileFormatError(f"separator {self.separator!r}", "one character or more, no line end")
+        for name, known in (("decimal", (".", ",")), ("quote", ('"', "'", "none"))):
+            if getattr(self, name) not in (None, *known):
+                raise FileFormatError(
+                    option(name, repr(getattr(self, name))), f"one of {', '.join(map(repr, known))}"
+                )
+        if self.missing is not None:
+            object.__setattr__(self, "missing", _words(self.missing))
+
+
+PLAIN_TEXT = TextOptions()
+"""Nothing said: everything is found by looking."""
+
+
+def _words(given: object) -> tuple[str, ...]:
+    words = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
+    if words and all(isinstance(word, str) for word in words):
+        return words
+    raise FileFormatError(option("missing", repr(given)), "words, such as ('?', 'NA')")
+
 
 @dataclass(frozen=True, eq=False)
 class DelimitedText:
-    """The lines of a file below its header, ready to be parsed.
+    r"""The lines of a file below its header, ready to be parsed.
 
     Parameters
     ----------
     name : str
         What to call the file in messages.
     body : bytes
-        UTF-8, without header and without blank lines at its end.
+        UTF-8, lines ended by ``\n``, without header and without blank lines at its end.
     separator : str
         One character.
     shown_separator : str
         What the file itself has there.
     quote : str or None
         What encloses fields, if any field is enclosed.
+    has_plain_quotes : bool
+        Whether every parser would read the quotes alike; see `are_plain`.
     header : tuple of str or None
     width : int
         How many fields the first line has.
     first_line : int
         Which line of the file the body starts with, counted from 1.
+    options : TextOptions
+        What the caller said.
     """
 
     name: str
@@ -50,87 +121,158 @@ class DelimitedText:
     separator: str
     shown_separator: str
     quote: str | None
+    has_plain_quotes: bool
     header: tuple[str, ...] | None
     width: int
     first_line: int
+    options: TextOptions
 
-    def records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the line number and the fields of each record: slow, for finding out what is wrong."""
-        lines = io.StringIO(self.body.decode(), newline="")
-        for line, record in _records(self.name, lines, self.separator, self.quote):
+    def records(self, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+        """Yield the line number and the fields of each record: slow, for odd quotes and for finding out what is wrong."""
+        lines = io.TextIOWrapper(io.BytesIO(self.body), "utf-8", newline="\n")
+        escape = None if self.has_plain_quotes else _escape(self.body)
+        for line, record in _records(self.name, lines, self.separator, self.quote, escape, strict):
             yield self.first_line + line - 1, record
 
     def as_in_file(self, record: list[str]) -> str:
         """Write a record as the file has it, cut short."""
-        line = self.shown_separator.join(record)
-        return repr(line if len(line) <= _SHOWN else line[:_SHOWN] + "...")
+        return repr(shortened(self.shown_separator.join(record)))
+
+    @property
+    def n_lines(self) -> int:
+        """How many lines the body has."""
+        return self.body.count(b"\n") + 1
 
 
-def recognise(
-    source: Source, separator: str | None, has_header: bool | None, encoding: str, of_triplets: bool = False
-) -> DelimitedText:
+def shortened(text: str) -> str:
+    """Cut a text that is too long for a message."""
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def recognise(source: Source, options: TextOptions, is_header: IsHeader) -> DelimitedText:
     """Find out how a text file is laid out.
 
     Parameters
     ----------
     source : Source
-    separator : str or None
-        None to take the one that splits the first line into the most fields.
-    has_header : bool or None
-        None to look for numbers in the first line.
-    encoding : str
-    of_triplets : bool
-        Whether the caller says that each line holds a triplet, however many fields it has.
+    options : TextOptions
+    is_header : callable
+        Asked about the fields of the first line, unless the caller said whether there is a header.
 
     Raises
     ------
     FileFormatError
         Binary; not in this encoding; not split by this separator; a header without rows.
     """
-    data = _as_utf8(source, encoding)
+    data = _as_utf8(source, options.encoding)
     body = data.lstrip(b"\r\n")
     first_line = data[: len(data) - len(body)].count(b"\n") + 1
-    body = body.rstrip(b"\r\n")
-    if b"\r" in body and b"\n" not in body:
-        body = body.replace(b"\r", b"\n")
-    shown = separator or _likeliest_separator(_line(body))
+    separator = options.separator
+    if excel := _EXCEL.match(body):
+        body, first_line = body[excel.end() :], first_line + 1
+        separator = separator or excel[1].decode("latin-1")
+    body = _without_blank_end(_with_one_line_end(body))
+    if not body:
+        raise FileFormatError(f"{source.name} has no rows", "at least one observation")
+    shown = separator or _likeliest_separator(body.partition(b"\n")[0].decode())
     body, single = _with_one_byte_separator(body, shown)
-    quote = None if len(shown) > 1 else _quote(body, single)
-    _, fields = next(_records(source.name, [_line(body)], single, quote))
-    if has_header or (has_header is None and _looks_like_header(fields, of_triplets)):
-        body = body.partition(b"\n")[2]
+    quote = _quote(body, single, options.quote, can_enclose=len(shown) == 1)
+    is_plain = quote is None or are_plain(quote, body, single)
+    lines = io.TextIOWrapper(io.BytesIO(body), "utf-8", newline="\n")
+    n_taken, fields = next(_records(source.name, lines, single, quote, None if is_plain else _escape(body)))
+    has_header = is_header(fields) if options.header is None else options.header
+    header = None
+    if has_header:
+        header = tuple(field.strip() for field in fields)
+        body = _after_lines(body, n_taken)
+        first_line += n_taken
         if not body:
             raise FileFormatError(f"{source.name} has a header and no rows", "at least one observation")
-        header = tuple(field.strip() for field in fields)
-        return DelimitedText(source.name, body, single, shown, quote, header, len(fields), first_line + 1)
-    return DelimitedText(source.name, body, single, shown, quote, None, len(fields), first_line)
+    return DelimitedText(
+        source.name, body, single, shown, quote, is_plain, header, len(fields), first_line, options
+    )
 
 
 def _records(
-    name: str, lines: Iterable[str], separator: str, quote: str | None
+    name: str,
+    lines: Iterable[str],
+    separator: str,
+    quote: str | None,
+    escape: str | None,
+    strict: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
     if quote is None:
         reader = csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE)
     else:
-        reader = csv.reader(lines, delimiter=separator, quotechar=quote)
+        reader = csv.reader(lines, delimiter=separator, quotechar=quote, escapechar=escape, strict=strict)
     try:
         for record in reader:
             yield reader.line_num, record
     except csv.Error as error:
-        raise FileFormatError(f"{name} cannot be split into fields ({error})", "delimited text") from error
+        raise FileFormatError(
+            f"{name} cannot be split into fields at line {reader.line_num} ({error})",
+            "delimited text",
+            f"where quotes enclose nothing, give {option('quote', repr('none'))}",
+        ) from error
 
 
-def _quote(body: bytes, separator: str) -> str | None:
+def _quote(body: bytes, separator: str, given: Quote | None, can_enclose: bool) -> str | None:
     """Return the quoting character if any field starts with it: a quote inside a field, as of inches, encloses nothing."""
-    if b'"' not in body:
+    quote = given or ('"' if can_enclose else "none")
+    if quote == "none" or quote.encode() not in body:
         return None
     starts = (b"\n", separator.encode())
-    return '"' if body[:1] == b'"' or any(start + b'"' in body for start in starts) else None
+    mark = quote.encode()
+    return quote if body.startswith(mark) or any(start + mark in body for start in starts) else None
 
 
-def _line(body: bytes) -> str:
-    end = body.find(b"\n")
-    return (body if end < 0 else body[:end]).decode().rstrip("\r")
+def _escape(body: bytes) -> str | None:
+    """Return what stands before a quote within a field, if it is not another quote."""
+    return "\\" if b'\\"' in body else None
+
+
+def are_plain(quote: str, body: bytes, separator: str) -> bool:
+    """Return whether quotes open at the start of a field, close at its end, and are doubled within: what every parser reads alike.
+
+    Counted through the file, every other quote closes; a doubled one closes and opens again at once.
+    """
+    import numpy as np
+
+    content = np.frombuffer(body, dtype=np.uint8)
+    places = np.flatnonzero(content == ord(quote))
+    if places.size % 2:
+        return False
+    opening, closing = places[::2], places[1::2]
+    ends = np.frombuffer((separator + "\n" + quote).encode(), dtype=np.uint8)
+    before = content[np.maximum(opening, 1) - 1]
+    after = content[np.minimum(closing + 1, content.size - 1)]
+    opens = np.isin(before, ends) | (opening == 0)
+    closes = np.isin(after, ends) | (closing == content.size - 1)
+    return bool(opens.all() and closes.all())
+
+
+def _after_lines(body: bytes, n_lines: int) -> bytes:
+    start = 0
+    for _ in range(n_lines):
+        end = body.find(b"\n", start)
+        if end < 0:
+            return b""
+        start = end + 1
+    return body[start:]
+
+
+def _with_one_line_end(body: bytes) -> bytes:
+    if b"\r" not in body:
+        return body
+    return body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _without_blank_end(body: bytes) -> bytes:
+    """Cut off lines at the end that are empty or hold nothing but spaces."""
+    end = len(body.rstrip(b"\n"))
+    while end and not body[(start := body.rfind(b"\n", 0, end) + 1) : end].strip(b" "):
+        end = max(start - 1, 0)
+    return body[:end]
 
 
 def _as_utf8(source: Source, encoding: str) -> bytes:
@@ -162,16 +304,22 @@ def _extends_ascii(encoding: str) -> bool:
         return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
     except UnicodeError:
         return False
-    except LookupError as error:
+    except (LookupError, ValueError) as error:  # ValueError: a name that holds a null
         raise FileFormatError(f"unknown encoding {encoding!r}", "for example utf-8 or latin-1") from error
 
 
 def _likeliest_separator(line: str) -> str:
-    """Prefer MovieLens's own; blanks, which names may contain, come last."""
-    if "::" in line:
+    """Prefer MovieLens's own; blanks, which names may contain, come last. What quotes enclose does not count."""
+    bare = re.sub('"[^"]*"', "", line)
+    if "::" in bare:
         return "::"
-    most = max(_SEPARATORS, key=line.count)
-    return most if most in line else " "
+    most = max(_SEPARATORS, key=bare.count)
+    if most == ",":
+        # 1,5;2;3,5 has as many commas, but those are decimal ones.
+        for other in ("\t", ";"):
+            if other in bare and all(could_be_number(field) for field in bare.split(other)):
+                return other
+    return most if most in bare else " "
 
 
 def _with_one_byte_separator(body: bytes, shown: str) -> tuple[bytes, str]:
@@ -189,25 +337,4 @@ def _single_spaced(body: bytes) -> bytes:
     """Make runs of blanks, as in columns aligned for the eye, one space each."""
     if b"  " in body or b"\t" in body:
         body = re.sub(rb"[ \t]+", b" ", body)
-    return re.sub(rb" ?(\r?\n) ?", rb"\1", body).lstrip(b" ")
-
-
-def _looks_like_header(fields: list[str], of_triplets: bool) -> bool:
-    """Tell names from data: a triplet with text for ids still has a number for its rating, bare numbers nothing else."""
-    if of_triplets or len(fields) in (3, 4):
-        return not any(is_number(field) for field in fields)
-    return not all(is_number(field) or is_missing(field) for field in fields)
-
-
-def is_number(text: str) -> bool:
-    """Return whether text is a number in the notation that parsers of tables accept (so not ``1_000``)."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
-
-
-def is_missing(text: str) -> bool:
-    """Return whether a cell is empty or holds a word for that."""
-    return not text.strip() or text in MISSING_WORDS
+    return re.sub(rb" ?\n ?", b"\n", body).strip(b" ")

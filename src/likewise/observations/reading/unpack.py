@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -46,6 +47,21 @@ _ALIKE = 0.8
 
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 
+_DEEPEST = 4
+"""Layers of compression that are removed: a file can be made to hold itself."""
+
+_CHUNK = 2**24
+
+_STANDARD_INPUT = "-"
+
+_IN_MEMORY = {
+    "observations": "what is in memory already is for ObservedMatrix(...) where each row is an individual, and for "
+    "ObservedMatrix.from_triplets(users, items, values) where each row is one observation",
+    "outputs": "what is in memory already is for likewise.audit(..., outputs=...)",
+    "groups": "what is in memory already is for likewise.audit(..., groups=...)",
+}
+"""What to call for something that needs no file."""
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -58,26 +74,63 @@ class Source:
 def unpack(path: str | PathLike[str], holds: str = "observations") -> Source:
     """Read a file whole, and decompress it.
 
+    Parameters
+    ----------
+    path : path-like
+        ``~`` is the home folder; ``-`` is standard input.
+    holds : str
+        For the message.
+
     Raises
     ------
     FileFormatError
-        Missing, a directory, unreadable, empty; a damaged archive; a zip that does not hold exactly one file.
+        No path; missing, a directory, unreadable, empty; a damaged archive; a zip that does not hold exactly one file.
     MemoryLimitError
         If it would not fit into the memory that is available.
     """
-    file = Path(fspath(path))
-    source = Source(file.name, _content(file, holds))
-    while (inner := _unwrapped(source)) is not None:
+    source = _content(path, holds)
+    for _ in range(_DEEPEST):
+        if (inner := _unwrapped(source)) is None:
+            break
         source = inner
+    else:
+        raise FileFormatError(
+            f"{source.name}, compressed more than {_DEEPEST} times", "a file", "unpack it first"
+        )
     if not source.data or source.data.isspace():
         raise FileFormatError(f"{source.name} is empty", f"a file of {holds}")
     return source
 
 
-def _content(file: Path, holds: str) -> bytes:
-    if file.is_dir():
-        raise FileFormatError(f"{file} is a directory", "a file", _listing(file))
+def _content(path: str | PathLike[str], holds: str) -> Source:
+    if not isinstance(path, str | PathLike) or not isinstance(fspath(path), str):
+        raise _no_path(path, holds)
+    if fspath(path) == _STANDARD_INPUT:
+        return _standard_input(holds)
     try:
+        file = Path(path).expanduser()
+    except RuntimeError as error:  # the home of nobody
+        raise FileFormatError(f"no file {str(path)!r}", f"a path to a file of {holds}") from error
+    return Source(file.name, _bytes(file, holds))
+
+
+def _no_path(given: object, holds: str) -> FileFormatError:
+    return FileFormatError(
+        f"{type(given).__name__} instead of a path", f"a path to a file of {holds}", _IN_MEMORY.get(holds, "")
+    )
+
+
+def _standard_input(holds: str) -> Source:
+    stream = getattr(sys.stdin, "buffer", None)
+    if stream is None or sys.stdin.isatty():
+        raise FileFormatError("nothing on standard input", f"a file of {holds}", "pipe it in, or give a path")
+    return Source("standard input", stream.read())
+
+
+def _bytes(file: Path, holds: str) -> bytes:
+    try:
+        if file.is_dir():
+            raise FileFormatError(f"{file} is a directory", "a file", _listing(file))
         ensure_fits(file.stat().st_size, f"reading {file.name}", "read a smaller file, or sample it first")
         return file.read_bytes()
     except FileNotFoundError as error:
@@ -85,6 +138,8 @@ def _content(file: Path, holds: str) -> bytes:
         nearest = get_close_matches(file.name, siblings, n=1, cutoff=_ALIKE)
         hint = f"did you mean {file.parent / nearest[0]}?" if nearest else ""
         raise FileFormatError(f"no file {str(file)!r}", f"a path to a file of {holds}", hint) from error
+    except FileFormatError:
+        raise
     except (OSError, ValueError) as error:
         raise FileFormatError(f"{file} cannot be read ({error})", "a file that can be read") from error
 
@@ -98,25 +153,42 @@ def _unwrapped(source: Source) -> Source | None:
     """Remove one layer of compression; None where there is none."""
     if source.data.startswith(_GZIP):
         return Source(source.name.removesuffix(".gz"), _gunzipped(source))
-    if source.data.startswith(_ZIP) and not is_npz(source.data):
+    if source.data.startswith(_ZIP) and not is_npz(source.data) and not is_workbook(source.data):
         return _only_member(source)
     return None
 
 
 def _gunzipped(source: Source) -> bytes:
+    """Decompress a piece at a time: nothing in the file says how large it becomes, and 3 MB can become 3 GB."""
+    pieces, size = list[bytes](), 0
     try:
-        return gzip.decompress(source.data)
+        with gzip.GzipFile(fileobj=io.BytesIO(source.data)) as stream:
+            while piece := stream.read(_CHUNK):
+                pieces.append(piece)
+                size += len(piece)
+                # What is there already counts as used; joining the pieces needs their size once more.
+                ensure_fits(size, f"unpacking {source.name}", "sample it first")
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(f"{source.name} is damaged ({error})", "a whole gzip file") from error
+    return b"".join(pieces)
+
+
+def _members(data: bytes) -> list[str]:
+    try:
+        return zipfile.ZipFile(io.BytesIO(data)).namelist() if data.startswith(_ZIP) else []
+    except ZIP_DAMAGE:
+        return []
 
 
 def is_npz(data: bytes) -> bool:
     """Return whether this is a zip of NumPy arrays."""
-    try:
-        names = zipfile.ZipFile(io.BytesIO(data)).namelist() if data.startswith(_ZIP) else []
-    except ZIP_DAMAGE:
-        return False
+    names = _members(data)
     return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def is_workbook(data: bytes) -> bool:
+    """Return whether this is a zip that Excel wrote."""
+    return "xl/workbook.xml" in _members(data)
 
 
 def _only_member(source: Source) -> Source:

@@ -1,0 +1,142 @@
+"""Values that are probably no values: a code for "missing" among them, or a column that counts something else."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.errors import option
+from likewise.observations.table import Table, Values, keep_entries
+from likewise.observations.value_range import column_extremes
+
+_FREQUENT, _FEWEST_CODES = 0.01, 5
+"""Share and number of the observations from which on one value far outside is a code, and no mistake in typing."""
+
+_MOST = 0.9
+"""Share of the columns with such a value in which it must lie far outside."""
+
+_SAMPLE = 10_000
+"""About how many values are looked at first."""
+
+_BULK = (0.05, 0.95)
+"""Between which quantiles the bulk of the values lies."""
+
+_FEWEST_COLUMNS = 4
+"""How many columns there must be besides one for it to have a scale of its own."""
+
+_FEWEST_VALUES = 3
+"""How many other values there must be for 0 or -1 to be doubted: of 0 and 1, both are values."""
+
+_NOT_RATED = (0.0, -1.0)
+
+
+def doubts(table: Table, *, of_table: bool) -> list[str]:
+    """Return what is so doubtful of the values that a warning is due, with the option that settles it.
+
+    Parameters
+    ----------
+    table : Table
+    of_table : bool
+        Whether each row was one individual, so that a column may be there that is no feature.
+    """
+    values = table.values
+    if not values.nnz or not np.isfinite(values.data).all():
+        return []
+    found = []
+    if (code := _code(values)) is not None:
+        found.append(
+            f"{np.mean(values.data == code):.0%} of the values are {code:g}, far from all others: if it stands for missing, give "
+            f"{option('missing_value', f'{code:g}')}; if it is a value, give {option('value_range', '(low, high)')}"
+        )
+    if of_table and (column := lonely_column(values, code)) is not None:
+        name = table.column_ids[column]
+        found.append(
+            f"column {name!r} has a scale of its own, far outside that of the other {values.shape[1] - 1} columns: if it is no feature, "
+            f"give {option('exclude', repr(name))}; if it is one, {option('value_range', repr('per-column'))}"
+        )
+    return found
+
+
+def note_on_lowest(data: Floats) -> list[str]:
+    """Return a note where 0 or -1 may say that a line of ratings is no rating."""
+    if not data.size or (lowest := _not_rated(data)) is None:
+        return []
+    others = data[data > lowest]
+    return [
+        f"{np.mean(data == lowest):.0%} of the ratings are {lowest:g} and the others {others.min():g} to {others.max():g}: if {lowest:g} "
+        f"stands for not rated, give missing_value={lowest:g}; if it is a rating, give "
+        f"value_range=({lowest:g}, {others.max():g})"
+    ]
+
+
+def _not_rated(data: Floats) -> float | None:
+    """Return 0 or -1 where it is the lowest value, the others are 1 and more (0 and more, if it is -1), and there are several."""
+    lowest = float(data.min())
+    if lowest not in _NOT_RATED:
+        return None
+    others = data[data > lowest]
+    few = np.unique(others[:1000]).size < _FEWEST_VALUES and np.unique(others).size < _FEWEST_VALUES
+    return None if not others.size or few or others.min() < lowest + 1 else lowest
+
+
+def _code(values: Values) -> float | None:
+    """Return a value that is frequent and lies outside the other values of its columns by more than their whole width."""
+    for code in _candidates(values.data[:: max(1, values.nnz // _SAMPLE)]):
+        is_code = values.data == code
+        if is_code.sum() >= max(_FREQUENT * is_code.size, _FEWEST_CODES) and _lies_outside(
+            values, is_code, code
+        ):
+            return float(code)
+    return None
+
+
+def _candidates(sample: Floats) -> list[float]:
+    """Return the frequent values of a sample that lie outside the bulk of its other values by more than its width: quick, and mostly none."""
+    values, count = np.unique(sample, return_counts=True)
+    found = []
+    for code in values[count >= max(_FREQUENT / 2 * sample.size, 2)].tolist():
+        low, high = np.quantile(sample[sample != code], _BULK) if values.size > 1 else (code, code)
+        if code > high + (high - low) or code < low - (high - low):
+            found.append(code)
+    return found
+
+
+def _lies_outside(values: Values, is_code: NDArray[np.bool_], code: float) -> bool:
+    rest = keep_entries(values, ~is_code)
+    if np.unique(rest.data[:1000]).size < _FEWEST_VALUES and np.unique(rest.data).size < _FEWEST_VALUES:
+        return False
+    low, high = column_extremes(rest)
+    has_code = np.bincount(values.indices[is_code], minlength=low.size) > 0
+    judged = has_code & (high > low)
+    if not judged.any():  # columns of one value each: judged together
+        low, high, judged = rest.data.min(keepdims=True), rest.data.max(keepdims=True), np.array([True])
+    width = high[judged] - low[judged]
+    outside = (code > high[judged] + width) | (code < low[judged] - width)
+    return bool(outside.mean() >= _MOST)
+
+
+def lonely_column(values: Values, code: float | None = None) -> int | None:
+    """Return the one column whose values reach far out of what all the others have in common, if there is one.
+
+    A `code` for "missing" is left aside: in a published grid of ratings from -10 to 10, 99 where nobody rated, the first column counts the ratings.
+    """
+    kept = values if code is None else keep_entries(values, values.data != code)
+    low, high = column_extremes(kept)
+    seen = np.flatnonzero(high >= low)
+    if seen.size <= _FEWEST_COLUMNS:
+        return None
+    for bottoms, tops in ((low, high), (-high, -low)):  # far above the others, then far below
+        column = int(seen[np.argmax(tops[seen])])
+        others = seen[seen != column]
+        bottom, top = bottoms[others].min(), tops[others].max()
+        if top > bottom and tops[column] > top + (top - bottom):
+            return column if _are_alike(bottoms[others], tops[others]) else None
+    return None
+
+
+def _are_alike(low: Floats, high: Floats) -> bool:
+    """Return whether columns share a scale: nearly all of them overlap the middle half of their common range."""
+    bottom, top = low.min(), high.max()
+    quarter = (top - bottom) / 4
+    return bool(np.mean((high >= bottom + quarter) & (low <= top - quarter)) >= _MOST)

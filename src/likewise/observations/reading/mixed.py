@@ -1,0 +1,154 @@
+"""Tables of people whose features are numbers and categories, for distances that take both, such as Gower's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import FileFormatError, option
+from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.ids import label_axis
+from likewise.observations.reading.columns import Column, as_columns, position_of, refuse_counts
+from likewise.observations.reading.delimited import Wanted
+from likewise.observations.reading.formats import open_columns
+from likewise.observations.reading.layouts import feature_columns, id_array, joined_ids
+from likewise.observations.reading.numerals import Notation, find_notation
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.unpack import unpack
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NUMERIC = 0.5
+"""Share of the cells that are numbers from which on a column with others is a damaged column of numbers, and no category."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixedTable:
+    """A table of people as it was read.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame, shape (m, n_features)
+        Numbers are Float64, categories String; null where missing.
+    row_ids : ndarray, shape (m,)
+        From the columns of ids, or 0, 1, 2...
+    roles : ColumnRoles
+        Which columns were read as what.
+    notes : tuple of str
+        Which columns are categories, and what else was found.
+    """
+
+    frame: pl.DataFrame
+    row_ids: NDArray[Any]
+    roles: ColumnRoles
+    notes: tuple[str, ...]
+
+
+def read_table(
+    path: str | PathLike[str],
+    *,
+    columns: Column | Sequence[Column] | None = None,
+    id_columns: Column | Sequence[Column] | None = None,
+    exclude: Column | Sequence[Column] | None = None,
+    categories: Column | Sequence[Column] | None = None,
+    text: TextOptions = PLAIN_TEXT,
+) -> MixedTable:
+    r"""Read a table with one row for each individual, whose features are numbers or categories.
+
+    Parameters
+    ----------
+    path : path-like
+        Delimited text with a header, JSON lines or Parquet.
+    columns : str, int, or sequence of them, optional
+        The features; by default all but `id_columns` and `exclude`, as in `read_ratings`.
+    id_columns : str, int, or sequence of them, optional
+        What names the individuals; the parts of several are joined by ``/``.
+    exclude : str, int, or sequence of them, optional
+        Columns that are no features.
+    categories : str, int, or sequence of them, optional
+        Features that are categories although they are written in digits, such as a code of a region.
+    text : TextOptions
+        How delimited text is read.
+
+    Returns
+    -------
+    MixedTable
+
+    Raises
+    ------
+    FileFormatError
+        As `read_ratings`; also a column that is mostly numbers, but not always.
+    ObservationError
+        Individuals that share an id.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("name,age,job\nann,20,cook\nbea,?,nurse\n")
+    >>> people = read_table(file, id_columns="name")
+    >>> people.frame.rows(), people.row_ids.tolist()
+    ([(20.0, 'cook'), (None, 'nurse')], ['ann', 'bea'])
+    >>> people.roles.sentence()
+    'Read people.csv: individuals from name, 2 features from age, job.'
+    """
+    import polars as pl
+
+    file = open_columns(unpack(path, "individuals"), text, lambda _: True)
+    ids, features = feature_columns(
+        file,
+        *(
+            as_columns(given, name)
+            for given, name in ((columns, "columns"), (id_columns, "id_columns"), (exclude, "exclude"))
+        ),
+    )
+    as_said = {
+        position_of(name, file.header, file.width, file.name)
+        for name in as_columns(categories, "categories") or ()
+    }
+    taken = file.take(Wanted(ids=ids, texts=features))
+    read = [
+        _feature(taken.frame[str(position)], file.label(position), text, position in as_said, file.name)
+        for position in features
+    ]
+    frame = pl.DataFrame([column for column, _ in read])
+    if columns is None:
+        numbered = pl.DataFrame(
+            [column.alias(str(position)) for position, (column, _) in zip(features, read, strict=True)]
+        )
+        refuse_counts(file.header, features, numbered, file.name, "a feature", "columns")
+    named = joined_ids([id_array(taken.frame[str(position)]) for position in ids])
+    row_ids = label_axis(named, frame.height, "row") if named is not None else np.arange(frame.height)
+    words = [column.name for column in frame if column.dtype == pl.String]
+    notes = [*taken.notes, *(note for _, found in read for note in found)]
+    notes += [f"categories: {', '.join(words)}"] if words else []
+    return MixedTable(frame, row_ids, file.roles(ids=ids or None, features=features), tuple(notes))
+
+
+def _feature(
+    texts: pl.Series, label: str | int, options: TextOptions, is_category: bool, file: str
+) -> tuple[pl.Series, list[str]]:
+    """Return one column as numbers if it holds them, else as categories."""
+    name = str(label)
+    notation, notes = Notation(missing=options.missing), list[str]()
+    if not is_category:
+        notation, notes = find_notation([texts], options.decimal, options.missing, file)
+    numbers, is_missing = notation.numbers(texts)
+    is_word = numbers.is_null() & ~is_missing
+    if not is_category and not is_word.any():
+        return numbers.alias(name), notes
+    n_words, n_known = int(is_word.sum()), int((~is_missing).sum())
+    if not is_category and n_words < _NUMERIC * n_known:
+        first = texts.filter(is_word)[0]
+        raise FileFormatError(
+            f"column {name!r} of {file}, of whose {n_known:,} cells {n_words:,} are no numbers, such as {first!r}",
+            "numbers, or categories",
+            f"give {option('missing', repr(first))} if that stands for missing, or {option('categories', repr(name))}",
+        )
+    return texts.str.strip_chars().set(is_missing, None).alias(name), []

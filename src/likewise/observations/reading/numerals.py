@@ -1,0 +1,185 @@
+"""Numbers as people write them: decimal commas, separators of thousands, blanks around, words for "missing"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from likewise.errors import FileFormatError, option
+
+if TYPE_CHECKING:
+    import polars as pl
+
+USUAL_MISSING = ("NA", "N/A", "NULL", "NONE", "NAN", "?", ".", "-", "--", "#N/A", "<NA>", "#NA", "NIL")
+"""What stands for a missing cell, besides an empty one, where cells may be missing; in any case of letters."""
+
+_NOTED_MISSING = ("?", ".", "-", "--", "#N/A", "<NA>", "#NA", "NIL")
+"""Of these, what somebody might mean otherwise, so that a note counts it."""
+
+_GROUP = "' \u00a0\u202f"
+"""What separates thousands in some country, besides the comma or the point that is not the decimal sign."""
+
+Decimal = Literal[".", ","]
+
+_EXPONENT = "(?:[eE][+-]?[0-9]+)?"
+_PLAIN = rf"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+){_EXPONENT}|[+-]?(?i:inf|infinity|nan)"
+_GROUPED = {
+    ".": rf"[+-]?[0-9]{{1,3}}(?:[,{_GROUP}][0-9]{{3}})+(?:\.[0-9]*)?",
+    ",": rf"[+-]?(?:(?:[0-9]+|[0-9]{{1,3}}(?:[.{_GROUP}][0-9]{{3}})+)(?:,[0-9]*)?|,[0-9]+){_EXPONENT}",
+}
+_WRITTEN: dict[Decimal, str] = {
+    ".": f"^(?:{_PLAIN}|{_GROUPED['.']})$",
+    ",": f"^(?:{_GROUPED[',']}|[+-]?(?i:inf|infinity|nan))$",
+}
+_IS_PLAIN = f"^(?:{_PLAIN})$"
+
+
+def could_be_number(text: str) -> bool:
+    """Return whether a field holds a number in any of these notations.
+
+    Examples
+    --------
+    >>> [could_be_number(text) for text in ("3.5", " 3,5", "1.234,5", "1_000", "seven")]
+    [True, True, True, False, False]
+    """
+    return any(re.fullmatch(written, text.strip()) for written in _WRITTEN.values())
+
+
+def is_usually_missing(text: str) -> bool:
+    """Return whether a cell is empty or holds a usual word for that."""
+    return not text.strip() or text.strip().upper() in USUAL_MISSING
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How numbers are written in a file.
+
+    Parameters
+    ----------
+    decimal : {".", ","}
+        The other one may separate thousands, as may blanks and apostrophes.
+    missing : tuple of str, optional
+        Words for a missing cell; None for the usual ones.
+
+    Examples
+    --------
+    >>> Notation(",").number("1.234,5"), Notation().number("?")
+    (1234.5, None)
+    """
+
+    decimal: Decimal = "."
+    missing: tuple[str, ...] | None = None
+
+    def is_missing(self, text: str) -> bool:
+        """Return whether a cell is empty or holds a word for that."""
+        bare = text.strip()
+        return not bare or (is_usually_missing(bare) if self.missing is None else bare in self.missing)
+
+    def number(self, text: str) -> float | None:
+        """Return the number that a field holds, or None where it is missing.
+
+        Raises
+        ------
+        ValueError
+            Neither.
+        """
+        if self.is_missing(text):
+            return None
+        bare = text.strip()
+        if not re.fullmatch(_WRITTEN[self.decimal], bare):
+            raise ValueError(f"{text!r} is no number")
+        return float(re.sub(f"[{self._thousands}]", "", bare).replace(",", "."))
+
+    def numbers(self, texts: pl.Series) -> tuple[pl.Series, pl.Series]:
+        """Do the same for a column: the numbers, null where there is none, and a mask of the cells that are missing."""
+        import polars as pl
+
+        bare = texts.str.strip_chars().fill_null("")
+        words = USUAL_MISSING if self.missing is None else self.missing
+        said = bare.str.to_uppercase() if self.missing is None else bare
+        is_missing = (bare == "") | said.is_in(list(words))
+        is_number = bare.str.contains(_WRITTEN[self.decimal]) & ~is_missing
+        plain = bare.str.replace_all(f"[{self._thousands}]", "").str.replace_all(",", ".", literal=True)
+        return plain.set(~is_number, None).cast(pl.Float64).alias(texts.name), is_missing
+
+    @property
+    def _thousands(self) -> str:
+        return (".," if self.decimal == "," else ",.").replace(self.decimal, "") + _GROUP
+
+
+def find_notation(
+    columns: Sequence[pl.Series], decimal: Decimal | None, missing: tuple[str, ...] | None, file: str
+) -> tuple[Notation, list[str]]:
+    """Find out how the numbers of a file are written, from all its columns of numbers together.
+
+    Parameters
+    ----------
+    columns : sequence of polars.Series of text
+    decimal : {".", ","}, optional
+        As the caller said.
+    missing : tuple of str, optional
+        Words for a missing cell; None for the usual ones.
+    file : str
+        For the message.
+
+    Returns
+    -------
+    notation : Notation
+        A file that is written in neither notation gets the plain one, in which the first fault is then found.
+    notes : list of str
+
+    Raises
+    ------
+    FileFormatError
+        Where numbers such as 1,234 can be read in two ways and nothing else in the file decides.
+    """
+    if decimal is not None:
+        return Notation(decimal, missing), []
+    odd = [text for column in columns for text in _odd_numbers(column, Notation(missing=missing))]
+    if not odd:
+        return Notation(missing=missing), []
+    fits = {
+        sign: all(_all_written(column, Notation(sign, missing)) for column in columns) for sign in _WRITTEN
+    }
+    with_comma = next((text for text in odd if "," in text), None)
+    if fits["."] and fits[","] and with_comma is not None:
+        point = Notation(",").number(with_comma)
+        raise FileFormatError(
+            f"numbers such as {with_comma!r} in {file}, which are {point:g} or {Notation().number(with_comma):g}",
+            "numbers that can be read in one way only",
+            f"give {option('decimal', repr(','))} or {option('decimal', repr('.'))}",
+        )
+    if fits["."]:
+        return Notation(".", missing), [f"numbers such as {odd[0]!r} have separators of thousands"]
+    if fits[","]:
+        return Notation(",", missing), [f"numbers such as {with_comma or odd[0]!r} have a decimal comma"]
+    return Notation(missing=missing), []
+
+
+def _odd_numbers(texts: pl.Series, notation: Notation) -> list[str]:
+    """Return what is not written as a plain number; a few of them tell."""
+    bare = texts.drop_nulls().str.strip_chars()
+    odd = bare.filter(~bare.str.contains(_IS_PLAIN)).unique(maintain_order=True)
+    return [text for text in odd.to_list() if not notation.is_missing(text)]
+
+
+def _all_written(texts: pl.Series, notation: Notation) -> bool:
+    numbers, is_missing = notation.numbers(texts)
+    return bool((numbers.is_not_null() | is_missing).all())
+
+
+def note_on_words(columns: Iterable[pl.Series]) -> list[str]:
+    """Say how many cells count as missing because of a word that somebody might mean otherwise."""
+    count: dict[str, int] = {}
+    for texts in columns:
+        bare = texts.drop_nulls().str.strip_chars()
+        for word, number in (
+            bare.filter(bare.str.to_uppercase().is_in(list(_NOTED_MISSING))).value_counts().rows()
+        ):
+            count[word] = count.get(word, 0) + number
+    return [
+        f"{number:,} cell{'s' * (number > 1)} that say{'s' * (number == 1)} {word!r} count{'s' * (number == 1)} as missing"
+        for word, number in sorted(count.items())
+    ]
