@@ -1,13 +1,19 @@
-"""One inferred range for columns of unlike scales is told, by the names of the columns, where a table is read."""
+"""Columns on scales of their own: a table has a range for each; one range for all is kept for ratings, and told where it is doubtful."""
 
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from likewise.errors import ValueRangeWarning
+from likewise.errors import ObservationError, ValueRangeWarning
 from likewise.observations import ObservedMatrix, read_ratings
 from likewise.observations.column_scales import warn_of_unlike_columns
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
 
 
 @pytest.fixture
@@ -17,16 +23,68 @@ def table(tmp_path):
     return path
 
 
-def test_columns_too_narrow_for_the_common_range_are_named(table):
-    """The widest range is 58 (test): gpa (2) is below a tenth of it; years (8) and age (22) are not."""
-    with pytest.warns(ValueRangeWarning) as told:
-        read_ratings(table, columns=["test", "gpa", "years", "age"], id_columns="name")
-    assert len(told) == 1
-    message = str(told[0].message)
-    assert message.startswith("one value range, 0 to 98, is inferred for all columns")
-    assert "hardly count: gpa (1.5 to 3.5), beside test (40 to 98)." in message
-    assert "Give value_range='per-column'" in message
-    assert told[0].filename == __file__
+def test_each_column_of_a_table_has_its_own_range(table):
+    """A missing grade was 49, the middle of 0 to 98, before: now it is 2.5, the middle of 1.5 to 3.5."""
+    Z = read_ratings(table, columns=["test", "gpa", "years", "age"], id_columns="name")
+    assert Z.value_range.low.tolist() == [40, 1.5, 0, 18]
+    assert Z.value_range.high.tolist() == [98, 3.5, 8, 40]
+    assert "value range inferred from the data, for each column its own" in Z.notes
+    assert Z.value_range.scale_to("symmetric").backward(0.0).tolist() == [69, 2.5, 4, 29]
+
+
+LSAT_AND_GPA = {"lsat": [48.0, 11, 30, 25], "gpa": [3.9, 1.2, float("nan"), 2.2]}
+MIDDLE = [29.5, 2.55]
+"""Of 11 to 48 and of 1.2 to 3.9."""
+
+
+@pytest.mark.parametrize(
+    "as_given",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        pa.table,
+        lambda table: np.column_stack(list(table.values())),
+        lambda table: np.column_stack(list(table.values())).tolist(),
+    ],
+    ids=["pandas", "polars", "arrow", "array", "lists"],
+)
+def test_what_is_missing_counts_as_a_value_of_its_own_column(as_given):
+    """LSAT 11 to 48 beside GPA 1.2 to 3.9, 14:1; a missing GPA was a 24.6."""
+    Z = ObservedMatrix(as_given(LSAT_AND_GPA))
+    np.testing.assert_allclose(Z.value_range.scale_to("symmetric").backward(0.0), MIDDLE)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_no_missing_value_of_a_dense_narrow_column_leaves_its_range(seed):
+    """Whatever holds it, what a missing entry counts as lies in the range of a column five times as narrow as the widest."""
+    generator = np.random.default_rng(seed)
+    values = generator.normal(generator.normal(0, 50, 4), 10.0 ** generator.integers(-2, 3, 4), (12, 4))
+    values[generator.random(values.shape) < 0.3] = np.nan
+    named = pd.DataFrame(values, columns=list("abcd"))
+    for held, narrow in ((values, 5), (named, 0)):
+        Z = ObservedMatrix(held)
+        if Z.observed_fraction <= 0.5:
+            continue
+        filled = np.broadcast_to(Z.value_range.scale_to("symmetric").backward(0.0), 4)
+        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        is_narrow = (high > low) & ((high - low) * narrow < (high - low).max()) & np.isnan(values).any(axis=0)
+        assert ((low <= filled) & (filled <= high))[is_narrow].all()
+
+
+def test_ratings_keep_one_scale():
+    """Few rated a film: that its ratings were 4 and 5 does not make 4.5 the middle; nor do numbered columns of a full array."""
+    films = pd.DataFrame({"alien": [4, 5, None, None, None], "brazil": [None, None, 1, None, 3]})
+    ratings = np.array([[4, 1, 2.0], [5, 5, 3], [4, 3, np.nan], [5, 1, 1]])
+    for held in (films, ratings, pd.DataFrame(ratings)):
+        assert ObservedMatrix(held).value_range.low.ndim == 0
+
+
+def test_a_column_of_one_value_is_in_the_middle_of_its_range():
+    Z = ObservedMatrix(pd.DataFrame({"mark": [0.0, 10, 4], "year": [2024.0, None, 2024]}))
+    assert Z.scaled().values.toarray()[:, 1].tolist() == [0, 0, 0]
+    assert Z.scaled().values.toarray()[:, 0].tolist() == pytest.approx([-1, 1, -0.2])
+    with pytest.raises(ObservationError, match="observations that all equal 2"):
+        ObservedMatrix(pd.DataFrame({"mark": [2.0, 2], "year": [2.0, 2]}))
 
 
 @pytest.mark.parametrize(
@@ -35,6 +93,7 @@ def test_columns_too_narrow_for_the_common_range_are_named(table):
         {"columns": ["test", "years", "age"]},
         {"columns": ["test", "gpa"], "value_range": "per-column"},
         {"columns": ["test", "gpa"], "value_range": (0, 100)},
+        {"columns": ["test", "gpa"]},
     ],
 )
 def test_nothing_is_said_where_ranges_are_alike_or_declared_or_each_columns_own(table, options):
@@ -64,3 +123,9 @@ def test_triplets_are_ratings_on_one_scale(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_ratings(tmp_path / "ratings.csv")
+
+
+def test_columns_seven_times_as_wide_are_told():
+    """A complete array of LSAT and GPA says nothing of names, so that one range is kept, with a warning."""
+    with pytest.warns(ValueRangeWarning, match=r"hardly count: 1 \(0 to 4\), beside 0 \(20 to 48\)"):
+        warn_of_unlike_columns(ObservedMatrix(np.array([[20.0, 0], [48, 4], [30, 3]])), stacklevel=1)

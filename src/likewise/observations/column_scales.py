@@ -9,13 +9,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import ValueRangeWarning, option
 from likewise.observations.observed_matrix import ObservedMatrix
-from likewise.observations.value_range import column_extremes
-
-_UNLIKE = 10.0
-"""How many times as wide as the narrowest column's the widest column's range may be before one range for all is doubtful."""
-
-_TABLE = 0.5
-"""Share of observed entries from which on columns are features of a table: of a film that few rated, few values were seen."""
+from likewise.observations.value_range import MUCH_WIDER, column_extremes
 
 _NAMED = 5
 
@@ -31,7 +25,7 @@ def warn_of_unlike_columns(observed: ObservedMatrix, stacklevel: int) -> None:
         Whose call is shown beside the warning: 1 is the caller of this function.
     """
     found = observed.value_range
-    if not found.inferred or found.low.ndim or observed.observed_fraction <= _TABLE:
+    if not found.inferred or found.low.ndim or not observed.to_table().is_dense:
         return
     low, high = column_extremes(observed.values)
     # A column that is constant, or empty, has no scale to compare.
@@ -39,7 +33,7 @@ def warn_of_unlike_columns(observed: ObservedMatrix, stacklevel: int) -> None:
     if np.isnan(widths).all():
         return
     widest = int(np.nanargmax(widths))
-    narrow = np.flatnonzero(widths * _UNLIKE < widths[widest])
+    narrow = np.flatnonzero(widths * MUCH_WIDER < widths[widest])
     if not narrow.size:
         return
     warnings.warn(

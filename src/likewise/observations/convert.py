@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError
-from likewise.observations.ids import counted_ids, label_axis
+from likewise.observations.ids import as_id_array, counted_ids, label_axis
 from likewise.observations.table import Axis, Table, Values, compress, float_type, index_type
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLik
     else:
         matrix = _from_dense(_as_array(values))
     rows, columns = matrix.shape
-    return Table(matrix, label_axis(row_ids, rows, "row"), label_axis(column_ids, columns, "column"))
+    has_names = column_ids is not None and not np.issubdtype(as_id_array(column_ids).dtype, np.number)
+    names = label_axis(column_ids, columns, "column")
+    return Table(matrix, label_axis(row_ids, rows, "row"), names, has_named_features=has_names)
 
 
 def _from_sparse(values: Any) -> Values:

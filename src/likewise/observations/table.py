@@ -17,6 +17,10 @@ from likewise.observations.ids import as_id_array, counted_ids, factorize
 Values: TypeAlias = sparse.csr_array[Any, tuple[int, int]]
 
 
+_DENSE = 0.5
+"""Share of observed entries above which most are: the widths of columns can be compared, as of a film that few rated they cannot."""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Observations with the names of their rows and columns, and what happened on the way.
@@ -30,6 +34,8 @@ class Table:
         What the reader of a result should know about how the table came to be.
     roles : ColumnRoles, optional
         Which columns of a file were read as what.
+    has_named_features : bool, default False
+        Whether its columns are features with names of their own, as in a data frame of applicants.
     """
 
     values: Values
@@ -37,6 +43,23 @@ class Table:
     column_ids: NDArray[Any]
     notes: tuple[str, ...] = ()
     roles: ColumnRoles | None = None
+    has_named_features: bool = False
+
+    @property
+    def is_tabular(self) -> bool:
+        """Whether each column is a feature on a scale of its own: it has a name, and most individuals have a value.
+
+        Ratings of films are no such table, also where each film has a column: of a film that few rated, few values were seen, and all
+        have one scale.
+        """
+        of_file = self.roles is not None and bool(self.roles.features) and not self.roles.values
+        return (self.has_named_features or of_file) and self.is_dense
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether most entries are observed."""
+        rows, columns = self.values.shape
+        return self.values.nnz > _DENSE * rows * columns
 
     def with_note(self, note: str) -> Table:
         """Return the same table with one thing more to know about it."""

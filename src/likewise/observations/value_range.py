@@ -19,6 +19,9 @@ Columns = NDArray[np.integer] | slice | None
 _BOUNDS: dict[WorkingRange, tuple[float, float]] = {"symmetric": (-1.0, 1.0), "unit": (0.0, 1.0)}
 
 
+MUCH_WIDER = 5.0
+"""How many times as wide as another a column is that cannot be on the same scale, where most entries are observed."""
+
 _ROUNDINGS = 4
 """As many roundings are in a value, the two ends of the range and their middle."""
 
@@ -165,7 +168,7 @@ def resolve_range(table: Table, choice: RangeChoice) -> tuple[ValueRange, tuple[
     """
     _check_finite(table)
     if choice is None:
-        return _infer_common(table)
+        return _infer(table)
     if isinstance(choice, str):
         return _infer_per_column(table, choice)
     declared = choice if isinstance(choice, ValueRange) else ValueRange.declared(choice)
@@ -212,6 +215,35 @@ def _check_within(table: Table, declared: ValueRange) -> None:
 def _named(table: Table, entry: np.intp) -> str:
     row, column = rows_of_entries(table.values)[entry], table.values.indices[entry]
     return f"{table.values.data[entry]:g} at ({table.row_ids[row]}, {table.column_ids[column]})"
+
+
+def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
+    """Infer a range for each column of a table, and one for all columns of anything else.
+
+    A missing entry counts as the middle of the range. One range for LSAT marks up to 48 and grades up to 4 would make a missing grade a 24,
+    so that an array, which does not say whether it is a table, has one range only where no such middle is used.
+    """
+    least, most = _spread(table.values.data)
+    if least == most or not (table.is_tabular or (table.is_dense and _middle_is_outside(table))):
+        return _infer_common(table)
+    low, high = column_extremes(table.values)
+    empty, flat = low > high, low == high
+    low[empty], high[empty] = least, most
+    # A column of one value tells nothing of its scale: with that value in the middle it is 0, as what is missing.
+    low[flat] -= (most - least) / 2
+    high[flat] += (most - least) / 2
+    return _inferred(low, high), ("value range inferred from the data, for each column its own",)
+
+
+def _middle_is_outside(table: Table) -> bool:
+    """Return whether, in a column that is much narrower than the widest, a missing value would become one that nobody has or can have."""
+    low, high = column_extremes(table.values)
+    least, most = _spread(table.values.data)
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_narrow = (low < high) & ((high - low) * MUCH_WIDER < np.max(high - low))
+    is_lacking = np.bincount(table.values.indices, minlength=low.size) < table.values.shape[0]
+    middle = least / 2 + most / 2
+    return bool((is_narrow & is_lacking & ((high < middle) | (low > middle))).any())
 
 
 def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
