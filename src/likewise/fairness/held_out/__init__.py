@@ -7,7 +7,7 @@ from likewise.fairness.held_out.measure import (
     MeasuredSplit,
     measure_held_out,
 )
-from likewise.fairness.held_out.reference_pairs import ReferencePairs, reference_pairs
+from likewise.fairness.held_out.pairs import ReferencePairs, reference_pairs
 
 __all__ = [
     "HeldOutChange",

@@ -14,7 +14,7 @@ from scipy.stats import t as student_t
 from likewise._typing import Floats, Indices
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
-from likewise.fairness.held_out.reference_pairs import ReferencePairs
+from likewise.fairness.held_out.pairs import ReferencePairs
 from likewise.fairness.metrics.metric_value import SampledValue
 
 N_GROUPS = 40
@@ -202,8 +202,9 @@ def _estimates(pairs: ReferencePairs, gaps: Floats, similar: Floats, groups: Ind
     n, gap, n_similar, similar_gap, ratio = sums.T
     output_ranks = rankdata(gaps)
     ranks = _correlation(rankdata(pairs.distances), output_ranks, left, right)
-    corrected = _corrected(pairs, gaps, left, right)
-    return np.column_stack([(similar_gap / n_similar) / (gap / n), ranks, corrected, ratio / n])
+    with np.errstate(invalid="ignore"):  # constant outputs have no gap to compare
+        relative_gap = (similar_gap / n_similar) / (gap / n)
+    return np.column_stack([relative_gap, ranks, _corrected(pairs, gaps, left, right), ratio / n])
 
 
 def _corrected(pairs: ReferencePairs, gaps: Floats, left: Indices, right: Indices) -> Floats:

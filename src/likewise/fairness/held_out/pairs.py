@@ -10,7 +10,7 @@ from scipy import sparse
 
 from likewise._kernels import PairWalk, shared_differences
 from likewise._typing import Counts, Floats, Indices
-from likewise.errors import FairnessError
+from likewise.errors import DistanceError
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
 
 MOST_PAIRS = 200_000
@@ -130,7 +130,7 @@ def reference_pairs(
 
     Raises
     ------
-    FairnessError
+    DistanceError
         Fewer than 100 pairs share enough.
 
     Examples
@@ -146,7 +146,7 @@ def reference_pairs(
     taken = kept_aside if people.size == m else sparse.csr_array(kept_aside[people])
     left, right, n_eligible, covered = _eligible(taken, least_shared, most_pairs, rng)
     if n_eligible < LEAST_PAIRS:
-        raise FairnessError(
+        raise DistanceError(
             f"{n_eligible} pairs of {people.size:,} individuals that share {least_shared} or more of the observations kept aside",
             f"at least {LEAST_PAIRS} pairs to compare",
             "keep more aside, ask for fewer features in common, or take d from the observations: reference='observed'",

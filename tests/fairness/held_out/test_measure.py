@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import spearmanr
+
+from likewise.fairness import RowDistance
+from likewise.fairness.held_out import MeasuredSplit, measure_held_out, reference_pairs
+from likewise.fairness.held_out.measure import N_GROUPS
+
+
+def truth_and_noise(seed, m=120, n=60, noise=0.5, share=0.6):
+    """A of rank 2, observed with noise."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(m, 2)) @ rng.normal(size=(2, n))
+    seen = rng.random((m, n)) < share
+    i, j = np.nonzero(seen)
+    Z = A + noise * rng.normal(size=(m, n))
+    return A, sparse.csr_array((Z[seen], (i, j)), shape=(m, n)), rng
+
+
+def measured(A, Z, rng, outputs, **options):
+    pairs = reference_pairs(Z, least_shared=10, rng=rng)
+    return pairs, measure_held_out([MeasuredSplit(pairs, outputs)], rng=rng, **options)
+
+
+@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.05, 0.3, 1.0]))
+def test_metrics_are_those_of_the_definition(seed, share):
+    A, Z, rng = truth_and_noise(seed, m=30)
+    y = rng.normal(size=30)
+    pairs, found = measured(A, Z, rng, {"outputs": y}, nearest_share=share)
+    d, D = pairs.distances, np.abs(y[pairs.left] - y[pairs.right])
+    near = d <= np.sort(d)[max(1, round(share * d.size)) - 1]
+    metrics = found.arms["outputs"]
+    assert metrics.relative_gap.value == pytest.approx(D[near].mean() / D.mean(), rel=1e-9)
+    assert metrics.rank_correlation.value == pytest.approx(spearmanr(d, D)[0], abs=1e-9)
+    assert metrics.mean_ratio.value == pytest.approx(np.mean(D / d), rel=1e-9)
+    both = pairs.in_both_halves
+    first, second = (half[both] for half in pairs.half_squares)
+    variance = np.cov(first, second)[0, 1]
+    if variance > 0:
+        corrected = np.cov(D[both] ** 2, (first + second) / 2)[0, 1] / np.sqrt(
+            np.var(D[both] ** 2, ddof=1) * variance
+        )
+        assert metrics.corrected_correlation.value == pytest.approx(corrected, abs=1e-9)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_intervals_are_those_of_a_jackknife_over_groups_of_people(seed):
+    """Naively: drop the people of a group with all their pairs and compute the metric again; ranks and who is similar stay."""
+    _, Z, rng = truth_and_noise(seed, m=50)
+    y = rng.normal(size=50)
+    pairs = reference_pairs(Z, least_shared=10, rng=rng)
+    groups = np.random.default_rng(7).permutation(np.arange(50) % N_GROUPS)
+    found = measure_held_out([MeasuredSplit(pairs, {"outputs": y})], rng=np.random.default_rng(7))
+    d, D = pairs.distances, np.abs(y[pairs.left] - y[pairs.right])
+    near = d <= np.sort(d)[max(1, round(0.1 * d.size)) - 1]
+    without = []
+    for group in range(N_GROUPS):
+        kept = (groups[pairs.left] != group) & (groups[pairs.right] != group)
+        without.append(D[kept & near].mean() / D[kept].mean())
+    error = np.sqrt((N_GROUPS - 1) / N_GROUPS * np.sum((without - np.mean(without)) ** 2))
+    gap = found.arms["outputs"].relative_gap
+    assert (gap.high - gap.low) / 2 == pytest.approx(
+        2.0226909200367604 * error, rel=1e-9
+    )  # t of 39 degrees at .975
+
+
+def test_the_correction_finds_the_correlation_with_the_truth():
+    """D^2 against d^2 on A, with noise as large as the signal in d: raw correlations fall short, corrected ones do not."""
+    misses = []
+    for seed in range(8):
+        A, Z, rng = truth_and_noise(seed, m=300, n=200, noise=2.0, share=0.3)
+        outputs = A[:, :40] + rng.normal(size=(300, 40))
+        pairs, found = measured(A, Z, rng, {"outputs": outputs})
+        D2 = np.sum((outputs[pairs.left] - outputs[pairs.right]) ** 2, axis=1)
+        d2 = np.mean((A[pairs.left] - A[pairs.right]) ** 2, axis=1)
+        misses.append(found.arms["outputs"].corrected_correlation.value - np.corrcoef(D2, d2)[0, 1])
+    assert abs(np.mean(misses)) < 0.03
+    assert np.std(misses) < 0.1
+
+
+def test_arms_are_compared_on_the_same_pairs():
+    A, Z, rng = truth_and_noise(0)
+    _, found = measured(A, Z, rng, {"without": rng.normal(size=(120, 3)), "with": A})
+    assert found.change.direction == "more"
+    assert found.change.relative_gap.value == pytest.approx(
+        found.arms["with"].relative_gap.value - found.arms["without"].relative_gap.value
+    )
+    _, back = measured(A, Z, rng, {"without": A, "with": rng.normal(size=(120, 3))})
+    assert back.change.direction == "less"
+    same = rng.normal(size=120)
+    _, none = measured(A, Z, rng, {"without": same, "with": same})
+    assert none.change.direction == "unclear"
+
+
+def test_splits_are_averaged():
+    _, Z, rng = truth_and_noise(0)
+    y = rng.normal(size=120)
+    splits = [
+        MeasuredSplit(reference_pairs(Z, least_shared=10, rng=rng), {"outputs": y + k}) for k in range(2)
+    ]
+    alone = [
+        measure_held_out([split], rng=np.random.default_rng(0)).arms["outputs"].mean_ratio.value
+        for split in splits
+    ]
+    both = measure_held_out(splits, rng=np.random.default_rng(0))
+    assert both.n_splits == 2
+    assert both.arms["outputs"].mean_ratio.value == pytest.approx(np.mean(alone))
+
+
+def test_distances_between_outputs_are_taken_as_they_are():
+    _, Z, rng = truth_and_noise(0)
+    y = rng.normal(size=120)
+    pairs = reference_pairs(Z, least_shared=10, rng=rng)
+    one, other = (
+        measure_held_out([MeasuredSplit(pairs, {"outputs": outputs})], rng=np.random.default_rng(0)).arms[
+            "outputs"
+        ]
+        for outputs in (y, RowDistance(y))
+    )
+    assert one == other
+
+
+def test_constant_outputs_have_no_correlation_and_no_gap():
+    A, Z, rng = truth_and_noise(0)
+    _, found = measured(A, Z, rng, {"outputs": np.ones(120)})
+    metrics = found.arms["outputs"]
+    assert np.isnan(metrics.relative_gap.value)
+    assert np.isnan(metrics.rank_correlation.value)
+    assert metrics.corrected_correlation is None
+    assert metrics.mean_ratio.value == 0
+
+
+@pytest.mark.slow
+def test_intervals_hold_their_confidence_over_people():
+    """The gap of outputs that follow A: 400 data sets of 80 people, against the gap over 4,000 people of the same kind."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(2, 60))
+
+    def gap_of(m, rng, **options):
+        A = rng.normal(size=(m, 2)) @ features
+        Z = sparse.csr_array(A + rng.normal(size=A.shape))
+        pairs = reference_pairs(Z, rng=rng, **options)
+        outputs = A[:, :5] + 0.5 * rng.normal(size=(m, 5))
+        return (
+            measure_held_out([MeasuredSplit(pairs, {"outputs": outputs})], rng=rng)
+            .arms["outputs"]
+            .relative_gap
+        )
+
+    target = np.mean([gap_of(1500, np.random.default_rng(seed)).value for seed in range(4)])
+    covered = [
+        gap.low <= target <= gap.high
+        for gap in (gap_of(80, np.random.default_rng(100 + k)) for k in range(400))
+    ]
+    assert np.mean(covered) >= 0.95 - 3 * (0.95 * 0.05 / 400) ** 0.5
