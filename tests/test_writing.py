@@ -3,7 +3,12 @@
 import errno
 import os
 import stat
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import random
+from threading import Barrier
+from time import sleep
 
 import numpy as np
 import pytest
@@ -186,3 +191,57 @@ def test_python_objects_are_refused(tmp_path):
     with pytest.raises(OutputError, match="'ids' holds Python objects"):
         write_npz(tmp_path / "objects.npz", {"ids": np.array(["ann", None], dtype=object)})
     assert names_in(tmp_path) == []
+
+
+def slowly(move):
+    def moved(*paths):
+        sleep(0.01 * random())
+        move(*paths)
+
+    return moved
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_two_that_write_to_one_folder_do_not_mix_their_files(tmp_path, monkeypatch, is_there):
+    """The files are those of one writer, whichever ends last; a folder that another made meanwhile is no error."""
+    monkeypatch.setattr(writing, "_move", slowly(writing._move))
+    names = [f"{k}.txt" for k in range(4)]
+    for round_ in range(3):
+        folder = tmp_path / str(round_)
+        if is_there:
+            folder.mkdir()
+        start = Barrier(3)
+
+        def write(tag, folder=folder, start=start):
+            start.wait()
+            write_folder(folder, dict.fromkeys(names, tag))
+
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(write, "abc"))
+        assert names_in(folder) == names
+        assert len({(folder / name).read_text() for name in names}) == 1
+
+
+def test_a_folder_that_appears_while_files_are_staged_is_written_to(tmp_path, monkeypatch):
+    other = tmp_path / "out" / "theirs"
+    put = writing._put
+
+    def meanwhile(stream, content):
+        other.parent.mkdir(exist_ok=True)
+        other.write_text("theirs")
+        put(stream, content)
+
+    monkeypatch.setattr(writing, "_put", meanwhile)
+    write_folder(tmp_path / "out", {"ours": "ours"})
+    assert names_in(tmp_path) == ["out"]
+    assert names_in(tmp_path / "out") == ["ours", "theirs"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks on this system")
+def test_a_lock_that_the_file_system_refuses_is_done_without(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EOPNOTSUPP, "not supported")
+
+    monkeypatch.setattr(writing.fcntl, "flock", refuse)
+    write_folder(tmp_path, {"a": "1", "b": "2"})
+    assert names_in(tmp_path) == ["a", "b"]

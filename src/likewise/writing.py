@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import OutputError
+
+if sys.platform != "win32":
+    import fcntl
 
 _TEMPORARY = ".likewise-"
 """How temporary names begin."""
@@ -61,6 +65,8 @@ def write_file(path: PathLike, content: Content) -> None:
 def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
     """Write several files that belong together: all of them, or none.
 
+    Where two processes write to one folder, the files of the one that ends last are there, all of them.
+
     Parameters
     ----------
     folder : path-like
@@ -78,11 +84,9 @@ def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
         staging.mkdir()
         for name, content in contents.items():
             _write_through(staging / name, content)
-        if target.exists():
-            _move_all(staging, target, contents)
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            staging.rename(target)
+        if not _become(staging, target):
+            with _locked(target):
+                _move_all(staging, target, contents)
 
 
 def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None:
@@ -106,6 +110,27 @@ def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None
         )
     # The stubs of NumPy 2.4 read **arrays as every keyword of savez, allow_pickle among them.
     write_file(path, lambda stream: np.savez(stream, **arrays))  # type: ignore[arg-type]
+
+
+def spreadsheet_safe(cell: object) -> object:
+    """Return what to write to a cell of a CSV file, so that no spreadsheet takes a name for a formula.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("ann"), spreadsheet_safe(-3), spreadsheet_safe("-3")
+    ("'=1+1", 'ann', -3, '-3')
+    """
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet runs."""
 
 
 def check_file(path: PathLike) -> None:
@@ -183,6 +208,39 @@ def _move(temporary: Path, target: Path) -> None:
     if target.exists():
         shutil.copymode(target, temporary)
     temporary.replace(target)
+
+
+def _become(staging: Path, target: Path) -> bool:
+    """Make the staged folder the target in one step; False if there is one already, perhaps since a moment ago."""
+    if target.exists():
+        return False
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        staging.rename(target)
+    except OSError:
+        if target.is_dir():
+            return False
+        raise
+    return True
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Wait until no other process moves files into a folder.
+
+    The lock is on the folder itself, so that no file is left behind, and ends with the process. Windows has none, and some network file
+    systems refuse it: two processes that write there in the same millisecond may mix their files.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _move_all(staging: Path, target: Path, names: Iterable[str]) -> None:
