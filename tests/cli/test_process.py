@@ -151,3 +151,24 @@ sys.exit(start.main())
         [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
     )
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "error: interrupted\n")
+
+
+@pytest.mark.parametrize("moment", ["atexit.register(interrupt)", "sys.stdout.flush = interrupt"])
+@pytest.mark.parametrize("ending", [["--version"], ["--no-such-option"]])
+def test_an_interruption_when_it_is_over_leaves_no_traceback(moment, ending):
+    """At exit nothing is left to interrupt; before, it is one line."""
+    code = f"""
+import atexit, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import likewise.__main__ as start
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+{moment}
+sys.argv = ["likewise", *{ending!r}]
+sys.exit(start.main())
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Traceback" not in ran.stderr
+    assert "KeyboardInterrupt" not in ran.stderr
+    assert ran.returncode in ((0, 130) if ending == ["--version"] else (2, 130))
+    assert len(ran.stderr.splitlines()) <= 1
