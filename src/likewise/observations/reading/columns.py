@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Self
 
 from likewise.errors import FileFormatError, ObservationError, option
+from likewise.observations.column_names import KNOWN, TIME, is_count, is_id, plain_name
 from likewise.observations.reading.text import shortened
 
 if TYPE_CHECKING:
@@ -34,28 +34,6 @@ class Numeral(int):
         numeral.text = text
         return numeral
 
-
-KNOWN = {
-    "user": re.compile("(user|customer|reviewer|rater|person|individual|student|u)(id|index)?"),
-    "item": re.compile(
-        "(item|movie|product|book|song|artist|business|anime|joke|feature|i)(id|index)?|asin|isbn"
-    ),
-    "rating": re.compile("(book|movie|star)?ratings?|score|stars?|overall|value|grade"),
-}
-"""Common names of each role, in lower case and without anything but letters and digits."""
-
-_PEOPLE = re.compile(
-    "(applicant|candidate|pupil|patient|employee|member|client|subject|respondent|borrower|defendant|who|name)(id|index|no|number)?"
-    "|id|uid|pid|uuid|guid|key|rownames?"
-)
-"""Further names of what names an individual of a table."""
-
-_COUNTS = re.compile(
-    r"|unnamed:? ?\d+(_level_\d+)?|index|level_\d+|row(_?(id|nr|no|number|index))?|nr|no|#", re.IGNORECASE
-)
-"""What programs call the index that they write before the columns, or nothing at all."""
-
-TIME = re.compile("(unix|review|rating)?(time|timestamp|date|datetime|day)(stamp)?|ts|t")
 
 _EXAMPLES = {
     "user": "userId, user or reviewer_id",
@@ -174,7 +152,7 @@ def as_columns(given: Column | Iterable[Column] | None, name: str) -> tuple[Colu
 def _default(role: str, names: Sequence[str] | None, file: str) -> int:
     if names is None:
         return list(KNOWN).index(role)
-    known = [i for i, name in enumerate(names) if KNOWN[role].fullmatch(plain(name))]
+    known = [i for i, name in enumerate(names) if KNOWN[role].fullmatch(plain_name(name))]
     if len(known) > 1:
         alike = " and ".join(repr(names[i]) for i in known[:3])
         raise FileFormatError(
@@ -193,40 +171,12 @@ def _default(role: str, names: Sequence[str] | None, file: str) -> int:
 def _has_no_values(names: Sequence[str]) -> bool:
     """Return whether besides the user and the item there are times at most."""
     known = (KNOWN["user"], KNOWN["item"], TIME)
-    return all(any(names_of.fullmatch(plain(name)) for names_of in known) for name in names)
-
-
-def plain(name: str) -> str:
-    """Write a name in lower case, without anything but letters and digits."""
-    return "".join(filter(str.isalnum, name.lower()))
+    return all(any(names_of.fullmatch(plain_name(name)) for names_of in known) for name in names)
 
 
 def listing(names: Sequence[object]) -> str:
     """Write names for a message: the first twelve, none of them long."""
     return ", ".join(shortened(repr(name)) for name in names[:12]) + (", ..." if len(names) > 12 else "")
-
-
-def is_count(name: str) -> bool:
-    """Return whether a column is called what programs call the index that they write, or nothing at all.
-
-    Examples
-    --------
-    >>> [is_count(name) for name in ("", "Unnamed: 0", "index", "applicant")]
-    [True, True, True, False]
-    """
-    return _COUNTS.fullmatch(name.strip()) is not None
-
-
-def is_id(name: str) -> bool:
-    """Return whether a column is called what names individuals are called.
-
-    Examples
-    --------
-    >>> [is_id(name) for name in ("userId", "case_id", "ID", "applicant", "paid", "score")]
-    [True, True, True, True, False, False]
-    """
-    joined = re.search(r"([_\-. ]id|[a-z]I[dD])$", name.strip()) is not None
-    return joined or any(known.fullmatch(plain(name)) for known in (KNOWN["user"], _PEOPLE))
 
 
 def find_ids(

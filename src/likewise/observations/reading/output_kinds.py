@@ -10,16 +10,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, InputError
 from likewise.memory import ensure_fits
+from likewise.observations.column_names import LISTED
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import factorize
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.outputs import checked_outputs
-from likewise.observations.reading.columns import KNOWN, TIME, plain
-from likewise.observations.reading.delimited import Wanted
+from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.layouts import id_array
+from likewise.observations.reading.numerals import could_be_numbers
 
 OutputKind = Literal["numbers", "top-n"]
 """Numbers, which distances between vectors are for; or ids of recommended items, the first the most recommended."""
@@ -27,49 +28,6 @@ OutputKind = Literal["numbers", "top-n"]
 _YES = re.compile("true|yes|y|t|admit(ted)?|accept(ed)?|approved?|grant(ed)?|hired?|pass(ed)?|positive")
 _NO = re.compile("false|no|n|f|reject(ed)?|deny|denied|declined?|fail(ed)?|negative")
 """Words of which one counts as 1, or as 0, where the outputs are one of two words."""
-
-_LISTED = re.compile(
-    r"(rec|recommendation|recommended|item|movie|product|song|book|article|top|rank|place|position|choice|slot)[\W_]*\d+"
-)
-"""How columns of recommended items are called."""
-
-
-_OUTPUT = re.compile(
-    r"(y|yhat|ypred|out|output|score|scores|value|pred|predicted|prediction|decision|label|class|outcome|target|result|risk|prob|probability|"
-    r"proba|p|logit|rating|grade|rank|admit|admitted|approved|accepted|hired|granted|response|estimate)\d*"
-)
-_PART = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d)")
-
-
-def is_output(name: str) -> bool:
-    """Return whether a column is called what outputs are called.
-
-    Examples
-    --------
-    >>> [is_output(name) for name in ("score", "P(admit)", "prob_2", "age", "zip")]
-    [True, True, True, False, False]
-    """
-    parts = [part for part in _PART.split(name.strip().lower()) if part]
-    return any(_OUTPUT.fullmatch(part) for part in parts)
-
-
-def long_columns(names: Sequence[str]) -> dict[str, int] | None:
-    """Return where the user, the item and perhaps the score stand in a table with a line for each individual and item; None if it is none."""
-    found = {}
-    for role, known in KNOWN.items():
-        places = [
-            i
-            for i, name in enumerate(names)
-            if known.fullmatch(plain(name)) or (role == "rating" and is_output(name))
-        ]
-        if len(places) == 1:
-            found[role] = places[0]
-        elif role != "rating" or places:
-            return None
-    is_whole = len(set(found.values())) == len(found) and all(
-        i in found.values() or TIME.fullmatch(plain(name)) for i, name in enumerate(names)
-    )
-    return found if is_whole else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,34 +75,37 @@ def two_valued(words: Sequence[str]) -> tuple[list[float], str] | None:
     return [float(word.lower() == one) for word in words], f"outputs: {', '.join(meanings)}"
 
 
-def are_lists(columns: Any, labels: Sequence[str], kind: OutputKind | None, file: str) -> bool:
-    """Return whether columns hold the items recommended to each individual.
+def take_lists(
+    file: Tabular, ids: Sequence[int], outputs: Sequence[int], kind: OutputKind | None
+) -> Taken | None:
+    """Take the items recommended to each individual; None where the columns hold something else.
 
     Raises
     ------
     FileFormatError
         An item twice in a list, where the caller says that these are lists.
     """
-    if (
-        kind == "numbers"
-        or columns.width < 2
-        or (kind is None and not all(_is_listed(label) for label in labels))
-    ):
-        return False
-    rows = columns.to_numpy()
-    is_whole = all(
-        not dtype.is_float() or (column % 1 == 0).all()
-        for dtype, column in zip(columns.dtypes, columns, strict=True)
-    )
-    ordered = np.sort(rows.astype(str) if rows.dtype == object else rows, axis=1)
-    repeats = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    if kind == "top-n" and (repeats.any() or not is_whole):
-        raise FileFormatError(f"{file} with an item twice in a list, or no items", "lists of different items")
-    return bool(is_whole and not repeats.any())
+    is_likely = len(outputs) > 1 and all(_is_listed(name) for name in file.names(outputs))
+    if kind == "numbers" or not (is_likely or kind == "top-n"):
+        return None
+    try:
+        taken = file.take(Wanted(ids=[*ids, *outputs]))
+    except InputError:
+        if kind == "top-n":
+            raise
+        return None  # read as numbers, the fault is told in their words
+    columns = [taken.frame[str(position)] for position in outputs]
+    rows = np.stack([column.cast(str).to_numpy() for column in columns], axis=1)
+    ordered = np.sort(rows.astype(object), axis=1)
+    repeats = (ordered[:, 1:] == ordered[:, :-1]).any()
+    if kind == "top-n" and repeats:
+        raise FileFormatError(f"{file.name} with an item twice in a list", "lists of different items")
+    are_fractions = [not column.dtype.is_integer() and could_be_numbers(column) for column in columns]
+    return None if repeats or (kind is None and any(are_fractions)) else taken
 
 
 def _is_listed(label: str) -> bool:
-    return _LISTED.fullmatch(label.strip().lower()) is not None
+    return LISTED.fullmatch(label.strip().lower()) is not None
 
 
 def note_on_lists(n: int) -> str:

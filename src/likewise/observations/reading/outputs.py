@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
 from likewise.errors import FileFormatError, InputError, ModelError, option, unknown_name
+from likewise.observations.column_names import is_output, long_columns
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.outputs import checked_outputs
@@ -30,18 +31,20 @@ from likewise.observations.reading.columns import (
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_file
 from likewise.observations.reading.layouts import id_array, joined_ids
+from likewise.observations.reading.numerals import could_be_numbers
 from likewise.observations.reading.output_kinds import (
     OutputKind,
     OutputsFile,
-    are_lists,
-    is_output,
-    long_columns,
     note_on_lists,
     of_lines,
+    take_lists,
     two_valued,
 )
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
 from likewise.observations.reading.unpack import unpack
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def read_outputs(
@@ -197,28 +200,25 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
     """Read a row for each individual."""
     ids = find_ids(file.header, ask.ids, file.width, file.name)
     outputs = _output_columns(file, ask, ids)
-    taken, notes = _numbers_or_texts(file, ids, outputs)
+    labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
+    lists = take_lists(file, ids, outputs, ask.kind)
+    taken, notes = (lists, [note_on_lists(len(outputs))]) if lists else _numbers(file, ids, outputs)
     frame = taken.frame
-    if ask.outputs is None:
+    if ask.outputs is None and lists is None:
         if len(outputs) > 1:
             refuse_counts(file.header, outputs, frame, file.name, "an output", "output_columns")
         _refuse_unlike(file, outputs)
-    names = joined_ids([id_array(frame[str(position)]) for position in ids])
-    known = {str(one) for one in wanted}
+    names = np.asarray(joined_ids([id_array(frame[str(position)]) for position in ids]))
     first = (file.header or ("",))[ids[0]]
-    if ask.ids is None and first in known - {str(name) for name in np.asarray(names).tolist()}:
+    if ask.ids is None and first in {str(one) for one in wanted} - {str(name) for name in names.tolist()}:
         raise FileFormatError(
             f"{file.name} begins with the outputs of {first!r}", "a header first, such as id,score"
         )
-    rows = places_in_file(np.asarray(names), wanted, file.name)
-    labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
-    columns = frame.select(map(str, outputs))
-    if are_lists(columns, labels, ask.kind, file.name):
-        lists = np.stack([id_array(columns[str(k)]) for k in outputs], axis=1)
-        return OutputsFile(lists[rows], roles, labels, "top-n", (note_on_lists(len(outputs)),))
-    if any(not kind.is_numeric() for kind in columns.dtypes):
-        raise _no_numbers(file, ids, outputs)
-    values = columns.to_numpy()[rows].astype(np.float64)
+    rows = places_in_file(names, wanted, file.name)
+    if lists:
+        items = np.stack([id_array(frame[str(position)]) for position in outputs], axis=1)
+        return OutputsFile(items[rows], roles, labels, "top-n", tuple(notes))
+    values = frame.select(map(str, outputs)).to_numpy()[rows].astype(np.float64)
     values = checked_outputs(values.ravel() if len(outputs) == 1 else values, len(wanted), file.name)
     return OutputsFile(values, roles, labels, "numbers", (*taken.notes, *notes))
 
@@ -243,27 +243,41 @@ def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int]) -> list[int]
     return outputs
 
 
-def _numbers_or_texts(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> tuple[Taken, list[str]]:
-    """Take outputs as numbers; where they are words, two-valued ones as 1 and 0, several others as they stand."""
+def _numbers(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> tuple[Taken, list[str]]:
+    """Take outputs as numbers; where each column holds one of two words, these count as 1 and 0."""
     import polars as pl
 
     try:
         return file.take(Wanted(ids=ids, numbers=outputs)), []
-    except InputError:
+    except InputError as fault:
         taken = file.take(Wanted(ids=ids, texts=outputs))
         columns = [taken.frame[str(position)].str.strip_chars().fill_null("") for position in outputs]
-        if any((column == "").any() for column in columns):
-            raise
-        valued = [found for column in columns if (found := two_valued(column.to_list())) is not None]
-        if len(valued) == len(columns):
-            numbers = [
-                pl.Series(str(position), values)
-                for position, (values, _) in zip(outputs, valued, strict=True)
-            ]
-            return Taken(taken.frame.with_columns(numbers)), list(dict.fromkeys(note for _, note in valued))
-        if len(outputs) == 1:
-            raise
-        return taken, []
+        valued = [two_valued(column.to_list()) for column in columns]
+        if any((column == "").any() for column in columns) or None in valued:
+            raise _on_other_columns(file, outputs, columns) or fault from None
+        found = [pair for pair in valued if pair is not None]
+        numbers = [
+            pl.Series(str(position), values) for position, (values, _) in zip(outputs, found, strict=True)
+        ]
+        return Taken(taken.frame.with_columns(numbers)), list(dict.fromkeys(note for _, note in found))
+
+
+def _on_other_columns(
+    file: Tabular, outputs: Sequence[int], columns: Sequence[pl.Series]
+) -> InputError | None:
+    """Say which option leaves out columns of text that stand beside numbers."""
+    texts = [
+        name
+        for name, column in zip(file.names(outputs), columns, strict=True)
+        if not could_be_numbers(column)
+    ]
+    if not texts or len(texts) == len(outputs):
+        return None
+    return FileFormatError(
+        f"columns {listing(texts)} of {file.name}, which are no numbers, beside others that are",
+        "to be told which are outputs",
+        f"give {option('output_columns')}, or {option('exclude', repr(','.join(texts[:5])))}",
+    )
 
 
 def _refuse_unlike(file: Tabular, outputs: Sequence[int]) -> None:
@@ -276,12 +290,3 @@ def _refuse_unlike(file: Tabular, outputs: Sequence[int]) -> None:
             "to be told which are outputs",
             f"give {option('output_columns', repr(','.join(called)))}, or {option('exclude')}",
         )
-
-
-def _no_numbers(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> InputError:
-    """Return the fault that reading the outputs as numbers has."""
-    try:
-        file.take(Wanted(ids=ids, numbers=outputs))
-    except InputError as fault:
-        return fault
-    return FileFormatError(f"outputs of {file.name} that are no numbers", "numbers")
