@@ -26,7 +26,7 @@ class ColumnRoles:
     features : tuple of str, optional
         Where `values` is given, the column that names the feature; else the columns that are features, one each.
     values : tuple of str, optional
-        The column of the observed values, where each line is one observation.
+        The column of the observed values, where each line is one observation; empty where each line counts as 1.
     outputs, groups : tuple of str, optional
         Columns of outputs, and of groups.
     left_out : tuple of str
@@ -52,12 +52,12 @@ class ColumnRoles:
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""
         parts = [f"individuals from {_listed(self.ids)}" if self.ids else "individuals counted from 0"]
-        if self.features and not self.values:
-            parts.append(f"{_counted(len(self.features), 'feature')} from {_listed(self.features)}")
-        for role in ("features", "values") if self.values else ():
-            parts += [f"{role} from {_listed(names)}"] if (names := getattr(self, role)) else []
-        for role in ("outputs", "groups"):
-            parts += [f"{role} from {_listed(names)}"] if (names := getattr(self, role)) else []
+        is_table = self.values is None and self.outputs is None
+        for role in ("features", "values", "outputs", "groups"):
+            names = getattr(self, role)
+            what = _counted(len(names), "feature") if names and role == "features" and is_table else role
+            parts += [f"{what} from {_listed(names)}"] if names else []
+        parts += ["each line counts as 1"] if self.values == () else []
         left_out = f"; left out: {_listed(self.left_out)}" if self.left_out else ""
         return f"Read {_printable(self.source)}: {', '.join(parts)}{left_out}."
 

@@ -5,6 +5,7 @@ import pytest
 
 from likewise.errors import FileFormatError, ModelError
 from likewise.inference import read_groups
+from likewise.observations.reading import TextOptions, read_groups_file
 
 
 @pytest.fixture
@@ -43,6 +44,45 @@ def test_one_column_cannot_be_both(file):
 def test_unknown_column_suggests_the_nearest(file):
     with pytest.raises(FileFormatError, match="gender"):
         read_groups(file, [1], group_column="gendr")
+
+
+UNKNOWN = "id,sex\nann,f\nbea,NA\ncy,\ndan,null\neve, m \nfay,<NA>\n"
+
+
+def test_who_has_no_group_in_the_file_is_in_none_and_counted(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(UNKNOWN)
+    groups = read_groups_file(path, ["bea", "ann", "cy", "dan", "eve", "fay"])
+    assert groups.values.tolist() == [None, "f", None, None, "m", None]
+    assert groups.n_unknown == 4
+    assert groups.notes == ("the group of 4 of 6 individuals is unknown",)
+    assert groups.roles.sentence() == "Read people.csv: individuals from id, groups from sex."
+    assert read_groups_file(path, ["ann", "eve"]).notes == ()
+
+
+def test_a_word_for_unknown_is_a_group_where_that_is_asked_for(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(UNKNOWN)
+    groups = read_groups_file(path, ["ann", "bea", "cy"], text=TextOptions(missing=()))
+    assert groups.values.tolist() == ["f", "NA", None]
+    path.write_text("id,region\nann,NA\nbea,EU\n")
+    assert read_groups(path, ["ann", "bea"], text=TextOptions(missing=["-"])).tolist() == ["NA", "EU"]
+
+
+def test_numbers_with_a_gap_stay_whole(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,age\n1,40\n2,\n")
+    assert read_groups(path, [1, 2]).tolist() == [40, None]
+    path.write_text("id,age\n1,40\n3,07\n")
+    assert read_groups(path, [1, 3]).tolist() == ["40", "07"]
+
+
+def test_an_index_before_the_ids_is_refused(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(",applicant,sex\n0,3,f\n1,5,m\n")
+    with pytest.raises(FileFormatError, match=r"a column without a name first .*id_columns='applicant'"):
+        read_groups(path, [3, 5], group_column="sex")
+    assert read_groups(path, [5, 3], id_columns="applicant", group_column="sex").tolist() == ["m", "f"]
 
 
 @pytest.mark.data

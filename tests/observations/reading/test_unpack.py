@@ -1,189 +1,104 @@
-"""Arrays, sparse matrices and frames of every kind give the same observations."""
+"""From a path to bytes: compressed within limits, from standard input, from the home folder; anything else is a typed error."""
 
-from pathlib import Path
+import gzip
+import io
+import sys
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy import sparse
 
-from likewise.errors import ObservationError, ShapeError
-from likewise.observations import ObservedMatrix
+from likewise import memory
+from likewise.errors import FileFormatError, MemoryLimitError
+from likewise.observations import read_pairs, read_ratings
+from likewise.observations.reading import read_groups, read_outputs, read_table
+from likewise.observations.reading.unpack import unpack
 
-FORMATS = ["csr", "csc", "coo", "lil", "dok"]
-
-
-def as_sparse(dense, kind):
-    """Keep observed zeros as stored entries."""
-    rows, columns = np.nonzero(~np.isnan(dense))
-    return sparse.coo_array((dense[rows, columns], (rows, columns)), shape=dense.shape).asformat(kind)
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-@given(
-    dense=arrays(
-        float,
-        st.tuples(st.integers(1, 5), st.integers(1, 5)),
-        elements=st.sampled_from([np.nan, 0, 1, -2, 3]),
-    )
-)
-def test_every_sparse_format_gives_what_the_nan_array_gives(kind, dense):
-    if np.isnan(dense).all():
-        return
-    from_sparse = ObservedMatrix(as_sparse(dense, kind), value_range=(-2, 3))
-    np.testing.assert_array_equal(from_sparse.to_dense(np.nan), dense)
-    np.testing.assert_array_equal(ObservedMatrix(dense, value_range=(-2, 3)).to_dense(np.nan), dense)
-
-
-@pytest.mark.parametrize("kind", [*FORMATS, "bsr"])
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, bool])
-@pytest.mark.parametrize("container", [sparse.coo_array, sparse.coo_matrix])
-def test_sparse_matrices_and_arrays_of_any_type(kind, dtype, container):
-    values = container(np.array([[1, 0, 1], [0, 1, 0]], dtype=dtype)).asformat(kind)
-    Z = ObservedMatrix(values, value_range=(0, 1))
-    np.testing.assert_array_equal(Z.to_dense(np.nan), [[1, np.nan, 1], [np.nan, 1, np.nan]])
-
-
-def test_a_sparse_matrix_without_its_first_row_and_column_is_not_shifted():
-    values = sparse.coo_array(([1.0, 2.0], ([1, 2], [2, 1])), shape=(3, 3))
-    assert ObservedMatrix(values).values[1, 2] == 1
-
-
-@pytest.mark.parametrize("kind", ["bsr", "dia"])
-def test_formats_that_pad_with_zeros_are_refused_where_they_store_one(kind):
-    ambiguous = sparse.bsr_array(np.array([[1.0, 0], [0, 2]]), blocksize=(2, 2)).asformat(kind)
-    if kind == "dia":
-        ambiguous = sparse.dia_array((np.array([[1.0, 0, 2]]), [0]), shape=(3, 3))
-    with pytest.raises(ObservationError, match=f"a {kind} matrix that stores zeros"):
-        ObservedMatrix(ambiguous)
-
-
-def test_a_diagonal_matrix_without_zeros_is_taken():
-    Z = ObservedMatrix(sparse.dia_array((np.array([[1.0, 3, 2]]), [0]), shape=(3, 3)))
-    np.testing.assert_array_equal(Z.values.data, [1, 3, 2])
-
-
-@pytest.mark.parametrize("kind", ["coo", "csr", "csc"])
-def test_duplicates_in_a_sparse_matrix_are_named_not_added_up(kind):
-    if kind == "coo":
-        values = sparse.coo_array(([1.0, 2.0, 4.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
-    else:
-        values = getattr(sparse, f"{kind}_array")((np.array([1.0, 2, 4]), [1, 1, 0], [0, 2, 3]), shape=(2, 2))
-    pair = r"\(0, 1\)" if kind != "csc" else r"\(1, 0\)"
-    with pytest.raises(ObservationError, match=f"1 pair occurs more than once, the first being {pair}"):
-        ObservedMatrix(values)
-
-
-def test_unsorted_rows_are_sorted():
-    values = sparse.csr_array((np.array([2.0, 1, 4]), [1, 0, 0], [0, 2, 3]), shape=(2, 2))
-    Z = ObservedMatrix(values)
-    np.testing.assert_array_equal(Z.values.indices, [0, 1, 0])
-    np.testing.assert_array_equal(Z.values.data, [1, 2, 4])
-    np.testing.assert_array_equal(values.indices, [1, 0, 0])  # the caller's own is left as it was
-
-
-def test_a_malformed_sparse_matrix_is_refused_before_it_is_used():
-    values = sparse.csr_array(np.eye(3))
-    values.indices[1] = 7
-    with pytest.raises(ObservationError, match="malformed"):
-        ObservedMatrix(values)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (sparse.coo_array(np.eye(2) * 1j), "complex"),
-        (sparse.csr_array((2, 2)), "without an observation"),
-        (sparse.csr_array(np.array([[np.nan, 1.0]])), r"value nan at \(0, 0\)"),
-    ],
-)
-def test_unusable_sparse_matrices(values, message):
-    with pytest.raises(ObservationError, match=message):
-        ObservedMatrix(values)
-
-
-def test_sparse_arrays_of_one_dimension_are_refused():
-    with pytest.raises(ShapeError, match="1 dimensions"):
-        ObservedMatrix(sparse.coo_array(np.array([1.0, 2.0])))
-
-
-def test_masked_arrays_are_missing_where_masked():
-    masked = np.ma.MaskedArray([[1, 2], [0, 4]], mask=[[False, True], [False, False]])
-    np.testing.assert_array_equal(ObservedMatrix(masked).to_dense(np.nan), [[1, np.nan], [0, 4]])
-
-
-COLUMNS = {"written": [23.0, None, 0.0], "course": [0, 71, None], "oral": [True, False, True]}
-EXPECTED = [[23, 0, 1], [np.nan, 71, 0], [0, np.nan, 1]]
-FRAMES = {
-    "pandas": pd.DataFrame(COLUMNS),
-    "pandas nullable": pd.DataFrame(COLUMNS).convert_dtypes(),
-    "pandas pyarrow": pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
-    "polars": pl.DataFrame(COLUMNS),
-    "arrow": pa.table(COLUMNS),
+GOOD = b"1,10,5\n2,10,3\n"
+READERS = {
+    "ratings": read_ratings,
+    "pairs": read_pairs,
+    "table": read_table,
+    "outputs": lambda path: read_outputs(path, [1]),
+    "groups": lambda path: read_groups(path, [1]),
 }
 
 
-@pytest.mark.parametrize("library", FRAMES)
-def test_frames_of_any_library_keep_their_columns_names(library):
-    Z = ObservedMatrix(FRAMES[library])
-    np.testing.assert_array_equal(Z.to_dense(np.nan), EXPECTED)
-    assert list(Z.column_ids) == ["written", "course", "oral"]
-    assert list(Z.row_ids) == [0, 1, 2]
-
-
-def test_an_index_names_the_individuals():
-    frame = pd.DataFrame({"a": [1.0, 2.0]}, index=["ann", "bob"])
-    assert list(ObservedMatrix(frame).row_ids) == ["ann", "bob"]
-    assert list(ObservedMatrix(frame, row_ids=[5, 6]).row_ids) == [5, 6]
-    pairs = pd.DataFrame({"a": [1.0, 2.0]}, index=pd.MultiIndex.from_tuples([(1, 2), (1, 3)]))
-    assert list(ObservedMatrix(pairs).row_ids) == [(1, 2), (1, 3)]
-
-
-def test_a_frame_whose_columns_are_numbered_is_read_by_name():
-    frame = pd.DataFrame([[1.0, np.nan, 3.0], [0.0, 5.0, 2.0]], columns=[2, 0, 1])
-    Z = ObservedMatrix(frame)
-    np.testing.assert_array_equal(Z.to_dense(np.nan), frame.to_numpy())
-    assert list(Z.column_ids) == [2, 0, 1]
-
-
-def test_a_frame_of_float32_stays_float32():
-    assert (
-        ObservedMatrix(pl.DataFrame({"a": [1.0, 2.0]}, schema={"a": pl.Float32})).values.dtype == np.float32
-    )
-
-
+@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (pd.DataFrame({"a": [1, 2], "name": ["x", "y"]}), "column 'name' of type String"),
-        (pl.DataFrame({"a": ["1", "2"]}), "column 'a' of type String"),
-        (pl.DataFrame({"a": [1, 2]}).lazy(), "lazy"),
-        (pd.DataFrame({"a": [1, 2]}, index=[3, 3]), "row id 3 occurs more than once"),
-    ],
+    "given",
+    [pl.DataFrame({"user": [1]}), np.eye(2), [1, 2], None, 5, b"ratings.csv", io.BytesIO(GOOD)],
+    ids=["frame", "array", "list", "none", "int", "bytes", "stream"],
 )
-def test_unusable_frames(frame, message):
-    with pytest.raises(ObservationError, match=message):
-        ObservedMatrix(frame)
+def test_what_is_no_path_is_told_from_one(reader, given):
+    with pytest.raises(FileFormatError, match=rf"{type(given).__name__} instead of a path; expected a path"):
+        READERS[reader](given)
 
 
-def test_malformed_blocks_and_coordinates_are_refused():
-    blocks = sparse.bsr_array(np.ones((4, 4)), blocksize=(2, 2))
-    blocks.indices = blocks.indices + 9
-    coordinates = sparse.coo_array(np.eye(3))
-    coordinates.coords = (np.array([0, 1, -1]), np.array([0, 1, 2]))
-    for malformed in (blocks, coordinates):
-        with pytest.raises(ObservationError, match="malformed"):
-            ObservedMatrix(malformed)
-
-
-@pytest.mark.parametrize("path", ["ratings.csv", Path("ratings.csv")])
-def test_a_path_is_no_observations(path):
+def test_what_is_in_memory_is_told_the_call_that_is_meant():
     with pytest.raises(
-        ObservationError, match=r"'ratings.csv' as observations; .*likewise.read_ratings\('ratings.csv'\)$"
+        FileFormatError,
+        match=r"ObservedMatrix\(\.\.\.\) .*ObservedMatrix\.from_triplets\(users, items, values\)",
     ):
-        ObservedMatrix(path)
+        read_ratings(pl.DataFrame({"user": [1]}))
+    with pytest.raises(FileFormatError, match=r"likewise\.audit\(\.\.\., outputs=\.\.\.\)"):
+        read_outputs(pl.DataFrame({"user": [1]}), [1])
+
+
+def test_gzip_stops_growing_where_memory_ends(tmp_path, monkeypatch):
+    """48 MiB of zeros are 47 kB; the limit of 40 MiB is met after three pieces of 16, before they are joined."""
+    file = tmp_path / "bomb.gz"
+    file.write_bytes(gzip.compress(bytes(48 * 2**20)))
+    assert file.stat().st_size < 100_000
+    monkeypatch.setattr(memory, "available_memory", lambda: 40 * 2**20)
+    with pytest.raises(MemoryLimitError, match=r"unpacking bomb.gz would need 48.0 MiB"):
+        unpack(file)
+
+
+def test_several_gzips_in_a_row_are_one_file(tmp_path):
+    (tmp_path / "f.gz").write_bytes(gzip.compress(GOOD) + gzip.compress(b"3,10,4\n"))
+    assert read_ratings(tmp_path / "f.gz").row_ids.tolist() == [1, 2, 3]
+
+
+def test_a_file_that_holds_itself_ends(tmp_path):
+    content = GOOD
+    for _ in range(5):
+        content = gzip.compress(content)
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(FileFormatError, match="compressed more than 4 times"):
+        unpack(tmp_path / "f")
+
+
+class Stream:
+    """Standard input, with or without a terminal."""
+
+    def __init__(self, content, terminal=False):
+        self.buffer, self.terminal = io.BytesIO(content), terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+@pytest.mark.parametrize("content", [GOOD, gzip.compress(GOOD)])
+def test_a_hyphen_is_standard_input(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", Stream(content))
+    Z = read_ratings("-")
+    assert Z.values.data.tolist() == [5, 3]
+    assert Z.roles.source == "standard input"
+    with pytest.raises(FileFormatError, match="standard input is empty"):
+        read_ratings("-")  # read once, it holds no more
+
+
+@pytest.mark.parametrize("stream", [Stream(GOOD, terminal=True), None])
+def test_nobody_is_asked_to_type_a_file(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stdin", stream)
+    with pytest.raises(FileFormatError, match=r"nothing on standard input; .*pipe it in, or give a path"):
+        read_ratings("-")
+
+
+def test_a_tilde_is_the_home_folder(tmp_path, monkeypatch):
+    (tmp_path / "ratings.csv").write_bytes(GOOD)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_ratings("~/ratings.csv").n_observed == 2
+    with pytest.raises(FileFormatError, match=r"no file '~nobody-of-this-name/f.csv'"):
+        read_ratings("~nobody-of-this-name/f.csv")

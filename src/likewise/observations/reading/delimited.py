@@ -219,7 +219,7 @@ def _refuse_swallowed_lines(text: DelimitedText, n_rows: int) -> list[str]:
         lines = text.body.split(b"\n")
         first = next(k for k, line in enumerate(lines) if line.count(quote) % 2) + text.first_line
         raise FileFormatError(
-            f"{text.name}, where a quote in line {first} encloses the end of the line: {n_rows:,} rows, or {n_lines:,} if quotes "
+            f"{text.name}, where a quote in line {first} encloses the end of the line: {n_rows:,} of {n_lines:,} lines are read, or all if quotes "
             "enclose nothing",
             "one reading",
             f"give {option('quote', repr('none'))} or {option('quote', repr(text.quote))}",

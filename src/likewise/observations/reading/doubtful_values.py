@@ -50,7 +50,7 @@ def doubts(table: Table, *, of_table: bool) -> list[str]:
             f"{option('missing_value', f'{code:g}')}; if it is a value, give {option('value_range', '(low, high)')}"
         )
     if of_table and (column := lonely_column(values, code)) is not None:
-        name = table.column_ids[column]
+        name = table.column_ids[column : column + 1].tolist()[0]
         found.append(
             f"column {name!r} has a scale of its own, far outside that of the other {values.shape[1] - 1} columns: if it is no feature, "
             f"give {option('exclude', repr(name))}; if it is one, {option('value_range', repr('per-column'))}"
@@ -131,8 +131,15 @@ def lonely_column(values: Values, code: float | None = None) -> int | None:
         others = seen[seen != column]
         bottom, top = bottoms[others].min(), tops[others].max()
         if top > bottom and tops[column] > top + (top - bottom):
-            return column if _are_alike(bottoms[others], tops[others]) else None
+            is_lonely = _lies_beyond(kept, column, low[others].min(), high[others].max())
+            return column if is_lonely and _are_alike(bottoms[others], tops[others]) else None
     return None
+
+
+def _lies_beyond(values: Values, column: int, bottom: float, top: float) -> bool:
+    """Return whether most of a column lies outside what the others have in common; a single value does not make it another scale."""
+    own = values.data[values.indices == column]
+    return bool(np.mean((own < bottom) | (own > top)) > 1 / 2)
 
 
 def _are_alike(low: Floats, high: Floats) -> bool:

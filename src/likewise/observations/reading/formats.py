@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from likewise.errors import FileFormatError, LikewiseError, MissingDependencyError, ObservationError
+from likewise.errors import (
+    FileFormatError,
+    InputError,
+    LikewiseError,
+    MissingDependencyError,
+    ObservationError,
+)
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading.delimited import Taken, Wanted, parse, without_trace
 from likewise.observations.reading.numerals import find_notation
@@ -226,6 +232,8 @@ def _of_frame(source: Source, known: Format) -> Tabular:
     try:
         with without_trace():
             frame = nw.from_native(known.read(source.data), eager_only=True).to_polars()
+    except InputError as error:
+        raise type(error)(f"{source.name}: {error.given}", error.expected, error.hint) from error
     except LikewiseError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # a format of others may raise anything
@@ -341,6 +349,12 @@ def _read_blocks(data: bytes) -> pl.DataFrame:
     return read.select("customer", "movie", "rating", "date")
 
 
+def _refuse_json(_: bytes) -> Any:
+    raise FileFormatError(
+        "one array of JSON", "JSON lines: one object a line", "jq -c '.[]' writes an array so"
+    )
+
+
 def _refuse_old_workbook(_: bytes) -> Any:
     raise FileFormatError(
         "a workbook of Excel before 2007, or another old Office file", ".xlsx or text", "save it as CSV"
@@ -352,5 +366,6 @@ _BUILT_IN = (
     Format("Excel", is_workbook, _read_workbook),
     Format("Excel before 2007", lambda data: data.startswith(b"\xd0\xcf\x11\xe0"), _refuse_old_workbook),
     Format("JSON lines", _is_json_lines, _read_json_lines),
+    Format("JSON", lambda data: re.match(rb"\s*\[\s*\{", data) is not None, _refuse_json),
     Format("Netflix blocks", lambda data: _BLOCK.match(data) is not None, _read_blocks),
 )

@@ -185,7 +185,7 @@ def _with_values(taken: Taken, value: Sequence[int]) -> tuple[pl.DataFrame, list
     if n_missing == frame.height:
         raise ObservationError("no line with a value", "at least one")
     kept = frame.filter(frame[str(value[0])].is_not_null())
-    return kept, [f"{n_missing:,} lines have no value and were left out"]
+    return kept, [f"{n_missing:,} of {frame.height:,} lines have no value and are left out"]
 
 
 def _note_on_sides(table: Table, user: int, item: int) -> list[str]:

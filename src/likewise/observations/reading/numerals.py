@@ -47,6 +47,16 @@ def could_be_number(text: str) -> bool:
     return any(re.fullmatch(written, text.strip()) for written in _WRITTEN.values())
 
 
+def could_be_numbers(column: pl.Series) -> bool:
+    """Return whether every cell of a column does."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column.dtype.is_numeric()
+    written = "|".join(_WRITTEN.values())
+    return bool(column.str.strip_chars().str.contains(written).fill_null(False).all())
+
+
 def is_usually_missing(text: str) -> bool:
     """Return whether a cell is empty or holds a usual word for that."""
     return not text.strip() or text.strip().upper() in USUAL_MISSING

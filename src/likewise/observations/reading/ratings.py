@@ -128,9 +128,10 @@ def read_ratings(
     )
     table, layout = _read(unpack(path), choices)
     found = list[str]()
-    if value_range is None and missing_value is None:
+    if value_range is None:
         found = doubts(table, of_table=layout in ("wide", "grid") and columns is None)
-        notes = [] if found or layout != "triplets" else note_on_lowest(table.values.data)
+        is_settled = bool(found) or missing_value is not None or layout != "triplets"
+        notes = [] if is_settled else note_on_lowest(table.values.data)
         table = replace(
             table, notes=(*table.notes, *(str(ValueRangeWarning(doubt)) for doubt in found), *notes)
         )

@@ -21,6 +21,9 @@ _UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
 _EXCEL = re.compile(rb'"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
 """A first line that tells Excel the separator, and says nothing else."""
 
+_MOST_LINES = 100
+"""How many lines a first record may have."""
+
 _SHOWN = 60
 """How many characters of an offending line are shown."""
 
@@ -83,8 +86,8 @@ PLAIN_TEXT = TextOptions()
 
 
 def _words(given: object) -> tuple[str, ...]:
-    words = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else ()
-    if words and all(isinstance(word, str) for word in words):
+    words = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else None
+    if words is not None and all(isinstance(word, str) for word in words):
         return words
     raise FileFormatError(option("missing", repr(given)), "words, such as ('?', 'NA')")
 
@@ -174,7 +177,7 @@ def recognise(source: Source, options: TextOptions, is_header: IsHeader) -> Deli
     body = _without_blank_end(_with_one_line_end(body))
     if not body:
         raise FileFormatError(f"{source.name} has no rows", "at least one observation")
-    shown = separator or _likeliest_separator(body.partition(b"\n")[0].decode())
+    shown = separator or _likeliest_separator(_first_record(body).decode())
     body, single = _with_one_byte_separator(body, shown)
     quote = _quote(body, single, options.quote, can_enclose=len(shown) == 1)
     is_plain = quote is None or are_plain(quote, body, single)
@@ -306,6 +309,16 @@ def _extends_ascii(encoding: str) -> bool:
         return False
     except (LookupError, ValueError) as error:  # ValueError: a name that holds a null
         raise FileFormatError(f"unknown encoding {encoding!r}", "for example utf-8 or latin-1") from error
+
+
+def _first_record(body: bytes) -> bytes:
+    """Return the first line, and those below it that a quote in it encloses."""
+    end = body.find(b"\n")
+    for _ in range(_MOST_LINES):
+        if end < 0 or body.count(b'"', 0, end) % 2 == 0:
+            break
+        end = body.find(b"\n", end + 1)
+    return body if end < 0 else body[:end]
 
 
 def _likeliest_separator(line: str) -> str:

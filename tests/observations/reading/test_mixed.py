@@ -1,0 +1,81 @@
+"""Tables of people with numbers and categories."""
+
+import polars as pl
+import pytest
+
+from likewise.errors import FileFormatError, ObservationError
+from likewise.observations.reading import TextOptions, read_table
+
+PEOPLE = "id,age,job,zip,note\nann,20,cook,101,x\nbea,?,nurse,102,y\ncy,40,,101,z\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text):
+        (tmp_path / "people.csv").write_text(text)
+        return tmp_path / "people.csv"
+
+    return written
+
+
+def test_numbers_are_numbers_and_words_are_categories(write):
+    people = read_table(write(PEOPLE), id_columns="id", exclude="note", categories="zip")
+    assert people.frame.rows() == [(20.0, "cook", "101"), (None, "nurse", "102"), (40.0, None, "101")]
+    assert people.frame.dtypes == [pl.Float64, pl.String, pl.String]
+    assert people.row_ids.tolist() == ["ann", "bea", "cy"]
+    assert (
+        people.roles.sentence()
+        == "Read people.csv: individuals from id, 3 features from age, job, zip; left out: note."
+    )
+    assert "categories: job, zip" in people.notes
+
+
+def test_columns_in_the_order_given_and_rows_counted(write):
+    people = read_table(write(PEOPLE), columns=["job", "age"])
+    assert people.frame.columns == ["job", "age"]
+    assert people.row_ids.tolist() == [0, 1, 2]
+
+
+def test_gower_takes_what_was_read(write):
+    """(20/20 + 1) / 2 between ann and cy would count a job that cy does not have: of age alone it is 1."""
+    from likewise.fairness import GowerDistance
+
+    people = read_table(write(PEOPLE), id_columns="id", exclude=["note", "zip"])
+    distances = GowerDistance(people.frame, row_ids=people.row_ids).block(0, 3)
+    assert distances[0, 1] == 1  # another job, and bea's age is not known
+    assert distances[0, 2] == 1
+
+
+def test_a_damaged_number_makes_no_category(write):
+    file = write("id,age\nann,20\nbea,2o\ncy,40\n")
+    with pytest.raises(
+        FileFormatError,
+        match=r"column 'age' of people.csv, of whose 3 cells 1 are no numbers, such as '2o'.*categories='age'",
+    ):
+        read_table(file, id_columns="id")
+    assert read_table(file, id_columns="id", categories="age").frame["age"].to_list() == ["20", "2o", "40"]
+    assert read_table(file, id_columns="id", text=TextOptions(missing=["2o"])).frame["age"].to_list() == [
+        20,
+        None,
+        40,
+    ]
+
+
+def test_ids_and_counts_are_no_features(write):
+    file = write(PEOPLE)
+    with pytest.raises(FileFormatError, match="column 'id', which is called like an id"):
+        read_table(file)
+    with pytest.raises(FileFormatError, match="a column without a name, which is how an index is written"):
+        read_table(write(PEOPLE.replace("zip", "")), id_columns="id")
+    with pytest.raises(ObservationError, match="'ann' occurs more than once"):
+        read_table(write(PEOPLE + "ann,1,cook,1,x\n"), id_columns="id")
+
+
+def test_decimal_commas_and_parquet(write, tmp_path):
+    assert read_table(write("id;gpa\nann;3,5\nbea;2\n"), id_columns="id").frame["gpa"].to_list() == [3.5, 2]
+    frame = pl.DataFrame(
+        {"id": [1, 2], "age": [20, None], "admitted": [True, False], "job": ["cook", "nurse"]}
+    )
+    frame.write_parquet(tmp_path / "p.parquet")
+    read = read_table(tmp_path / "p.parquet", id_columns="id").frame
+    assert read.rows() == [(20.0, "true", "cook"), (None, "false", "nurse")]
