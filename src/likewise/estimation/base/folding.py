@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol, Self
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from likewise._typing import Floats
 from likewise.certificates.regression import RegressionMap
 from likewise.errors import InputError, ShapeError
-from likewise.estimation.base.weighting import Weighting
+from likewise.estimation.base.weighting import AnyWeighting, ValueWeighting, Weighting, stored_weighting
 from likewise.observations.table import Values, rows_of_entries, with_data
 
 _BLOCK_BYTES = 16 << 20
@@ -24,8 +24,6 @@ def ridge_rows(
     basis: Floats,
     penalties: Floats,
     weights: Floats | None = None,
-    *,
-    by_count: bool = False,
 ) -> Floats:
     """Solve ``min sum_j w_ij (values_ij - c_i b_j)^2 + sum_l penalty_l c_il^2`` for each row i, over its stored entries j.
 
@@ -41,8 +39,6 @@ def ridge_rows(
         Above 0.
     weights : ndarray, shape (n_observed,), optional
         >= 0; all 1 by default.
-    by_count : bool, default False
-        Multiply the penalties of a row by the number of its stored entries.
 
     Returns
     -------
@@ -64,10 +60,8 @@ def ridge_rows(
     for start in range(0, k, step):
         stop = min(start + step, k)
         grams, sides = _normal_equations(values, basis, weights, start, stop)
-        counts = np.diff(values.indptr[start : stop + 1])
-        factors = np.maximum(counts, 1) if by_count else np.ones(counts.size)
         diagonal = np.arange(rank)
-        grams[:, diagonal, diagonal] += factors[:, None] * penalties
+        grams[:, diagonal, diagonal] += penalties
         coefficients[start:stop] = np.linalg.solve(grams, sides[:, :, None])[:, :, 0]
     return coefficients
 
@@ -116,17 +110,21 @@ class Folding(ABC):
     ----------
     row_penalty : float or None, default None
         lambda >= 0; None where rows have no offset.
-    weighting : Weighting or None, default None
+    weighting : Weighting, ValueWeighting or None, default None
         The weights ``w_ij`` of observations; all 1 by default.
     """
 
     row_penalty: float | None = None
-    weighting: Weighting | None = None
+    weighting: AnyWeighting | None = None
 
     kind: ClassVar[str]
     """The name under which it is stored."""
     not_linear: ClassVar[str] = ""
     """Why the map from filled rows to the estimate is not linear; empty where it is."""
+
+    def stronger(self, strength: float) -> Self:
+        """Return the same with the prior of every row so many times as strong: what rows are shrunk by is multiplied."""
+        return replace(self, row_penalty=_stronger_penalty(self.row_penalty, strength))
 
     def regression(self, factors: Factors) -> RegressionMap | str:
         """Return the map as a regression of each row on what is observed of it, as its constant needs it; or why it is none."""
@@ -135,14 +133,15 @@ class Folding(ABC):
         return self._regression(factors, np.zeros((factors.right.shape[0], 1)))
 
     def _regression(self, factors: Factors, regressors: Floats) -> RegressionMap | str:
-        if self.weighting is not None and self.weighting.by_row:
-            return WEIGHTS_BY_ROW
+        weights = shared_weights(self.weighting)
+        if isinstance(weights, str):
+            return weights
         offsets = factors.column_offsets
         return RegressionMap(
             regressors,
             np.zeros(factors.right.shape[0]) if offsets is None else offsets,
             row_penalty=self.row_penalty,
-            weights=None if self.weighting is None else self.weighting.of_columns(),
+            weights=weights,
         )
 
     def fold(self, observations: Values, factors: Factors) -> tuple[Floats, Floats | None]:
@@ -226,7 +225,7 @@ class Folding(ABC):
         penalty = arrays.get("row_penalty")
         return {
             "row_penalty": None if penalty is None else non_negative("row penalty", penalty),
-            "weighting": Weighting.from_arrays(arrays),
+            "weighting": stored_weighting(arrays),
         }
 
 
@@ -273,13 +272,10 @@ class RidgeFolding(Folding):
     penalties : ndarray, shape (r,)
         Above 0, so that also a row with fewer observations than components has one solution. A row of which nothing is observed
         gets coefficients 0.
-    by_count : bool, default False
-        Whether the penalty of a row is multiplied by how many observations it has (weighted-lambda regularisation, Zhou et al. 2008).
 
     References
     ----------
     Hastie, Mazumder, Lee, Zadeh, "Matrix Completion and Low-Rank SVD via Fast Alternating Least Squares", JMLR 16 (2015).
-    Zhou, Wilkinson, Schreiber, Pan, "Large-scale Parallel Collaborative Filtering for the Netflix Prize", AAIM (2008).
 
     Examples
     --------
@@ -288,7 +284,6 @@ class RidgeFolding(Folding):
     """
 
     penalties: Floats = field(kw_only=True)
-    by_count: bool = False
 
     kind: ClassVar[str] = "ridge"
     not_linear: ClassVar[str] = (
@@ -301,32 +296,51 @@ class RidgeFolding(Folding):
             raise InputError(f"penalties {self.penalties!r}", "a finite number above 0 for each component")
         object.__setattr__(self, "penalties", penalties)
 
+    def stronger(self, strength: float) -> Self:
+        """Return the same with penalties so many times as large; see `Folding.stronger`."""
+        penalty = _stronger_penalty(self.row_penalty, strength)
+        return replace(self, row_penalty=penalty, penalties=strength * self.penalties)
+
     def regression(self, factors: Factors) -> RegressionMap | str:
         """Return the ridge regression with its penalty taken into the regressors; see `Folding.regression`."""
-        return (
-            PENALTY_BY_COUNT
-            if self.by_count
-            else self._regression(factors, factors.right / np.sqrt(self.penalties))
-        )
+        return self._regression(factors, factors.right / np.sqrt(self.penalties))
 
     def coefficients(self, residuals: Values, weights: Floats | None, factors: Factors) -> Floats:
         """Return the ridge regression of each row on the rows of V."""
         if self.penalties.size != factors.right.shape[1]:
             raise ShapeError(f"{self.penalties.size} penalties", f"{factors.right.shape[1]}, one a component")
-        return ridge_rows(residuals, factors.right, self.penalties, weights, by_count=self.by_count)
+        return ridge_rows(residuals, factors.right, self.penalties, weights)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `from_arrays` needs, to be stored."""
-        return super().to_arrays() | {"penalties": self.penalties, "by_count": np.asarray(self.by_count)}
+        return super().to_arrays() | {"penalties": self.penalties}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
         """Return what was stored."""
-        if "penalties" not in arrays or "by_count" not in arrays:
-            raise InputError("a ridge folding without penalties", "penalties and by_count")
-        return cls(
-            **cls._common_fields(arrays), penalties=arrays["penalties"], by_count=bool(arrays["by_count"])
-        )
+        if "penalties" not in arrays:
+            raise InputError("a ridge folding without penalties", "penalties")
+        if arrays.get("by_count", False):  # of a version that knew it; nothing ever stored it
+            raise InputError("a ridge folding whose penalties count observations", "one without")
+        return cls(**cls._common_fields(arrays), penalties=arrays["penalties"])
+
+
+def shared_weights(weighting: Weighting | ValueWeighting | None) -> Floats | str | None:
+    """Return the weights of the columns that all rows share, None where all are 1; or why there are none such."""
+    if weighting is None:
+        return None
+    return (
+        weighting.of_columns()
+        if isinstance(weighting, Weighting) and not weighting.by_row
+        else WEIGHTS_BY_ROW
+    )
+
+
+def _stronger_penalty(penalty: float | None, strength: float) -> float | None:
+    """Multiply a penalty; one of 0 is taken for 1 less than the strength, so that it grows too and is unchanged at 1."""
+    if penalty is None:
+        return None
+    return strength * penalty if penalty else strength - 1
 
 
 def row_offsets(values: Values, penalty: float, weights: Floats | None = None) -> Floats:

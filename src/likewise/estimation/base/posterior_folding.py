@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,10 +14,10 @@ from likewise.errors import InputError
 from likewise.estimation.base.factor_update import Prior, regress
 from likewise.estimation.base.folding import (
     PENALTY_BY_COUNT,
-    WEIGHTS_BY_ROW,
     Folding,
     LinearFolding,
     RidgeFolding,
+    shared_weights,
 )
 from likewise.estimation.base.folding import Factors as LowRankFactors
 from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed_size, unpacked
@@ -68,12 +68,17 @@ class PosteriorFolding(Folding):
         data = residuals.data + self.columns.biases[residuals.indices]
         return self._regressed(residuals, data, weights).coordinates @ self.turn
 
+    def stronger(self, strength: float) -> Self:
+        """Return the same with the precision of the prior so many times as large; see `Folding.stronger`."""
+        return replace(self, prior=replace(self.prior, precision=strength * self.prior.precision))
+
     def regression(self, factors: LowRankFactors) -> RegressionMap | str:  # noqa: ARG002
         """Return the regression whitened, prior and noise taken into its regressors, as its constant needs it; or why it is none."""
         if self.prior.by_count:
             return PENALTY_BY_COUNT
-        if self.weighting is not None and self.weighting.by_row:
-            return WEIGHTS_BY_ROW
+        weights = shared_weights(self.weighting)
+        if isinstance(weights, str):
+            return weights
         n, d = self.columns.means.shape
         noise = float(np.sqrt(self.prior.noise))
         # P = L L^T makes u = L^T w standard normal, and f^T w = (L^-1 f)^T u.
@@ -93,7 +98,7 @@ class PosteriorFolding(Folding):
             regressors @ whitening.T,
             self.centre + self.columns.biases,
             noise,
-            weights=None if self.weighting is None else self.weighting.of_columns(),
+            weights=weights,
             spreads=spreads,
             shifts=shifts,
         )

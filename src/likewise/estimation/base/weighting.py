@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +46,7 @@ class Weighting:
     def __post_init__(self) -> None:
         if self.columns.ndim != 1 or not ((self.columns >= 0) & (self.columns <= 1)).all():
             raise InputError("column propensities", "one number in [0, 1] for each column")
-        if not 0 < self.floor <= 1:
-            raise InputError(f"propensity floor {self.floor!r}", "a number in (0, 1]")
-        if not 0 < self.scale < np.inf:
-            raise InputError(f"scale of weights {self.scale!r}", "a finite number above 0")
+        _check(self.floor, self.scale)
 
     @property
     def by_row(self) -> bool:
@@ -73,28 +70,100 @@ class Weighting:
         return np.asarray(self.scale / np.clip(self.columns, self.floor, 1.0))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what `from_arrays` needs, to be stored."""
+        """Return what `stored_weighting` needs."""
         return {
             "column_propensities": self.columns,
             "propensities_by_count": np.asarray(self.by_count),
-            "propensity_floor": np.asarray(self.floor, dtype=np.float64),
-            "weight_scale": np.asarray(self.scale, dtype=np.float64),
+            **_stored(self.floor, self.scale),
         }
 
-    @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Weighting | None:
-        """Return what was stored; None where no weights were."""
-        if "column_propensities" not in arrays:
-            return None
-        needed = {"propensities_by_count", "propensity_floor", "weight_scale"}
-        if not needed <= set(arrays):
-            raise InputError("column propensities alone", f"{', '.join(sorted(needed))} too")
-        return cls(
-            np.asarray(arrays["column_propensities"], dtype=np.float64),
-            bool(arrays["propensities_by_count"]),
-            float(arrays["propensity_floor"]),
-            float(arrays["weight_scale"]),
-        )
+
+@dataclass(frozen=True, eq=False)
+class ValueWeighting:
+    """Weights ``scale / p(z_ij)`` of the observations of any row, from the value that was observed: that of the nearest level.
+
+    Parameters
+    ----------
+    levels : ndarray, shape (k,)
+        Values on the method's working range, increasing.
+    chances : ndarray, shape (k,)
+        p of each, in (0, 1].
+    floor, scale
+        As in `Weighting`.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> seen = sparse.csr_array([[1.0, -1.0, 0.9]])
+    >>> ValueWeighting(np.array([-1.0, 1.0]), np.array([0.1, 0.5]), floor=0.01).weights(seen)
+    array([ 2., 10.,  2.])
+    """
+
+    levels: Floats
+    chances: Floats
+    floor: float
+    scale: float = 1.0
+    by_row: ClassVar[bool] = True
+    """Two rows weigh the same column differently where they observed different values."""
+
+    def __post_init__(self) -> None:
+        usable = self.levels.size == self.chances.size > 0 and bool((np.diff(self.levels) > 0).all())
+        if not usable or not ((self.chances > 0) & (self.chances <= 1)).all():
+            raise InputError("propensities of values", "one number in (0, 1] for each of some increasing values")
+        _check(self.floor, self.scale)
+
+    def propensities(self, observations: Values) -> Floats:
+        """Return ``p(z_ij)`` of each stored entry, shape (n_observed,)."""
+        between = (self.levels[1:] + self.levels[:-1]) / 2
+        return np.clip(self.chances[np.searchsorted(between, observations.data)], self.floor, 1.0)
+
+    def weights(self, observations: Values) -> Floats:
+        """Return ``scale / p(z_ij)`` of each stored entry, shape (n_observed,)."""
+        return np.asarray(self.scale / self.propensities(observations))
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what `stored_weighting` needs."""
+        return {
+            "value_levels": self.levels,
+            "value_propensities": self.chances,
+            **_stored(self.floor, self.scale),
+        }
+
+
+AnyWeighting = Weighting | ValueWeighting
+
+
+def stored_weighting(arrays: dict[str, NDArray[Any]]) -> AnyWeighting | None:
+    """Return the weighting that was stored as arrays; None where there was none.
+
+    Raises
+    ------
+    InputError
+        If only part of one is there.
+    """
+    kinds = {"column_propensities": "propensities_by_count", "value_levels": "value_propensities"}
+    first = next((name for name in kinds if name in arrays), None)
+    if first is None:
+        return None
+    needed = {kinds[first], "propensity_floor", "weight_scale"}
+    if not needed <= set(arrays):
+        raise InputError(f"{first} alone", f"{', '.join(sorted(needed))} too")
+    ends = float(arrays["propensity_floor"]), float(arrays["weight_scale"])
+    known, second = np.asarray(arrays[first], dtype=np.float64), arrays[kinds[first]]
+    if first == "value_levels":
+        return ValueWeighting(known, np.asarray(second, dtype=np.float64), *ends)
+    return Weighting(known, bool(second), *ends)
+
+
+def _check(floor: float, scale: float) -> None:
+    if not 0 < floor <= 1:
+        raise InputError(f"propensity floor {floor!r}", "a number in (0, 1]")
+    if not 0 < scale < np.inf:
+        raise InputError(f"scale of weights {scale!r}", "a finite number above 0")
+
+
+def _stored(floor: float, scale: float) -> dict[str, NDArray[Any]]:
+    return {"propensity_floor": np.asarray(floor, np.float64), "weight_scale": np.asarray(scale, np.float64)}
 
 
 def checked_weights(weights: Floats | None, observations: Values) -> Floats | None:

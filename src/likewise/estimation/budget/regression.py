@@ -1,0 +1,112 @@
+"""A fairness budget for estimates by regression: the prior of the rows made stronger until the proved constant is within it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+
+from likewise.certificates.regression import RegressionMap
+from likewise.errors import EstimatorError
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.observations.table import Values
+
+_STRONGEST = 1e12
+_ROOM = 1e-9
+"""Relative: rounding is added to a certificate, and is to fit into the budget too."""
+
+
+@dataclass(frozen=True, eq=False)
+class StrongerPrior:
+    """An estimate whose rows are fitted with a stronger prior.
+
+    Parameters
+    ----------
+    estimate : LowRankEstimate
+    strength : float
+        t >= 1: the precision of the prior of every row was multiplied by it; 1 where the budget did not bind.
+    slope : float
+        The constant of its rows, at most the limit.
+    """
+
+    estimate: LowRankEstimate
+    strength: float
+    slope: float
+
+
+def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: float) -> StrongerPrior:
+    """Fit the rows of an estimate again, with a prior just strong enough that their constant is within a limit.
+
+    The columns stay as they were. With t times the precision the regressors are ``x / sqrt(t)``, so every slope ``||X|| phi(||x_k||)`` falls with t, in the end as
+    ``1 / t``: there is one t at which the largest meets the limit. One number is moved and no feature is treated otherwise than before; the rows lose what the prior takes from
+    them, little where much was observed.
+
+    Parameters
+    ----------
+    estimate : LowRankEstimate
+        Its folding is a regression.
+    values : csr_array, shape (m, n)
+        The observations of the fit, on the working range.
+    limit : float
+        L > 0, of the constant in the metric in which the empty entry is a point.
+
+    Returns
+    -------
+    StrongerPrior
+
+    Raises
+    ------
+    EstimatorError
+        The rows of the estimate are no regressions, or no prior is strong enough.
+
+    Examples
+    --------
+    >>> from likewise import make_estimator
+    >>> from likewise.observations import clustered
+    >>> data = clustered(60, 40, 3, observed_fraction=0.4, random_state=1)
+    >>> als = make_estimator("als", rank=3, random_state=0).fit(data.observed)
+    >>> found = within_regression_budget(als.estimate_, data.observed.scaled("symmetric").values, limit=1.0)
+    >>> found.strength > 1, round(found.slope, 6)
+    (True, 1.0)
+    """
+    if _steepest(estimate, 1.0) <= limit * (1 - _ROOM):
+        return StrongerPrior(estimate, 1.0, _steepest(estimate, 1.0))
+    wanted = limit * (1 - _ROOM)
+    if _steepest(estimate, _STRONGEST) > wanted:
+        raise EstimatorError(
+            f"a budget of {limit:g}",
+            f"at least {_steepest(estimate, _STRONGEST):.3g}, which estimates that say nothing of a row have",
+        )
+    strength = float(
+        np.exp(
+            brentq(
+                lambda log_t: _steepest(estimate, np.exp(log_t)) - wanted, 0.0, np.log(_STRONGEST), xtol=1e-13
+            )
+        )
+    )
+    while _steepest(estimate, strength) > wanted:  # a root is found to within rounding, on either side
+        strength *= 1 + 1e-12
+    return StrongerPrior(_refitted(estimate, values, strength), strength, _steepest(estimate, strength))
+
+
+def _steepest(estimate: LowRankEstimate, strength: float) -> float:
+    regression = estimate.folding.stronger(strength).regression(estimate)
+    if not isinstance(regression, RegressionMap):
+        raise EstimatorError(
+            "a budget for the constant of a regression", f"an estimate that has one: {regression}"
+        )
+    return float((regression.slopes + regression.offset_slopes).max(initial=0.0))
+
+
+def _refitted(estimate: LowRankEstimate, values: Values, strength: float) -> LowRankEstimate:
+    """Fold the rows of the fit in again."""
+    folding = estimate.folding.stronger(strength)
+    coefficients, offsets = folding.fold(values, estimate)
+    left = np.divide(
+        coefficients,
+        estimate.shrunk_values,
+        out=np.zeros_like(coefficients),
+        where=estimate.shrunk_values > 0,
+    )
+    return replace(estimate, left=left, row_offsets=offsets, folding=folding)
