@@ -9,12 +9,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from likewise.certificates import certify
     from likewise.estimation import SVT, LowRankEstimate, entry_intervals, make_estimator, svt
-    from likewise.fairness import certify, compare, measure_fairness
+    from likewise.fairness import measure_fairness
     from likewise.inference import DenseNetRecommender, KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
     from likewise.pipeline import AuditReport
     from likewise.pipeline.audit import audit
+    from likewise.pipeline.compare import compare
     from likewise.pipeline.frontier import frontier
     from likewise.spectrum import singular_triplets
 
@@ -28,8 +30,8 @@ _ROOM_OF_NAME = {
     "ObservedMatrix": "observations",
     "SVT": "estimation",
     "audit": "pipeline",
-    "certify": "fairness",
-    "compare": "fairness",
+    "certify": "certificates",
+    "compare": "pipeline",
     "entry_intervals": "estimation",
     "frontier": "pipeline",
     "hold_out": "observations",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from pathlib import Path
 
-from likewise.errors import MemoryLimitError
+from likewise.errors import InputError, MemoryLimitError, option
 
 _MEMORY_INFO = Path("/proc/meminfo")
 _CONTROL_GROUP = Path("/sys/fs/cgroup")
@@ -55,6 +56,38 @@ def ensure_fits(n_bytes: float, what: str, instead: str, limit: float | None = N
         raise MemoryLimitError(
             f"{what} would need {format_bytes(n_bytes)}, {format_bytes(allowed)} may be used; {instead}"
         )
+
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+
+def bytes_of(size: float | str) -> float:
+    """Read a size in bytes, or one with a unit.
+
+    Parameters
+    ----------
+    size : float or str
+        Such as ``2e9``, ``"500M"`` or ``"4 GiB"``; K, M, G and T count in steps of 1,024.
+
+    Raises
+    ------
+    InputError
+        Anything else, or not above 0.
+
+    Examples
+    --------
+    >>> bytes_of("1.5 GiB") == 1.5 * 2**30, bytes_of(1000)
+    (True, 1000.0)
+    """
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.IGNORECASE)
+    try:
+        number = float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf or isinstance(size, bool):
+        given = option("memory_limit", repr(size))
+        raise InputError(given, "a number of bytes above 0, or a size such as '4 GiB'")
+    return number
 
 
 def format_bytes(n_bytes: float) -> str:

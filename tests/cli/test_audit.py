@@ -7,7 +7,7 @@ import pytest
 
 import likewise as package
 from likewise.errors import ConstantOutputWarning
-from likewise.report.folder import FILES
+from likewise.report.audit_report import FILES
 
 OPTIONS = ("--threshold", "1.0", "--value-range", "1,5", "--n-neighbors", "3")
 
@@ -15,6 +15,13 @@ OPTIONS = ("--threshold", "1.0", "--value-range", "1,5", "--n-neighbors", "3")
 def test_the_table_goes_to_standard_output(likewise, ratings):
     ran = likewise("audit", ratings, *OPTIONS)
     assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Individual fairness of ratings.csv: 12 individuals, 10 features, ")
+    assert len(ran.out.splitlines()) <= 25
+    assert (
+        "Read ratings.csv: individuals from userId, features from movieId, values from rating."
+        in " ".join(ran.out.split())
+    )
+    ran = likewise("audit", ratings, *OPTIONS, "--details")
     for heading in ("Findings", "Data", "Estimate", "Reference distance d", "Measured", "Proved"):
         assert f"\n{heading}\n" in ran.out
     assert "ratings.csv: 12 individuals x 10 features" in ran.out
@@ -67,7 +74,7 @@ def test_out_writes_a_whole_report_and_says_where(likewise, ratings, tmp_path):
 @pytest.mark.parametrize("limit", [(), ("--lipschitz", "0.5")])
 def test_quiet_alone_is_refused_before_the_work_as_nothing_would_come_of_it(likewise, limit):
     ran = likewise("audit", "nowhere.csv", *limit, "--quiet")
-    expected = "error: --quiet without --out, --json or --fail-above; expected one of them, or no --quiet.\n"
+    expected = "error: --quiet without --out, --json, --violations or --fail-above; expected one of them, or no --quiet.\n"
     assert (ran.code, ran.out, ran.err) == (1, "", expected)
 
 
@@ -81,12 +88,14 @@ def test_json_to_a_file_and_to_standard_output_are_the_same(likewise, ratings, t
     printed = likewise("audit", ratings, *OPTIONS, "--json", "-")
     written = likewise("audit", ratings, *OPTIONS, "--json", tmp_path / "report.json")
     assert (tmp_path / "report.json").read_text(encoding="utf-8") == printed.out
-    assert "Findings" in written.out
-    assert "Findings" not in printed.out.splitlines()
+    assert written.out.startswith("Individual fairness of ")
+    assert "Individual fairness of" not in printed.out
 
 
 def test_the_released_codes_convention_is_called_invalid(likewise, ratings):
     ran = likewise("audit", ratings, *OPTIONS, "--reference", "estimate")
+    assert "not a valid" in ran.out
+    ran = likewise("audit", ratings, *OPTIONS, "--reference", "estimate", "--details")
     assert ran.code == 0
     assert "NOT A VALID BEFORE/AFTER COMPARISON" in ran.out
 

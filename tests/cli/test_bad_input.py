@@ -228,7 +228,6 @@ def test_nothing_that_is_read_is_written_over(likewise, tmp_path, monkeypatch):
             ("--tolerance", "0.1"),
             "error: --tolerance without --lipschitz or --fail-above; expected both, or neither.",
         ),
-        (("--confidence", "0.9"), "error: --confidence without --pairs; expected both, or neither."),
         (("--group-column", "g"), "error: --group-column without --groups; expected both, or neither."),
     ],
 )

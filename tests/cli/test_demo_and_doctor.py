@@ -6,7 +6,7 @@ import platform
 import numpy as np
 
 import likewise as package
-from likewise.report.folder import FILES
+from likewise.report.audit_report import FILES
 
 
 def test_the_demo_leaves_a_report_and_says_where(likewise, tmp_path, quick):

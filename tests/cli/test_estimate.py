@@ -96,10 +96,11 @@ def test_intervals_need_pairs(likewise, ratings, tmp_path):
     )
 
 
-def test_unknown_ids_are_named_and_nothing_is_written(likewise, ratings, tmp_path):
+def test_unknown_ids_are_named_and_nothing_is_written_where_that_is_asked_for(likewise, ratings, tmp_path):
     (tmp_path / "pairs.csv").write_text("user-3,20\nnobody,20\n")
     out = tmp_path / "predictions.csv"
-    ran = likewise("estimate", ratings, "--out", out, "--pairs", tmp_path / "pairs.csv", *OPTIONS)
+    pairs = ("--pairs", tmp_path / "pairs.csv", "--unknown", "error")
+    ran = likewise("estimate", ratings, "--out", out, *pairs, *OPTIONS)
     assert ran.code == 1
     assert ran.err.startswith("error: 1 unknown row id: 'nobody'")
     assert not out.exists()
@@ -126,3 +127,60 @@ def test_rank_zero_is_warned_about_and_written(likewise, ratings, tmp_path):
     assert ran.code == 0
     assert ran.err.startswith("warning: ")
     assert package.LowRankEstimate.load(tmp_path / "e.npz").rank == 0
+
+
+def test_a_pair_without_observations_is_predicted_by_a_mean_and_counted(likewise, tmp_path):
+    """Film 10 has 5 and 3, ann has 5 and 1, all have 5, 3, 1, 2: means 4, 3 and 2.75."""
+    (tmp_path / "r.csv").write_text("user,item,rating\nann,10,5\nbea,10,3\nann,20,1\nbea,20,2\n")
+    (tmp_path / "pairs.csv").write_text("nobody,10\nann,99\nnobody,99\nann,20\n")
+    out = tmp_path / "p.csv"
+    ran = likewise(
+        "estimate",
+        tmp_path / "r.csv",
+        "--pairs",
+        tmp_path / "pairs.csv",
+        "--out",
+        out,
+        "--estimator",
+        "biases",
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert pl.read_csv(out)["estimate"].to_list()[:3] == [4.0, 3.0, 2.75]
+    assert "3 of 4 pairs name an individual or a feature without observations" in ran.out
+
+
+def test_a_pair_without_observations_has_no_interval(likewise, ratings, tmp_path):
+    (tmp_path / "pairs.csv").write_text("user-3,20\nnobody,20\n")
+    options = ("--pairs", tmp_path / "pairs.csv", "--confidence", "0.6", "--estimator", "biases")
+    out = tmp_path / "p.csv"
+    assert likewise("estimate", ratings, "--out", out, *options, "--value-range", "1,5").code == 0
+    rows = pl.read_csv(out).rows()
+    assert None not in rows[0]
+    assert rows[1][3:] == (None, None)
+
+
+def test_it_says_what_was_read_chosen_and_how_well_it_does(likewise, ratings, tmp_path):
+    ran = likewise("estimate", ratings, "--out", tmp_path / "e.npz")
+    told = " ".join(ran.out.split())
+    assert "Read ratings.csv: individuals from userId, features from movieId, values from rating." in told
+    assert "values 1 to 5" in told
+    assert "Auto(random_state=0), which chose " in told
+    assert "held-out" in told
+
+
+def test_no_cell_of_the_predictions_is_a_formula(likewise, tmp_path):
+    (tmp_path / "r.csv").write_text("user,item,rating\n=cmd,10,5\n@bea,10,3\n=cmd,20,1\n@bea,20,2\n")
+    (tmp_path / "pairs.csv").write_text("=cmd,10\n@bea,20\n")
+    out = tmp_path / "p.csv"
+    ran = likewise(
+        "estimate",
+        tmp_path / "r.csv",
+        "--pairs",
+        tmp_path / "pairs.csv",
+        "--out",
+        out,
+        "--estimator",
+        "biases",
+    )
+    assert ran.code == 0, ran.err
+    assert pl.read_csv(out)["row"].to_list() == ["'=cmd", "'@bea"]

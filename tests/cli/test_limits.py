@@ -53,6 +53,7 @@ def test_outputs_that_are_compared_with_no_others(likewise, ratings, scores):
     ran = likewise("audit", ratings, "--outputs", scores, "--lipschitz", "2")
     assert ran.code == 0
     assert "outputs: D <= 2 d" in ran.out
+    ran = likewise("audit", ratings, "--outputs", scores, "--lipschitz", "2", "--details")
     assert "outputs computed elsewhere" in ran.out
 
 

@@ -43,7 +43,7 @@ def test_an_audit_from_end_to_end(ratings, tmp_path):
     ran = shell("audit", ratings, "--n-neighbors", "3", "--value-range", "1,5", "--out", tmp_path / "report")
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""
-    assert "Findings" in ran.stdout
+    assert ran.stdout.startswith("Individual fairness of ratings.csv")
     assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
 
 

@@ -67,7 +67,7 @@ def test_by_default_the_estimator_is_chosen_and_the_report_says_why(observed):
     report = audit(observed, model=identity, random_state=7)
     assert report.estimate.estimator.startswith("Auto(random_state=7), which chose ")
     assert any(note.startswith("chosen automatically: ") for note in report.estimate.notes)
-    assert "held-out" in str(report)
+    assert "held-out" in report.details()
 
 
 @pytest.mark.filterwarnings(

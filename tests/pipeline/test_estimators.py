@@ -42,8 +42,8 @@ def test_without_a_threshold_the_report_names_none(observed):
     report = audit(observed, estimator="biases", model="identity")
     summary = report.estimate
     assert summary.threshold is summary.threshold_name is summary.completeness is summary.regime is None
-    assert "0 components beside the offsets" in str(report)
-    assert "tau" not in str(report).split("Estimate")[1].split("Outputs")[0]
+    assert "0 components beside the offsets" in report.details()
+    assert "tau" not in report.details().split("Estimate")[1].split("Outputs")[0]
     assert any(note.startswith("biases regularised by") for note in summary.notes)
     document = json.loads(report.to_json())
     assert document["estimate"]["threshold"] is None
@@ -61,8 +61,8 @@ def test_without_a_threshold_the_spectrum_is_drawn_without_one(observed, tmp_pat
 def test_what_did_not_converge_is_kept_and_flagged(observed):
     report = audit(observed, estimator=Unfinished(), model=lambda matrix: matrix.sum(axis=1) + np.arange(20))
     assert report.estimate.converged is False
-    assert "NOT CONVERGED after 12 iterations" in str(report)
-    assert "stopped early" in str(report)
+    assert "NOT CONVERGED after 12 iterations" in report.details()
+    assert "stopped early" in report.details()
     document = json.loads(report.to_json())
     assert (document["estimate"]["converged"], document["estimate"]["n_iter"]) == (False, 12)
 
@@ -85,7 +85,9 @@ def test_the_spectrum_of_a_centred_estimate_is_of_what_was_decomposed(observed):
     scaled = np.where(np.isnan(observed.to_dense(np.nan)), np.nan, (observed.to_dense(np.nan) - 3) / 2)
     residuals = np.nan_to_num(scaled - middle.column_offsets - middle.row_offsets[:, None])
     expected = np.linalg.svd(residuals, compute_uv=False)
-    np.testing.assert_allclose(summarise_estimate(fitted).singular_values, expected, atol=1e-12)
+    kept = expected[expected > 0.5]
+    assert 0 < kept.size < expected.size
+    np.testing.assert_allclose(summarise_estimate(fitted).singular_values, kept, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_neighbours_that_there_are_not_are_told_before_the_estimate_is_fitted(
     observed, monkeypatch, n_neighbors
 ):
     monkeypatch.setattr(MatrixEstimator, "fit", lambda *_: pytest.fail("too late"))
-    with pytest.raises(ModelError, match=f"n_neighbors is {n_neighbors} with"):
+    with pytest.raises(ModelError, match=f"n_neighbors(=| is ){n_neighbors}"):
         audit(observed, model=KNNRecommender(n_neighbors))
 
 

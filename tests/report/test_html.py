@@ -3,10 +3,12 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
-from likewise.fairness import LipschitzCertificates, Unavailable
-from likewise.report import as_page
+from likewise.fairness import LipschitzCertificates, RowDistance, Unavailable
+from likewise.pipeline import audit
+from likewise.report import EstimateSummary, as_page
 from likewise.report.numbers import value_text
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -83,7 +85,16 @@ def test_findings_come_first(make_report, page):
     report = make_report()
     places = [page.text.index(finding) for finding in report.findings]
     assert places == sorted(places)
-    assert places[0] < page.text.index("Both arms, every figure")
+    headings = (
+        "gap of similar pairs",
+        "Who is treated worst",
+        "What this does not show",
+        "Data",
+        "Everything else",
+    )
+    order = [places[0], *(page.text.index(heading, places[0]) for heading in headings)]
+    assert order == sorted(order)
+    assert order[-1] < places[1]
 
 
 def test_every_figure_is_there(make_report, page):
@@ -99,10 +110,11 @@ def test_all_drawings_are_inside(page):
 
 def test_every_section_is_there(page):
     for heading in (
-        "Both arms, every figure",
+        "Both arms, every metric",
         "What is proved",
         "Who is treated worst",
-        "Data and settings",
+        "Data",
+        "Method, notes and settings",
         "How to read this",
         "What this does not show",
     ):
@@ -110,19 +122,19 @@ def test_every_section_is_there(page):
 
 
 def test_certificates_name_norms_domain_and_assumptions(page):
-    proved = page.text[page.text.index("What is proved") : page.text.index("Who is treated worst")]
+    proved = page.text[page.text.index("What is proved") : page.text.index("The largest ratios")]
     for words in ("K*", "l1 to l2", "every pair of rows", "strong incoherence", "clipping does not expand"):
         assert words in proved
 
 
 def test_the_released_codes_convention_is_called_invalid(invalid_page):
     text = invalid_page.text
-    assert text.index("Not a valid before/after comparison") < text.index("Both arms, every figure")
+    assert text.index("Not a valid before/after comparison") < text.index("Both arms, every metric")
     assert "The yardstick changes between the arms." in text
 
 
 def test_only_what_can_be_compared_has_an_arrow(page, invalid_page):
-    assert page.text.count("→") == 4
+    assert page.text.count("→") == 3
     assert invalid_page.text.count("→") == 1  # the error needs no reference distance
 
 
@@ -159,3 +171,49 @@ def test_the_reason_why_nothing_is_proved_stands_once(make_report):
     text = Page(as_page(replace(make_report(), certificates=missing))).text
     assert "No constant is proved for: a; b; c; d; e; f; g. The reason: rows are regressions." in text
     assert text.count("rows are regressions") == 1
+
+
+def test_numbers_below_the_answer_are_folded_away(page):
+    start = page.source.index("<h2>Everything else</h2>")
+    assert "<table" not in page.source[page.source.index("<h2>What this does not show") : start]
+    assert page.source[start:].count("<details>") >= 6
+
+
+def test_columns_files_versions_date_and_command_are_named(page):
+    for words in (
+        "individuals from <user>, features from item",
+        "left out: time",
+        f"ratings.csv, 99 bytes, SHA-256 {'ab' * 32}",
+        "likewise 0.1.0, Python 3.12.1",
+        "2026-01-02T03:04:05+00:00",
+        "to repeat: likewise audit ratings.csv",
+    ):
+        assert words in page.text
+
+
+def test_a_pair_is_explained_with_both_rows_side_by_side(make_report, page):
+    (told,) = make_report().arms["with"].explained
+    assert {(part.left, part.right) for part in told.reference.apart}
+    for word in ("close in", "apart in", "side by side"):
+        assert word in page.text
+
+
+@pytest.mark.parametrize(
+    "name", ["<script>x</script>", "\u202eolleh", "'\"=1+1", "\N{PILE OF POO}" * 3, "z" * 10_000]
+)
+def test_names_that_mean_harm_or_never_end_do_none(make_report, name):
+    report = make_report(arms=("with",))
+    pair = replace(report.arms["with"].explained[0], left=name)
+    source = as_page(replace(report, arms={"with": replace(report.arms["with"], explained=(pair,))}))
+    assert "<script" not in source
+    assert "\u202e" not in source
+    assert "z" * 61 not in source
+    Page(source)
+
+
+def test_the_page_is_small_however_many_people_there_are():
+    """A report of 3,000 people, with a spectrum of 5,000 values, is no larger than one of 60 by much."""
+    rng = np.random.default_rng(0)
+    report = audit(RowDistance(rng.standard_normal((3000, 3))), outputs=rng.standard_normal(3000), pairs=2000)
+    summary = EstimateSummary("SVT()", None, None, 5000, np.geomspace(100, 1e-3, 5000), 0.0, None, None)
+    assert len(as_page(replace(report, estimate=summary)).encode()) < 1_000_000

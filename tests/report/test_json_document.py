@@ -48,12 +48,14 @@ def test_every_figure_comes_back_exactly(make_report):
         assert arms[name]["error"]["rmse"] == arm.error.rmse
 
 
-def test_the_verdict_leads_the_findings(make_report):
+def test_the_verdict_follows_the_answer(make_report):
     report = make_report(arms=("with",))
     assert parsed(report)["findings"] == list(report.findings)
     verdict = Verdict("violated", 0.5, 0.0, None, "all pairs", "half violate")
     judged = replace(report, arms={"with": replace(report.arms["with"], verdict=verdict)})
-    assert parsed(judged)["findings"] == [f"with pre-processing: {verdict}", *report.findings]
+    told = [report.findings[0], f"with pre-processing: {verdict}", *report.findings[1:]]
+    assert parsed(judged)["findings"] == told
+    assert parsed(judged)["answer"]["verdicts"] == told[1:2]
 
 
 def test_what_json_lacks_becomes_text(make_report):

@@ -125,3 +125,28 @@ def test_a_long_spectrum_is_on_a_logarithmic_axis(make_report):
     values = np.linspace(3, 0.1, 40)
     axes = replace(report, estimate=replace(report.estimate, singular_values=values)).plot_spectrum()
     assert axes.get_xscale() == "log"
+
+
+def test_a_component_of_size_0_is_not_called_kept(make_report):
+    report = make_report()
+    values = np.array([1.5, 0.25, 0.0])
+    without_tau = replace(report.estimate, singular_values=values, threshold=None, rank=2)
+    axes = replace(report, estimate=without_tau).plot_spectrum()
+    assert [line.get_xydata().tolist() for line in axes.lines] == [[[1, 1.5], [2, 0.25]]]
+    assert axes.get_legend().get_texts()[0].get_text() == "kept (2)"
+
+
+def test_a_logarithmic_axis_is_labelled_with_numbers_not_formulas(make_report):
+    drawing = draw(plot_epsilon_delta, make_report(), "svg").decode()
+    assert "mathdefault" not in drawing
+    texts = [element.text for element in ET.fromstring(drawing).iter() if element.tag.endswith("text")]
+    numbers = [text for text in texts if text and text.replace(".", "").isdecimal()]
+    assert len(numbers) > 2
+
+
+def test_a_long_spectrum_is_drawn_with_few_marks_and_all_are_counted(make_report):
+    report = make_report()
+    values = np.geomspace(100, 1e-3, 20_000)
+    axes = replace(report, estimate=replace(report.estimate, singular_values=values)).plot_spectrum()
+    assert sum(len(line.get_xydata()) for line in axes.lines[:2]) <= 500
+    assert axes.get_legend().get_texts()[0].get_text() == f"kept ({(values > 0.5).sum():,})"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,22 +16,27 @@ from likewise.cli.options import (
     READING,
     EstimatorOptions,
     MeasureOptions,
-    NewPath,
     ReadOptions,
+)
+from likewise.cli.values import (
+    STANDARD_STREAM,
+    NewPath,
+    OldPath,
     Whole,
+    existing,
     refuse_to_overwrite,
 )
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix
+    from likewise.observations.column_roles import ColumnRoles
+    from likewise.observations.reading import OutputsFile
     from likewise.pipeline import AuditReport
-
-_STANDARD_OUTPUT = Path("-")
 
 
 def audit(
-    ratings: Path,
+    ratings: OldPath,
     /,
     *,
     model: str | None = None,
@@ -37,11 +44,13 @@ def audit(
     hold_out: float | None = None,
     reference: Literal["observed", "co-observed", "estimate"] = "observed",
     norm: Literal["l1", "l2"] = "l1",
-    outputs: Path | None = None,
-    outputs_without: Path | None = None,
-    outputs_with: Path | None = None,
+    outputs: OldPath | None = None,
+    outputs_without: OldPath | None = None,
+    outputs_with: OldPath | None = None,
     out: NewPath | None = None,
     json: NewPath | None = None,
+    violations: NewPath | None = None,
+    details: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     measuring: MeasureOptions = MEASURING,
     completing: EstimatorOptions = COMPLETING,
@@ -52,7 +61,7 @@ def audit(
     Parameters
     ----------
     ratings
-        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; also inside gzip or zip.
+        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; also inside gzip or zip; - reads standard input.
     model
         The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
         package.module:name for your own. By default knn.
@@ -75,99 +84,161 @@ def audit(
         Folder for report.html, report.json and figures.
     json
         File for the report as JSON; - prints it, and nothing else.
+    violations
+        CSV file for every pair with D > L d, where L is --lipschitz or --fail-above.
+    details
+        Print every number, not the answer alone.
     quiet
-        Print no table and no progress; with --out, --json or --fail-above, as nothing would come of the work without.
+        Print nothing and show no progress; with --out, --json, --violations or --fail-above, as nothing would come of the work without.
     """
+    files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
+    read = {"observations": ratings, "groups": measuring.checked().groups, **files}
+    _refuse_silence(quiet, [out, json, violations, measuring.fail_above])
+    for role, path in read.items():
+        if path is not None:
+            existing(path, "outputs" if role in files else role)
+    _refuse_idle(files, {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out}, completing)
+    _check_targets(out, json, violations, list(read.values()), judged=measuring.limit() is not None)
     import likewise
 
-    files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
-    _check_targets(out, json, [ratings, measuring.checked().groups, *files.values()])
-    _refuse_silence(quiet, heard=out is not None or json is not None or measuring.fail_above is not None)
-    _refuse_idle(files, {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out}, completing)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
         given = _read_outputs(files, observed)
+        groups = measuring.read_groups(observed.row_ids, reading.id_columns)
         report = likewise.audit(
             observed,
-            estimator=estimator if given is None or completing.estimator else None,
-            model=_chosen_model(model or "knn", n_neighbors),
-            outputs=given,
-            hold_out=0.1 if hold_out is None else hold_out,
+            estimator=estimator if not given or completing.estimator else None,
+            model=_chosen_model(model, n_neighbors),
+            outputs={name: outputs.values for name, outputs in given.items()} or None,
+            hold_out=hold_out,
             reference=reference,
             norm=norm,
-            **measuring.options(observed, reading.id_columns),
+            groups=None if groups is None else groups.values,
+            **measuring.options(),
+            violations=violations,
             random_state=completing.random_state,
-            source=ratings.name,
+            source="standard input" if ratings == STANDARD_STREAM else ratings.name,
             progress=progress,
         )
-    deliver(report, out, json, quiet=quiet)
+        columns = [one.roles for one in (*given.values(), groups) if one is not None]
+        report = _with_origin(report, columns, read)
+    deliver(report, out, json, quiet=quiet, details=details)
     _fail_unless_shown(report, measuring.fail_above)
 
 
-def deliver(report: AuditReport, out: Path | None, json: Path | None = None, *, quiet: bool = False) -> None:
-    """Write what was asked for, then print the table, or JSON and nothing else."""
+def deliver(
+    report: AuditReport,
+    out: Path | None,
+    json: Path | None = None,
+    *,
+    quiet: bool = False,
+    details: bool = False,
+) -> None:
+    """Write what was asked for, then print the answer, or JSON and nothing else."""
     from likewise.writing import write_file
 
     page = None if out is None else report.save(out)
-    if json == _STANDARD_OUTPUT:
+    if json == STANDARD_STREAM:
         sys.stdout.write(report.to_json())
         return
     if json is not None:
         write_file(json, report.to_json())
     if not quiet:
-        print_table(report)
+        print_report(report, details=details)
         if page is not None:
             print(f"\nReport: {page}")
 
 
-def print_table(report: AuditReport) -> None:
-    """Print the table: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
+def print_report(report: AuditReport, *, details: bool = False) -> None:
+    """Print the report: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
     from rich.console import Console
 
     from likewise.report import as_renderable
 
     console = Console()
     if console.is_terminal:
-        console.print(as_renderable(report), width=min(console.width, 100))
+        width = min(console.width, 100)
+        console.print(as_renderable(report, width, details=details), width=width)
     else:
-        print(report)
+        print(report.details() if details else report)
 
 
-def _check_targets(out: Path | None, json: Path | None, read: list[Path | None]) -> None:
+def _with_origin(
+    report: AuditReport, columns: list[ColumnRoles], read: dict[str, Path | None]
+) -> AuditReport:
+    """Add which columns of the other files were used, the files with their checksums, and the command."""
+    from likewise.report.records import FileRecord
+
+    files = tuple(
+        FileRecord(
+            role if role in ("observations", "groups") else "outputs", path.name, *_size_and_checksum(path)
+        )
+        for role, path in read.items()
+        if path is not None and path.is_file()
+    )
+    command = shlex.join(["likewise", *sys.argv[1:]]) if sys.argv[1:] else None
+    assert report.provenance is not None
+    return replace(
+        report,
+        data=replace(report.data, columns=(*report.data.columns, *columns)),
+        provenance=replace(report.provenance, command=command, files=files),
+    )
+
+
+def _size_and_checksum(path: Path) -> tuple[int, str]:
+    from hashlib import file_digest
+
+    with path.open("rb") as stream:
+        return path.stat().st_size, file_digest(stream, "sha256").hexdigest()
+
+
+def _check_targets(
+    out: Path | None, json: Path | None, violations: Path | None, read: list[Path | None], *, judged: bool
+) -> None:
     """Fail before the work, not after it."""
     from likewise.errors import InputError
-    from likewise.report import check_report_folder
-    from likewise.report.folder import FILES
+    from likewise.report.audit_report import FILES, check_report_folder
     from likewise.writing import check_file
 
+    if violations is not None and not judged:
+        raise InputError(
+            f"--violations {violations} without a limit", "--lipschitz L or --fail-above L beside it"
+        )
     written = [] if out is None else [out / name for name in FILES]
-    refuse_to_overwrite(read, written if json is None else [*written, json])
-
+    single = [path for path in (json, violations) if path is not None]
+    refuse_to_overwrite(read, [*written, *single])
     if out is not None:
         check_report_folder(out)
-    if json is not None and json != _STANDARD_OUTPUT:
-        check_file(json)
-        if out is not None and json.resolve() == out.resolve():
-            raise InputError(f"--json {json} and --out {out}", "two different names")
+    for path in single:
+        if path != STANDARD_STREAM:
+            check_file(path)
+        if out is not None and path.resolve() == out.resolve():
+            raise InputError(f"--json {path} and --out {out}", "two different names")
 
 
-def _refuse_silence(quiet: bool, *, heard: bool) -> None:
+def _refuse_silence(quiet: bool, heard: list[object]) -> None:
     """Raise where nothing would come of the work: no table, no file, and an exit code that says nothing of fairness."""
     from likewise.errors import InputError
 
-    if quiet and not heard:
-        raise InputError("--quiet without --out, --json or --fail-above", "one of them, or no --quiet")
+    if quiet and all(one is None for one in heard):
+        raise InputError(
+            "--quiet without --out, --json, --violations or --fail-above", "one of them, or no --quiet"
+        )
 
 
 def _refuse_idle(
     files: dict[str, Path | None], running: dict[str, Any], completing: EstimatorOptions
 ) -> None:
-    """Raise where something was given that means nothing for outputs computed elsewhere, so that no wish is ignored."""
+    """Raise where an option was given that has no effect on outputs computed elsewhere."""
     from likewise.errors import InputError, option
 
     given = [name for name, path in files.items() if path is not None]
+    if len(given) > 1 and "outputs" in given:
+        raise InputError(
+            "--outputs beside others", "--outputs alone, or --outputs-without and --outputs-with"
+        )
     idle = [name for name, value in running.items() if value is not None]
     if completing.estimator is None:
         idle += [name for name in completing.chosen() if name != "random_state"]
@@ -180,16 +251,15 @@ def _refuse_idle(
         )
 
 
-def _chosen_model(name: str, n_neighbors: int | None) -> Any:
+def _chosen_model(name: str | None, n_neighbors: int | None) -> Any:
     if n_neighbors is None:
         return name
-    from dataclasses import replace
 
     from likewise.errors import ModelError
     from likewise.inference import MODELS
     from likewise.inference.neighbors.model import NearestNeighborModel
 
-    model = MODELS.get(name)
+    model = MODELS.get(name or "knn")
     if not isinstance(model, NearestNeighborModel):
         raise ModelError(f"n_neighbors={n_neighbors} for model {name!r}", "knn or knn-co-raters")
     return replace(model, n_neighbors=n_neighbors)
@@ -207,8 +277,11 @@ def _fail_unless_shown(report: AuditReport, limit: float | None) -> None:
         raise FairnessError("; ".join(f"{arm.label}: {arm.verdict}" for arm in broken))
 
 
-def _read_outputs(files: dict[str, Path | None], observed: ObservedMatrix) -> dict[str, Any] | None:
-    from likewise.inference import read_outputs
+def _read_outputs(files: dict[str, Path | None], observed: ObservedMatrix) -> dict[str, OutputsFile]:
+    from likewise.observations.reading import read_outputs_file
 
-    given = {arm: path for arm, path in files.items() if path is not None}
-    return {arm: read_outputs(path, observed.row_ids) for arm, path in given.items()} or None
+    found = {}
+    for arm, path in files.items():
+        if path is not None:
+            found[arm] = read_outputs_file(path, observed.row_ids)
+    return found

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from likewise.cli.audit import deliver
-from likewise.cli.options import NewPath, Seed
+from likewise.cli.values import NewPath, Seed
 from likewise.progress import StepBars
 
 _OBSERVED = 0.4

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import (
-    COMPLETING,
-    READING,
-    EstimatorOptions,
-    NewPath,
-    Number,
-    ReadOptions,
-    refuse_to_overwrite,
-)
+from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
+from likewise.cli.values import NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -26,11 +19,12 @@ _TABLES = (".csv", ".parquet")
 
 
 def estimate(
-    ratings: Path,
+    ratings: OldPath,
     /,
     *,
     out: NewPath,
-    pairs: Path | None = None,
+    pairs: OldPath | None = None,
+    unknown: Literal["mean", "error"] = "mean",
     confidence: Number = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     completing: EstimatorOptions = COMPLETING,
@@ -46,34 +40,66 @@ def estimate(
         File to write: factors go to .npz (read them with likewise.LowRankEstimate.load), predictions to .csv or .parquet.
     pairs
         File of pairs (individual, feature), one a line, to predict.
+    unknown
+        What to predict where a pair names somebody or something without an observation: mean, that of the observations of the other one of the
+        pair, or of all; or error, which refuses the file.
     confidence
         With --pairs: add columns lower and upper, an interval for what would be observed at each pair. At least this share of such intervals
         holds, such as 0.95. A tenth of the observations is set aside to measure how wide they must be; the estimates are made without it.
     quiet
         Print nothing but errors and warnings.
     """
-    from likewise.writing import check_file
-
     _check_kind(out, pairs)
     _check_confidence(confidence, pairs)
+    for path, holds in ((ratings, "observations"), (pairs, "pairs")):
+        if path is not None:
+            existing(path, holds)
+    from likewise.cli.predictions import Predictions
+    from likewise.writing import check_file
+
     refuse_to_overwrite([ratings, pairs], [out])
     check_file(out)
     estimator = completing.make_estimator()
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
-        wanted = None if pairs is None else _Pairs.read(pairs, observed)
+        wanted = None if pairs is None else Predictions.read(pairs, observed, unknown)
         progress("estimate the matrix", 0, 1)
         completed, intervals = _completed(estimator, observed, confidence, completing.random_state)
         if wanted is None:
             completed.save(out)
         else:
-            wanted.write(completed, intervals, out)
+            wanted.write(completed, intervals, observed, out)
     if not quiet:
-        print(completed)
-        if intervals is not None:
-            print(intervals)
+        _tell(estimator, observed, completed, intervals)
+        if wanted is not None and (note := wanted.note()):
+            print(note)
         print(f"{'Factors' if wanted is None else 'Predictions'}: {out}")
+
+
+def _tell(
+    estimator: MatrixEstimator,
+    observed: ObservedMatrix,
+    completed: LowRankEstimate,
+    intervals: EntryIntervals | None,
+) -> None:
+    """Print which columns were read as what, the range, and what was estimated how well: what `auto` chose, with its error."""
+    from likewise.pipeline.summaries import summarise_data, summarise_estimate
+    from likewise.report.description import data_lines, estimate_lines
+    from likewise.report.numbers import printable
+
+    data = summarise_data(
+        observed, estimator.working_range, observed.roles.source if observed.roles else "data"
+    )
+    lines = [*data_lines(data), *data.notes]
+    if intervals is None:
+        lines += estimate_lines(summarise_estimate(estimator))
+    else:
+        lines += [
+            f"{' '.join(repr(estimator).split())}, fitted without the observations that intervals rest on"
+        ]
+    for line in dict.fromkeys((*lines, str(completed), *([] if intervals is None else [str(intervals)]))):
+        print(printable(line) if line != str(intervals) else line)
 
 
 def _completed(
@@ -110,31 +136,3 @@ def _check_kind(out: Path, pairs: Path | None) -> None:
         raise InputError(f"--out {out}", "a file ending in .npz", "give --pairs to predict single entries")
     if pairs is not None and kind not in _TABLES:
         raise InputError(f"--out {out} for predictions", f"a file ending in {' or '.join(_TABLES)}")
-
-
-class _Pairs:
-    """Pairs to predict, with their positions, found before the matrix is estimated."""
-
-    def __init__(self, ids: tuple[Any, Any], positions: tuple[Any, Any]) -> None:
-        self.ids, self.positions = ids, positions
-
-    @classmethod
-    def read(cls, path: Path, observed: ObservedMatrix) -> _Pairs:
-        from likewise.observations import read_pairs
-        from likewise.observations.index_alignment import positions_of
-
-        rows, columns = read_pairs(path)
-        row_positions = positions_of(rows, observed.row_ids, "row")
-        return cls((rows, columns), (row_positions, positions_of(columns, observed.column_ids, "column")))
-
-    def write(self, completed: LowRankEstimate, intervals: EntryIntervals | None, out: Path) -> None:
-        import polars as pl
-
-        from likewise.writing import write_file
-
-        rows, columns = (ids.tolist() for ids in self.ids)
-        predicted = {"estimate": completed.entries(*self.positions)}
-        if intervals is not None:
-            predicted |= dict(zip(("lower", "upper"), intervals.entries(*self.positions).T, strict=True))
-        frame = pl.DataFrame({"row": rows, "column": columns, **predicted})
-        write_file(out, frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)

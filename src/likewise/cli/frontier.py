@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
-from likewise.cli.options import (
-    COMPLETING,
-    READING,
-    EstimatorOptions,
-    NewPath,
-    ReadOptions,
-    Whole,
-    refuse_to_overwrite,
-)
+from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
+from likewise.cli.values import NewPath, OldPath, Whole, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -34,7 +26,7 @@ Budgets = Annotated[
 
 
 def frontier(
-    ratings: Path,
+    ratings: OldPath,
     /,
     *,
     out: NewPath,
@@ -75,6 +67,7 @@ def frontier(
     quiet
         Print no table and no progress.
     """
+    existing(ratings)
     from likewise.report.frontier import FILES, check_frontier_folder
 
     refuse_to_overwrite([ratings], [out / name for name in FILES])

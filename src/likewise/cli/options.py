@@ -1,8 +1,8 @@
-"""Files that a command is about to write: never one that it reads."""
+"""Options that commands share: what each means, and which wishes contradict each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from json import loads
 from math import inf
@@ -11,95 +11,105 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from cyclopts import Parameter, Token
 
+from likewise.cli.values import (
+    Column,
+    Columns,
+    Number,
+    OldPath,
+    Range,
+    Seed,
+    Settings,
+    Shape,
+    Whole,
+)
 from likewise.errors import EstimatorError, InputError, option
 
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
     from likewise.observations import ObservedMatrix
+    from likewise.observations.reading import GroupsFile
 
 
-def refuse_to_overwrite(read: Iterable[Path | None], written: Iterable[Path]) -> None:
-    """Raise before the work where a result would take the place of what it is made from.
+def _words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Read ``?,NA``."""
+    return tuple(tokens[0].value.split(","))
+
+
+Words = Annotated[
+    Any, Parameter(converter=_words, n_tokens=1, metavar="WORD,WORD", allow_leading_hyphen=True)
+]
+
+
+@Parameter(name="*", group="Reading the file")
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How a file of observations is read; by default it is found by looking into the file.
 
     Parameters
     ----------
-    read : iterable of Path or None
-        Files that the command reads.
-    written : iterable of Path
-        Files that it writes.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> refuse_to_overwrite([Path("ratings.csv"), None], [Path("report/report.html")])
+    format
+        triplets: a line for each observation; pairs: the same without a value, as of clicks; wide: a row for each individual, under a header; grid:
+        bare numbers.
+    user
+        Column of the individual in triplets, by name or by position counted from 0.
+    item
+        Column of the feature in triplets.
+    rating
+        Column of the value in triplets.
+    columns
+        Columns of a wide table that are features, separated by commas. By default all but --id-columns and --exclude.
+    id_columns
+        Columns of a wide table that name the individual, separated by commas.
+    exclude
+        Columns of a wide table that are no features, separated by commas.
+    missing_value
+        A number that stands for "missing", such as 0 in a grid.
+    missing
+        Words that stand for "missing", separated by commas, in place of NA, null, ?, - and the like.
+    value_range
+        The range that values can take, such as 1,5; or per-column. By default the smallest and largest seen.
+    shape
+        Size of the matrix for integer ids, such as 6040,3952.
+    duplicates
+        What to do where triplets repeat a pair.
+    separator
+        What separates fields.
+    header
+        Whether the first line names the columns.
+    encoding
+        Of the text.
+    decimal
+        What separates the decimals; the other one may then separate thousands. By default found by looking at the numbers.
+    quote
+        What encloses fields; none: quotes are characters like any other.
     """
-    inputs = {path.resolve() for path in read if path is not None}
-    for target in written:
-        if target.resolve() in inputs:
-            raise InputError(f"{target}, which is read, as a file to write", "another name or folder")
+
+    format: Literal["triplets", "pairs", "wide", "grid"] | None = None
+    user: Column = None
+    item: Column = None
+    rating: Column = None
+    columns: Columns = None
+    id_columns: Columns = None
+    exclude: Columns = None
+    missing_value: Number = None
+    missing: Words = None
+    value_range: Range = None
+    shape: Shape = None
+    duplicates: Literal["error", "first", "last", "mean"] = "error"
+    separator: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    header: bool | None = None
+    encoding: str = "utf-8"
+    decimal: Literal[".", ","] | None = None
+    quote: Literal['"', "'", "none"] | None = None
+
+    def read(self, path: Path) -> ObservedMatrix:
+        """Read the observations."""
+        from likewise.observations import read_ratings
+
+        return read_ratings(path, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 
-def _two_numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, float] | str:
-    """Read ``1,5``, or a word that the library knows."""
-    text = tokens[0].value
-    if "," not in text:
-        return text
-    numbers = tuple(float(part) for part in text.split(","))
-    if len(numbers) != 2:
-        raise ValueError(f"{text} is not LOW,HIGH")
-    return numbers[0], numbers[1]
-
-
-def _two_sizes(_: Any, tokens: Sequence[Token]) -> tuple[int, int]:
-    """Read ``6040,3952``."""
-    sizes = tuple(_whole_number(part) for part in tokens[0].value.split(","))
-    if len(sizes) != 2:
-        raise ValueError(f"{tokens[0].value} is not ROWS,COLUMNS")
-    return sizes[0], sizes[1]
-
-
-def _columns(_: Any, tokens: Sequence[Token]) -> tuple[str | int, ...]:
-    """Read ``written,course`` or ``0,3``."""
-    return tuple(_numeral_or_name(name) for name in tokens[0].value.split(","))
-
-
-def _column(_: Any, tokens: Sequence[Token]) -> str | int:
-    """Read ``student`` or ``0``."""
-    return _numeral_or_name(tokens[0].value)
-
-
-def _numeral_or_name(text: str) -> str | int:
-    from likewise.observations.reading.columns import Numeral
-
-    return Numeral(text) if text.isdecimal() else text
-
-
-def _new_path(_: Any, tokens: Sequence[Token]) -> Path:
-    """Read where to write; nothing at all would mean the current folder."""
-    if not (path := tokens[0].value):
-        raise ValueError("an empty name")
-    return Path(path)
-
-
-def _whole(_: Any, tokens: Sequence[Token]) -> int:
-    """Read ``10``; a fraction is refused, not rounded."""
-    return _whole_number(tokens[0].value)
-
-
-def _seed(_: Any, tokens: Sequence[Token]) -> int:
-    if (seed := _whole_number(tokens[0].value)) < 0:
-        raise ValueError(f"{seed} is below 0")
-    return seed
-
-
-def _whole_number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is no whole number") from None
+READING = ReadOptions()
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -119,80 +129,6 @@ def _refuse_range(name: str, text: str) -> None:
         raise EstimatorError(
             f"--set {text}", "an option of the estimator", "the range of values is --value-range LOW,HIGH"
         )
-
-
-Settings = Annotated[
-    tuple[str, ...], Parameter(name="--set", negative=(), metavar="NAME=VALUE", allow_leading_hyphen=True)
-]
-Whole = Annotated[int | None, Parameter(converter=_whole, allow_leading_hyphen=True)]
-Seed = Annotated[int, Parameter(converter=_seed, allow_leading_hyphen=True)]
-NewPath = Annotated[Path, Parameter(converter=_new_path, allow_leading_hyphen=True)]
-Column = Annotated[str | int | None, Parameter(converter=_column)]
-Columns = Annotated[Any, Parameter(converter=_columns, n_tokens=1, metavar="NAME,NAME")]
-Shape = Annotated[Any, Parameter(converter=_two_sizes, n_tokens=1, metavar="ROWS,COLUMNS")]
-Range = Annotated[
-    Any, Parameter(converter=_two_numbers, n_tokens=1, metavar="LOW,HIGH", allow_leading_hyphen=True)
-]
-Number = Annotated[float | None, Parameter(allow_leading_hyphen=True)]
-
-
-@Parameter(name="*", group="Reading the file")
-@dataclass(frozen=True, kw_only=True)
-class ReadOptions:
-    """How a file of observations is read; by default it is found by looking into the file.
-
-    Parameters
-    ----------
-    format
-        triplets: a line for each observation; wide: a row for each individual, under a header; grid: bare numbers.
-    user
-        Column of the individual in triplets, by name or by position counted from 0.
-    item
-        Column of the feature in triplets.
-    rating
-        Column of the value in triplets.
-    columns
-        Columns of a wide table that are features, separated by commas.
-    id_columns
-        Columns of a wide table that name the individual, separated by commas.
-    missing_value
-        A value that stands for "missing", such as 0 in a grid.
-    value_range
-        The range that values can take, such as 1,5; or per-column. By default the smallest and largest seen.
-    shape
-        Size of the matrix for integer ids, such as 6040,3952.
-    duplicates
-        What to do where triplets repeat a pair.
-    separator
-        What separates fields.
-    header
-        Whether the first line names the columns.
-    encoding
-        Of the text.
-    """
-
-    format: Literal["triplets", "wide", "grid"] | None = None
-    user: Column = None
-    item: Column = None
-    rating: Column = None
-    columns: Columns = None
-    id_columns: Columns = None
-    missing_value: Number = None
-    value_range: Range = None
-    shape: Shape = None
-    duplicates: Literal["error", "first", "last", "mean"] = "error"
-    separator: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
-    header: bool | None = None
-    encoding: str = "utf-8"
-
-    def read(self, path: Path) -> ObservedMatrix:
-        """Read the observations."""
-        from likewise.observations import read_ratings
-
-        return read_ratings(path, **{field.name: getattr(self, field.name) for field in fields(self)})
-
-
-READING = ReadOptions()
 
 
 @Parameter(name="*", group="Pre-processing")
@@ -269,11 +205,11 @@ class EstimatorOptions:
 COMPLETING = EstimatorOptions()
 
 
-_NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",), "confidence": ("pairs",)}
+_NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",)}
 """Options of measuring that mean nothing without one of the others."""
 
 
-@Parameter(name="*", group="MeasureOptions")
+@Parameter(name="*", group="Measuring")
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
     """What is measured on the outputs.
@@ -295,17 +231,20 @@ class MeasureOptions:
     pairs
         Draw that many pairs and give intervals, instead of measuring all pairs.
     confidence
-        Of these intervals.
+        Of each interval.
+    memory_limit
+        What the audit may hold beyond the data, such as 4GiB; by default 1GiB. Pairs that would take more are measured block by block.
     """
 
     nearest_share: float = 0.1
     lipschitz: float | None = None
     fail_above: float | None = None
     tolerance: float = 0.0
-    groups: Path | None = None
+    groups: OldPath | None = None
     group_column: Column = 1
     pairs: Whole = None
     confidence: float = 0.95
+    memory_limit: str | None = None
 
     def checked(self) -> Self:
         """Raise where an option was given without the one that gives it a meaning, so that no wish is ignored."""
@@ -316,24 +255,28 @@ class MeasureOptions:
                 raise InputError(f"{option(name, '')} without {others}", "both, or neither")
         return self
 
-    def options(self, observed: ObservedMatrix, id_columns: Sequence[str | int] | None) -> dict[str, Any]:
-        """Return the arguments of `likewise.audit` that these are; groups are read and put in the order of the individuals."""
-        from likewise.inference import read_groups
+    def read_groups(self, row_ids: Any, id_columns: Sequence[str | int] | None) -> GroupsFile | None:
+        """Read the groups, if any, in the order of the individuals."""
+        from likewise.observations.reading import read_groups_file
 
+        if self.groups is None:
+            return None
         column = 1 if self.group_column is None else self.group_column
-        groups = self.groups and read_groups(
-            self.groups, observed.row_ids, id_column=id_columns or 0, group_column=column
-        )
+        return read_groups_file(self.groups, row_ids, id_columns=id_columns, group_column=column)
+
+    def options(self) -> dict[str, Any]:
+        """Return the arguments of `likewise.audit` that these are, all but the groups."""
         return {
             "nearest_share": self.nearest_share,
-            "lipschitz": self._limit(),
+            "lipschitz": self.limit(),
             "tolerance": self.tolerance,
-            "groups": groups,
             "pairs": "all" if self.pairs is None else self.pairs,
             "confidence": self.confidence,
+            "memory_limit": self.memory_limit,
         }
 
-    def _limit(self) -> float | None:
+    def limit(self) -> float | None:
+        """Return L, by whichever option it was given; None without one."""
         if self.fail_above is not None and not 0 < self.fail_above < inf:
             raise InputError(f"--fail-above {self.fail_above:g}", "a finite number above 0")
         limits = {limit for limit in (self.lipschitz, self.fail_above) if limit is not None}

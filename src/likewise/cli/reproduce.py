@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import NewPath, Seed, Whole
+from likewise.cli.values import NewPath, OldPath, Seed, Whole
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def reproduce(
     arms: str | None = None,
     targets: Literal["observed", "truth"] = "observed",
     model: str = "dnn",
-    ratings: Path | None = None,
+    ratings: OldPath | None = None,
     out: NewPath = Path("likewise-reproduction"),
     jobs: Whole = None,
     random_state: Seed = 0,

@@ -11,7 +11,6 @@ from likewise.certificates import (
     compose,
     model_constant,
 )
-from likewise.fairness.comparison import Comparison, MeasuredArm, compare
 from likewise.fairness.distances.activity import ActivityCheck, activity_check
 from likewise.fairness.distances.co_observed import CoObservedDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
@@ -39,6 +38,7 @@ from likewise.fairness.metrics.metric_value import (
     MetricValue,
     SampledValue,
 )
+from likewise.fairness.metrics.pair_metrics import register_pair_metric
 from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, paired_differences
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, nearest_neighbors
 from likewise.fairness.metrics.violations import Violations, WorstPair
@@ -50,7 +50,6 @@ from likewise.fairness.search.explanation import (
     explain_pair,
 )
 from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
-from likewise.fairness.sentences import findings
 from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
 
 __all__ = [
@@ -61,7 +60,6 @@ __all__ = [
     "CallableDistance",
     "Certificate",
     "CoObservedDistance",
-    "Comparison",
     "Contribution",
     "DistanceDescription",
     "DistanceExplanation",
@@ -75,7 +73,6 @@ __all__ = [
     "GroupMetrics",
     "GroupSplit",
     "LipschitzCertificates",
-    "MeasuredArm",
     "MetricValue",
     "NeighborMetrics",
     "ObservedDistance",
@@ -97,12 +94,10 @@ __all__ = [
     "activity_check",
     "certify",
     "certify_on_truth",
-    "compare",
     "compose",
     "consistency",
     "explain_pair",
     "feature_distance",
-    "findings",
     "held_out_error",
     "judge_certificate",
     "judge_maximum",
@@ -116,6 +111,7 @@ __all__ = [
     "paired_differences",
     "projected_distance",
     "rank_biased_distance",
+    "register_pair_metric",
     "strongest_verdict",
     "top_items",
     "top_n_distance",

@@ -1,22 +1,33 @@
-"""The main job: an algorithm with and without pre-processing, against one fixed reference distance."""
+"""The verbs: an algorithm with and without pre-processing against one fixed reference distance, two sets of outputs, the frontier."""
 
 from likewise.pipeline.audit import audit
+from likewise.pipeline.compare import compare
 from likewise.pipeline.frontier import frontier
 from likewise.progress import StepProgress, Steps
 from likewise.report.audit_report import AuditReport
 from likewise.report.frontier import Frontier, FrontierPoint
-from likewise.report.records import Arm, DataSummary, EstimateSummary, ReferenceSummary
+from likewise.report.records import (
+    Arm,
+    AuditRecord,
+    DataSummary,
+    EstimateSummary,
+    Provenance,
+    ReferenceSummary,
+)
 
 __all__ = [
     "Arm",
+    "AuditRecord",
     "AuditReport",
     "DataSummary",
     "EstimateSummary",
     "Frontier",
     "FrontierPoint",
+    "Provenance",
     "ReferenceSummary",
     "StepProgress",
     "Steps",
     "audit",
+    "compare",
     "frontier",
 ]

@@ -7,28 +7,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
-from likewise.errors import InputError
-from likewise.estimation import SVT, Auto, MatrixEstimator, as_estimator
-from likewise.fairness import LipschitzCertificates, PairwiseDistance, certify, findings
-from likewise.inference import Model, as_model
+from likewise.errors import InputError, option
+from likewise.estimation import Auto, MatrixEstimator, as_estimator
+from likewise.fairness import PairwiseDistance
+from likewise.inference import as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.pipeline.caveats import missing_in_worst_pairs, why_equal_people_differ
+from likewise.observations.index_alignment import check_same_individuals
+from likewise.pipeline.assemble import make_report
 from likewise.pipeline.measurement import Measurement, PairChoice
-from likewise.pipeline.proved import prove_outputs
-from likewise.pipeline.references import (
-    ReferenceChoice,
-    check_reference,
-    reference_caveats,
-    reference_distances,
-    summarise_reference,
-)
-from likewise.pipeline.run import Run, run_model, take_outputs
-from likewise.pipeline.summaries import summarise_data, summarise_estimate
+from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
+from likewise.pipeline.run import run_model, take_outputs
+from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
 from likewise.report.audit_report import AuditReport
-from likewise.report.records import Arm, DataSummary
+from likewise.writing import PathLike
+
+_COMPLETE_MATRICES = 4
+"""Held at once while the second arm runs: outputs of the first, the estimate, outputs, and a working copy."""
 
 
 def audit(
@@ -36,17 +34,19 @@ def audit(
     *,
     outputs: ArrayLike | PairwiseDistance | Mapping[str, Any] | None = None,
     estimator: str | MatrixEstimator | None = None,
-    model: str | Model | Any = "knn",
+    model: Any = None,
     target: ArrayLike | None = None,
-    hold_out: float = 0.1,
-    reference: ReferenceChoice = "observed",
-    norm: Norm = "l1",
+    hold_out: float | None = None,
+    reference: ReferenceChoice | None = None,
+    norm: Norm | None = None,
     nearest_share: float = 0.1,
     lipschitz: float | None = None,
     tolerance: float = 0.0,
     groups: ArrayLike | None = None,
     pairs: PairChoice = "all",
     confidence: float = 0.95,
+    memory_limit: float | str | None = None,
+    violations: PathLike | None = None,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
     progress: StepProgress | bool | None = None,
@@ -55,42 +55,48 @@ def audit(
 
     Without `outputs`, a share of the observations is hidden, and the algorithm runs on the others twice: on the zero-filled
     observations (h) and on their estimate (f). Both sets of outputs are measured against one reference distance d, fixed before
-    any processing, and against the hidden observations. With `outputs`, these are measured, whatever made them.
+    any processing, and against the hidden observations. With `outputs`, these are measured, whatever made them. An argument that would
+    have no effect is refused.
 
     Parameters
     ----------
     individuals : ObservedMatrix, what its constructor takes, or PairwiseDistance
         Observations, of shape (m, n), rows are individuals; or, with `outputs`, the distance d between them.
     outputs : array-like, PairwiseDistance, or mapping of str to them, optional
-        Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with ``"without"``,
-        ``"with"``, or both. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
+        Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with two of them, before and after
+        a change, under any names. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
     estimator : str or MatrixEstimator, optional
         Pre-processing: a name, as in `make_estimator`, or an estimator; by default `Auto`, which chooses by held-out observations. The paper's
         is ``"svt"``, which has a proved constant. It is cloned, not fitted in place.
-    model : str, callable or scikit-learn estimator, default "knn"
-        The algorithm h; see `likewise.inference.as_model`.
+    model : str, callable or scikit-learn estimator, optional
+        The algorithm h; see `likewise.inference.as_model`. By default ``"knn"``.
     target : array-like, shape (m,) or (m, t), optional
         What a classifier or regressor learns for each individual.
-    hold_out : float, default 0.1
-        Share of the observations to hide, in [0, 1); 0 measures no error.
-    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance, default "observed"
-        d, or where it is taken from. ``"co-observed"`` compares two individuals on what both observed (`CoObservedDistance`): for data in
-        which zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's convention: not a valid before/after comparison, and
-        the report says so.
-    norm : {"l1", "l2"} or float, default "l1"
-        Norm of d where it is taken from the data.
+    hold_out : float, optional
+        Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs.
+    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance, optional
+        d, or where it is taken from; by default ``"observed"``. ``"co-observed"`` compares two individuals on what both observed
+        (`CoObservedDistance`): for data in which zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's
+        convention: not a valid before/after comparison, and the report says so.
+    norm : {"l1", "l2"} or float, optional
+        Norm of d where it is taken from the data; by default ``"l1"``.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.
     lipschitz : float, optional
-        L > 0: count the pairs with D > L d, and judge.
+        L > 0: count the pairs with D > L d, and judge, by what is proved where that decides, else by what was measured.
     tolerance : float, default 0
         Share of the pairs that may violate, in [0, 1).
     groups : array-like, shape (m,), optional
-        A group for each individual: figures are split by pairs within and across groups.
+        A group for each individual: metrics are split by pairs within and across groups.
     pairs : "all" or int, default "all"
-        Measure all pairs exactly, or that many drawn ones: each figure then has an interval for all pairs of these data.
+        Measure all pairs exactly, or that many drawn ones: each metric then has an interval for all pairs of these data.
     confidence : float, default 0.95
         Of each interval, in (0, 1).
+    memory_limit : float or str, optional
+        Bytes, or a size such as ``"4 GiB"``, that the audit may hold beyond the data; by default 1 GiB. Pairs that would take more are
+        measured block by block, twice; complete matrices that would take more are refused before the work.
+    violations : path-like, optional
+        CSV file to write every pair to that breaks ``D <= lipschitz * d``.
     random_state : int, Generator or None, default 0
         For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
     source : str
@@ -102,7 +108,7 @@ def audit(
     Returns
     -------
     AuditReport
-        Prints as a table; ``to_json``, ``to_frame``, ``save`` and ``plot_...`` for the rest.
+        Prints its answer; ``details``, ``to_json``, ``to_frame``, ``save`` and ``plot_...`` for the rest.
 
     Raises
     ------
@@ -129,117 +135,92 @@ def audit(
     >>> report.arms["outputs"].verdict.status
     'violated'
     """
-    measurement = Measurement(nearest_share, lipschitz, tolerance, groups, pairs, confidence, random_state)
-    if isinstance(individuals, PairwiseDistance):
-        reference = individuals
-    elif not isinstance(individuals, ObservedMatrix):
+    measurement = Measurement(
+        nearest_share,
+        lipschitz,
+        tolerance,
+        groups,
+        pairs,
+        confidence,
+        random_state,
+        memory_limit,
+        violations=violations,
+    )
+    of_model = {"model": model, "target": target, "hold_out": hold_out}
+    of_data = {"norm": norm, "reference": reference, "estimator": estimator}
+    _refuse_idle(individuals, outputs, of_model, of_data)
+    if not isinstance(individuals, PairwiseDistance | ObservedMatrix):
         individuals = ObservedMatrix(individuals)
-    check_reference(reference)
+    d = _reference(individuals, reference)
     measurement.check_groups(_count(individuals), individuals.row_ids)
-    estimator = None if estimator is None else as_estimator(estimator)
+    chosen = None if estimator is None else _seeded(estimator, random_state)
+    model, norm = "knn" if model is None else model, "l1" if norm is None else norm
+    share = 0 if outputs is not None else 0.1 if hold_out is None else hold_out
+    name = model if isinstance(model, str) else type(model).__name__
     settings = {
-        "model": None if outputs is not None else model if isinstance(model, str) else type(model).__name__,
-        "hold_out": hold_out if outputs is None else 0,
+        "model": name if outputs is None else None,
+        "hold_out": share,
         "norm": norm,
         **measurement.settings(),
     }
     with shown(progress) as reported:
         steps = Steps(reported)
-        if outputs is None:
-            run = _run_model(individuals, estimator, model, target, hold_out, random_state, steps)
+        if outputs is None and isinstance(individuals, ObservedMatrix):
+            measurement.check_memory(individuals.shape, _COMPLETE_MATRICES)
+            algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
+            preprocessing = Auto(random_state=random_state) if chosen is None else chosen
+            run = run_model(individuals, preprocessing, algorithm, share, random_state, steps)
         else:
-            run = take_outputs(_observations(individuals), outputs, estimator, steps)
+            observed = None if isinstance(individuals, PairwiseDistance) else individuals
+            run = take_outputs(observed, outputs, chosen, steps)
         data = summarise_data(individuals, run.working_range, source)
-        distances = reference_distances(reference, run, norm)
-        return _report(data, run, distances, reference, measurement, settings, steps)
+        return make_report(data, run, reference_distances(d, run, norm), d, measurement, settings, steps)
 
 
-def _report(
-    data: DataSummary,
-    run: Run,
-    distances: Mapping[str, PairwiseDistance],
-    reference: ReferenceChoice,
-    measurement: Measurement,
-    settings: dict[str, Any],
-    steps: Steps,
-) -> AuditReport:
-    """Measure, certify, and put everything together."""
-    figures = measurement.measure(run.outputs, distances, steps)
-    with steps.step("certify"):
-        certificates = _certify(run)
-        proved = prove_outputs(run, certificates, settings["norm"])
-        estimate = None if run.fitted is None else summarise_estimate(run.fitted)
-        caveats = reference_caveats(run.training, next(iter(distances.values())), measurement.random_state)
-    summary = summarise_reference(reference, distances, caveats)
-    arms = {
-        name: Arm(
-            name,
-            run.titles[name],
-            measured,
-            run.error(name),
-            measurement.verdict(measured),
-            proved.get(name),
+def _reference(
+    individuals: ObservedMatrix | PairwiseDistance, reference: ReferenceChoice | None
+) -> ReferenceChoice:
+    """Return what d is, or is taken from."""
+    if isinstance(individuals, PairwiseDistance):
+        return individuals
+    check_reference("observed" if reference is None else reference)
+    if isinstance(reference, PairwiseDistance):
+        check_same_individuals("the reference distance", reference.row_ids, individuals.row_ids)
+    return "observed" if reference is None else reference
+
+
+def _refuse_idle(
+    individuals: Any, outputs: Any, of_model: Mapping[str, Any], of_data: Mapping[str, Any]
+) -> None:
+    """Raise for an argument that would have no effect beside the others."""
+    if outputs is not None:
+        _refuse("outputs computed elsewhere", of_model, "outputs computed elsewhere, or a model to run here")
+    if isinstance(individuals, PairwiseDistance):
+        if outputs is None:
+            raise InputError("a distance between individuals and no outputs", "outputs to hold against it")
+        _refuse(
+            "a distance between the individuals", of_data, "the distance alone, or observations instead of it"
         )
-        for name, measured in figures.items()
-    }
-    return AuditReport(
-        data=data,
-        estimate=estimate,
-        reference=summary,
-        certificates=certificates,
-        arms=arms,
-        findings=_findings(arms, summary.valid_comparison, reference, run),
-        settings={**settings, "reference": summary.kind},
-        seconds=steps.seconds,
-    )
+    elif isinstance(of_data["reference"], PairwiseDistance):
+        _refuse("a reference distance that is given", {"norm": of_data["norm"]}, "one of them")
 
 
-def _findings(arms: Mapping[str, Arm], valid: bool, reference: ReferenceChoice, run: Run) -> tuple[str, ...]:
-    """Put what was measured into words; where ratios are infinite, why; where blanks make pairs the worst, that they do."""
-    first, *others = findings(
-        arms,
-        valid=valid,
-        change="With pre-processing",
-        advice=_advice(run),
-        unmeasured=run.why_no_error,
-    )
-    infinite = any(arm.fairness.n_infinite for arm in arms.values())
-    why = why_equal_people_differ(reference, run) if infinite else ""
-    blanks = missing_in_worst_pairs(arms, reference, run)
-    return (first, *filter(None, (why, blanks)), *others)
+def _refuse(beside: str, arguments: Mapping[str, Any], expected: str) -> None:
+    idle = [name for name, value in arguments.items() if value is not None]
+    if idle:
+        raise InputError(f"{', '.join(option(name, '') for name in idle)} beside {beside}", expected)
 
 
-def _advice(run: Run) -> str | None:
-    """Say what to try should the error have risen; nothing where the estimator was chosen by that error."""
-    return "The estimator 'auto' chooses by held-out error." if isinstance(run.fitted, SVT) else None
+def _seeded(
+    estimator: str | MatrixEstimator, random_state: int | np.random.Generator | None
+) -> MatrixEstimator:
+    """Return the estimator; one without a seed of its own gets that of the audit."""
+    made = as_estimator(estimator)
+    if made.random_state is not None or random_state is None:
+        return made
+    seeded: MatrixEstimator = clone(made).set_params(random_state=random_state)
+    return seeded
 
 
 def _count(individuals: ObservedMatrix | PairwiseDistance) -> int:
     return individuals.shape[0] if isinstance(individuals, ObservedMatrix) else individuals.n_individuals
-
-
-def _observations(individuals: ObservedMatrix | PairwiseDistance) -> ObservedMatrix | None:
-    return individuals if isinstance(individuals, ObservedMatrix) else None
-
-
-def _run_model(
-    individuals: ObservedMatrix | PairwiseDistance,
-    estimator: MatrixEstimator | None,
-    model: str | Model | Any,
-    target: ArrayLike | None,
-    hold_out: float,
-    random_state: int | np.random.Generator | None,
-    steps: Steps,
-) -> Run:
-    """Run the model where there are observations to run it on."""
-    if isinstance(individuals, PairwiseDistance):
-        raise InputError("a distance between individuals and no outputs", "outputs to hold against it")
-    algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
-    preprocessing = Auto(random_state=random_state) if estimator is None else estimator
-    return run_model(individuals, preprocessing, algorithm, hold_out, random_state, steps)
-
-
-def _certify(run: Run) -> LipschitzCertificates | None:
-    if run.fitted is None or run.training is None:
-        return None
-    return certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)

@@ -1,31 +1,55 @@
-"""What an audit measures on the outputs of its arms: over which pairs, by which groups, at which limit."""
+"""What an audit measures on the outputs of its arms: over which pairs, by which groups, at which limit, in how much memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.checks import checked_confidence, checked_share, checked_whole
 from likewise.errors import InputError, option
 from likewise.fairness import (
     FairnessMetrics,
+    PairedDifferences,
+    PairExplanation,
     PairwiseDistance,
     SampledFairness,
     Verdict,
+    explain_pair,
+    judge_certificate,
     judge_rate,
     measure_arms,
     measure_sampled,
+    paired_differences,
 )
 from likewise.fairness.metrics.groups import number_groups
-from likewise.fairness.options import check_options, check_whole, is_number
+from likewise.fairness.options import check_options, output_distance
+from likewise.memory import bytes_of, ensure_fits
 from likewise.observations.index_alignment import check_order
+from likewise.pipeline.summaries import Proved
+from likewise.pipeline.violating_pairs import write_violating_pairs
 from likewise.progress import Steps
 from likewise.randomness import generator_of
+from likewise.writing import PathLike, check_file
 
 PairChoice = Literal["all"] | int
+
+_PAIRED = 20_000
+"""Pairs drawn to compare two arms pair by pair; a share of them is known to within a percent."""
+
+_EXPLAINED = 10
+_LISTED = 5
+"""Worst pairs that are explained, and how many features of each are listed."""
+
+_WORKING = 64 * 2**20
+"""Bytes for blocks of distances, whatever the number of pairs."""
+
+DEFAULT_MEMORY = float(2**30)
+"""What an audit may hold beyond its data unless told otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +69,52 @@ class Measurement:
     pairs: PairChoice = "all"
     confidence: float = 0.95
     random_state: int | np.random.Generator | None = None
+    memory_limit: float | str | None = None
+    paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
+    violations: PathLike | None = None
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
-        if not is_number(self.tolerance) or not 0 <= self.tolerance < 1:
-            raise InputError(option("tolerance", repr(self.tolerance)), "a share of pairs in [0, 1)")
-        if not is_number(self.confidence) or not 0 < self.confidence < 1:
-            raise InputError(option("confidence", repr(self.confidence)), "a number in (0, 1)")
+        checked_share("tolerance", self.tolerance, zero=True)
+        if self.tolerance and self.lipschitz is None:
+            given = f"{option('tolerance', repr(self.tolerance))} without {option('lipschitz', '')}"
+            raise InputError(given, "both, or neither")
+        if self.violations is not None:
+            if self.lipschitz is None:
+                given = (
+                    f"{option('violations', repr(str(self.violations)))} without {option('lipschitz', '')}"
+                )
+                raise InputError(given, "both, or neither")
+            check_file(self.violations)
+        checked_confidence(self.confidence)
         if self.pairs != "all":
-            check_whole("pairs", self.pairs, "'all', or how many pairs to draw")
+            checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)
+        bytes_of(self.memory_limit or DEFAULT_MEMORY)
 
     def check_groups(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
         """Raise InputError where groups are not one for each of these individuals, before anything is computed."""
         if self.groups is not None:
             number_groups(self.groups, n_individuals)
             check_order("groups", self.groups, ids)
+
+    def check_memory(self, shape: tuple[int, int], n_outputs: int) -> None:
+        """Raise MemoryLimitError where complete matrices would not fit: before the work, not after it.
+
+        Parameters
+        ----------
+        shape : (int, int)
+            Of the observations.
+        n_outputs : int
+            How many complete matrices the run holds at once: outputs of the arms, the estimate, a working copy.
+        """
+        m, n = shape
+        ensure_fits(
+            8.0 * m * n * n_outputs,
+            f"complete {m:,} x {n:,} matrices of both arms",
+            f"raise {option('memory_limit', '')}, or audit outputs computed elsewhere",
+            bytes_of(self.memory_limit or DEFAULT_MEMORY),
+        )
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
@@ -79,15 +133,69 @@ class Measurement:
         dict of str to FairnessMetrics
             Of the kind `SampledFairness` where pairs are drawn.
         """
-        distances = [references[name] for name in outputs]
-        if self.pairs == "all" and all(distance is distances[0] for distance in distances):
+        if self.pairs == "all" and _are_one(references[name] for name in outputs):
+            reference = next(iter(references.values()))
             with steps.step("compare all pairs") as report:
-                return measure_arms(outputs, distances[0], progress=report, **self._common())
-        figures: dict[str, FairnessMetrics] = {}
+                return self._measure_all(outputs, reference, report)
+        found: dict[str, FairnessMetrics] = {}
         for name, values in outputs.items():
             with steps.step(f"compare pairs: {name}") as report:
-                figures[name] = self._measure_alone(values, references[name], report)
-        return figures
+                found[name] = self._measure_alone(values, references[name], report)
+        return found
+
+    def compare(
+        self, outputs: Mapping[str, PairwiseDistance], references: Mapping[str, PairwiseDistance]
+    ) -> PairedDifferences | None:
+        """Compare two arms pair by pair, on drawn pairs; None where there is one arm, or each has its own reference."""
+        population = self.paired.get("population")
+        if len(outputs) != 2 or population is None or not _are_one(references.values()):
+            return None
+        options = dict(self.paired)
+        if population == "data set" and options.get("n_pairs") is None:
+            m = next(iter(references.values())).n_individuals
+            options["n_pairs"] = min(_PAIRED, m * (m - 1) // 2)
+        before, after = outputs.values()
+        return paired_differences(
+            before,
+            after,
+            next(iter(references.values())),
+            confidence=self.confidence,
+            nearest_share=self.nearest_share,
+            random_state=self.random_state,
+            **options,
+        )
+
+    def explain(
+        self,
+        fairness: FairnessMetrics,
+        output: PairwiseDistance,
+        reference: PairwiseDistance,
+        output_ids: ArrayLike | None,
+    ) -> tuple[PairExplanation, ...]:
+        """Say of the worst pairs which features make d small, and which outputs make D large."""
+        chosen = fairness.worst[:_EXPLAINED]
+        ids = range(reference.n_individuals) if reference.row_ids is None else reference.row_ids.tolist()
+        wanted = {one for pair in chosen for one in (pair.left, pair.right)}
+        places = {one: place for place, one in enumerate(ids) if one in wanted}
+        return tuple(
+            explain_pair(
+                output,
+                reference,
+                places[pair.left],
+                places[pair.right],
+                output_ids=output_ids,
+                groups=self.groups,
+                top=_LISTED,
+            )
+            for pair in chosen
+        )
+
+    def list_violations(
+        self, outputs: Mapping[str, PairwiseDistance], references: Mapping[str, PairwiseDistance]
+    ) -> None:
+        """Write every violating pair to the file that was asked for, if any."""
+        if self.violations is not None and self.lipschitz is not None:
+            write_violating_pairs(self.violations, outputs, references, self.lipschitz)
 
     def settings(self) -> dict[str, Any]:
         """Return the options as a report lists them."""
@@ -98,19 +206,42 @@ class Measurement:
             "pairs": self.pairs,
             "confidence": self.confidence,
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
+            "memory_limit": self.memory_limit,
         }
 
-    def verdict(self, figures: FairnessMetrics) -> Verdict | None:
-        """Judge ``D <= L d`` for all pairs but the tolerated share; None if no L was given."""
-        if self.lipschitz is None or figures.violations is None:
+    def verdict(self, fairness: FairnessMetrics, proved: Proved | None = None) -> Verdict | None:
+        """Judge ``D <= L d`` for all pairs but the tolerated share; None if no L was given.
+
+        What is proved of this d is asked first: it can show that the limit holds, for pairs that were never seen as well. What was
+        measured decides the rest, and a violation that was seen is never overruled.
+        """
+        if self.lipschitz is None or fairness.violations is None:
             return None
-        if isinstance(figures, SampledFairness):
-            return figures.verdict
-        return judge_rate(figures.violations.rate, self.lipschitz, tolerance=self.tolerance)
+        measured = (
+            fairness.verdict
+            if isinstance(fairness, SampledFairness)
+            else judge_rate(fairness.violations.rate, self.lipschitz, tolerance=self.tolerance)
+        )
+        if proved is not None and (measured is None or measured.status != "violated"):
+            by_proof = judge_certificate(proved, self.lipschitz)
+            if by_proof.status == "holds":
+                return by_proof
+        return measured
+
+    def streams(self, n_individuals: int, n_arms: int) -> bool:
+        """Return whether distances of all pairs are measured twice, block by block, as they would not fit into the memory."""
+        n_pairs = n_individuals * (n_individuals - 1) / 2
+        return _WORKING + 8 * n_pairs * (n_arms + 1) > bytes_of(self.memory_limit or DEFAULT_MEMORY)
+
+    def _measure_all(
+        self, outputs: Mapping[str, Any], reference: PairwiseDistance, report: Any
+    ) -> dict[str, FairnessMetrics]:
+        streaming = self.streams(reference.n_individuals, len(outputs)) or None
+        return measure_arms(outputs, reference, progress=report, streaming=streaming, **self._common())
 
     def _measure_alone(self, outputs: Any, reference: PairwiseDistance, progress: Any) -> FairnessMetrics:
         if self.pairs == "all":
-            return measure_arms({"arm": outputs}, reference, progress=progress, **self._common())["arm"]
+            return self._measure_all({"arm": outputs}, reference, progress)["arm"]
         return measure_sampled(
             outputs,
             reference,
@@ -124,3 +255,15 @@ class Measurement:
 
     def _common(self) -> dict[str, Any]:
         return {"nearest_share": self.nearest_share, "lipschitz": self.lipschitz, "groups": self.groups}
+
+
+def as_distances(
+    outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance]
+) -> dict[str, PairwiseDistance]:
+    """Return the output distance D of each arm, made once for all that is measured on it."""
+    return {name: output_distance(name, values, references[name]) for name, values in outputs.items()}
+
+
+def _are_one(distances: Any) -> bool:
+    """Return whether all of these are the same distance."""
+    return all(one is other for one, other in pairwise(distances))

@@ -8,12 +8,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+from likewise._typing import Floats
 from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
-from likewise.fairness import ErrorMetrics, PairwiseDistance, held_out_error
+from likewise.fairness import ErrorMetrics, held_out_error
 from likewise.inference import Model, TrainedModel
 from likewise.inference.neighbors.model import NearestNeighborModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
@@ -22,6 +23,9 @@ from likewise.progress import Steps
 
 ARMS = ("without", "with")
 """The paper's h and f: without and with pre-processing."""
+
+_BEFORE_AND_AFTER = 2
+_BLOCK_ENTRIES = 1 << 21
 
 ONLY_ARM = "outputs"
 """The arm of outputs that are compared with no others."""
@@ -49,6 +53,8 @@ class Run:
         Whether outputs of the shape of the observations predict them.
     trained : mapping of str to TrainedModel
         What the algorithm learnt in each arm, where it tells.
+    clipped_fraction : float or None
+        Share of the entries of the estimate at an end of the working range, counted where the estimate was formed.
     """
 
     training: ObservedMatrix | None
@@ -58,6 +64,7 @@ class Run:
     titles: Mapping[str, str]
     predicts_entries: bool = False
     trained: Mapping[str, TrainedModel] = field(default_factory=dict)
+    clipped_fraction: float | None = None
 
     @property
     def working_range(self) -> WorkingRange:
@@ -76,22 +83,42 @@ class Run:
             return "the outputs were computed elsewhere, so no observations were hidden from them"
         if self.hidden is None:
             return "no observations were hidden"
+        if self.nothing_to_predict:
+            return "all observations have the same value, so there is nothing to predict"
         return "the model's outputs are not values of the same features, which could be held against the hidden ones"
 
-    def error(self, arm: str) -> ErrorMetrics | None:
-        """Return an arm's error on the hidden observations; None if nothing is hidden or outputs are no predictions of entries."""
+    def output_ids(self, arm: str) -> NDArray[Any] | None:
+        """Return what each output of an arm is called: the features that it predicts, or the columns of a frame."""
+        outputs = self.outputs[arm]
+        if self.training is not None and self.trained and np.shape(outputs) == self.training.shape:
+            return self.training.column_ids if self.predicts_entries else None
+        columns = getattr(outputs, "columns", None)
+        return None if columns is None else np.asarray(list(columns))
+
+    @property
+    def nothing_to_predict(self) -> bool:
+        """Whether all observations, hidden ones included, have one value: then an error tells nothing."""
+        if self.hidden is None or self.training is None:
+            return False
+        value = self.hidden.values[0]
+        return bool((self.hidden.values == value).all() and (self.training.values.data == value).all())
+
+    def error(self, arm: str, confidence: float = 0.95) -> ErrorMetrics | None:
+        """Return an arm's error on the hidden observations; None where there is none to speak of, see `why_no_error`."""
         predictions = np.asarray(self.outputs[arm])
         if (
             self.hidden is None
             or self.training is None
             or not self.predicts_entries
             or predictions.shape != self.training.shape
+            or self.nothing_to_predict
         ):
             return None
         scale = self.training.value_range.scale_to(self.working_range)
         rows, columns = self.hidden.rows, self.hidden.columns
         actual = scale.forward(self.hidden.values, columns)
-        return held_out_error(predictions[rows, columns], actual, scale, columns)
+        predicted = predictions[rows, columns]
+        return held_out_error(predicted, actual, scale, columns, individuals=rows, confidence=confidence)
 
 
 def run_model(
@@ -131,7 +158,9 @@ def run_model(
         without = model(scaled.zero_filled(), scaled, progress=report, keep=keep)
     with steps.step("run the model with pre-processing") as report:
         keep = partial(trained.__setitem__, "with")
-        with_ = model(fitted.estimate_.on_working_range().to_dense(), scaled, progress=report, keep=keep)
+        complete = fitted.estimate_.on_working_range().to_dense()
+        clipped_fraction = _at_the_ends(complete, fitted.estimate_.scale.bounds)
+        with_ = model(complete, scaled, progress=report, keep=keep)
     for arm in ARMS:
         trained.setdefault(arm, TrainedModel(model))
     titles = {
@@ -139,7 +168,15 @@ def run_model(
         "with": f"{model.name}, on the estimate",
     }
     outputs = {"without": without, "with": with_}
-    return Run(training, hidden, fitted, outputs, titles, model.predicts_entries, trained)
+    return Run(training, hidden, fitted, outputs, titles, model.predicts_entries, trained, clipped_fraction)
+
+
+def _at_the_ends(complete: Floats, bounds: tuple[float, float]) -> float:
+    """Return the share of entries at an end of the range, in blocks of rows: where clipping put them."""
+    low, high = bounds
+    step = max(1, _BLOCK_ENTRIES // complete.shape[1])
+    blocks = (complete[start : start + step] for start in range(0, len(complete), step))
+    return sum(int(np.count_nonzero((block <= low) | (block >= high))) for block in blocks) / complete.size
 
 
 def hide(
@@ -168,7 +205,7 @@ def check_model(model: Model, observed: ObservedMatrix) -> None:
 
 def take_outputs(
     observed: ObservedMatrix | None,
-    outputs: ArrayLike | PairwiseDistance | Mapping[str, Any],
+    outputs: Any,
     estimator: MatrixEstimator | None,
     steps: Steps,
 ) -> Run:
@@ -177,16 +214,19 @@ def take_outputs(
     Raises
     ------
     InputError
-        If arms are named other than ``"without"`` and ``"with"``, or there is none.
+        If there are none, more than two, or a single one under a name that says nothing.
     """
     named: Mapping[str, Any] = outputs if isinstance(outputs, Mapping) else {ONLY_ARM: outputs}
-    if set(named) != {ONLY_ARM} and (not named or not set(named) <= set(ARMS)):
+    known = set(named) <= {*ARMS, ONLY_ARM} and named
+    if len(named) > _BEFORE_AND_AFTER or (len(named) < _BEFORE_AND_AFTER and not known):
         raise InputError(
-            f"outputs for {sorted(named)}", "outputs for 'without', 'with', or both; or outputs alone"
+            f"outputs for {[str(name) for name in named]}",
+            "two sets of outputs, before and after, under any names; or outputs alone",
         )
     fitted = None
     if estimator is not None and observed is not None:
         with steps.step("estimate the matrix"):
             fitted = clone(estimator).fit(observed)
     titles = {arm: _TITLES.get(arm, "outputs computed elsewhere") for arm in named}
-    return Run(observed, None, fitted, {arm: named[arm] for arm in (*ARMS, ONLY_ARM) if arm in named}, titles)
+    order = [arm for arm in ARMS if arm in named] if set(named) <= set(ARMS) else list(named)
+    return Run(observed, None, fitted, {arm: named[arm] for arm in order}, titles)

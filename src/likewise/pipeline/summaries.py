@@ -1,19 +1,28 @@
-"""Describe the data and the estimate of an audit in the records that its report shows."""
+"""Describe what an audit saw, estimated and proved, in the records that its report shows."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from likewise.errors import LikewiseError
 from likewise.estimation import Auto, MatrixEstimator, threshold_name
-from likewise.fairness import PairwiseDistance
+from likewise.fairness import (
+    AffineCertificate,
+    Certificate,
+    LipschitzCertificates,
+    PairwiseDistance,
+    Unavailable,
+    compose,
+    model_constant,
+)
+from likewise.inference import TrainedModel
+from likewise.norms import Norm, norm_order
 from likewise.observations import ObservedMatrix
+from likewise.pipeline.run import Run
 from likewise.report.records import DataSummary, EstimateSummary
-
-_CHEAP_SPECTRUM = 2e9
-"""Floating-point operations up to which the singular values below the threshold are computed too, only to be drawn."""
 
 
 def summarise_data(
@@ -33,16 +42,19 @@ def summarise_data(
         value_range=str(observed.value_range),
         working_range=working_range,
         notes=observed.notes,
+        columns=() if observed.roles is None else (observed.roles,),
     )
 
 
-def summarise_estimate(estimator: MatrixEstimator) -> EstimateSummary:
+def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | None = None) -> EstimateSummary:
     """Describe a fitted estimator.
 
     Parameters
     ----------
     estimator : MatrixEstimator
         Fitted.
+    clipped_fraction : float, optional
+        Counted where the estimate was formed; by default it is formed once more.
 
     Returns
     -------
@@ -58,8 +70,10 @@ def summarise_estimate(estimator: MatrixEstimator) -> EstimateSummary:
         threshold=estimator.threshold_,
         threshold_name=threshold_name(getattr(made, "threshold", "given")) if cut else None,
         rank=rank,
-        singular_values=_drawn_spectrum(estimator),
-        clipped_fraction=estimator.estimate_.clipped_fraction(),
+        singular_values=np.asarray(estimator.singular_values_, dtype=np.float64),
+        clipped_fraction=(
+            estimator.estimate_.clipped_fraction() if clipped_fraction is None else clipped_fraction
+        ),
         completeness=None if completeness is None else str(completeness),
         regime=regime(*observed.shape, rank, observed.observed_fraction) if cut else None,
         parameters={name: _plain(value) for name, value in parameters.items()},
@@ -116,10 +130,59 @@ def regime(n_individuals: int, n_features: int, rank: int, observed_fraction: fl
     return f"{comparison}: n is smaller, where the theory (Section 5) does not promise that fairness improves"
 
 
-def _drawn_spectrum(estimator: MatrixEstimator) -> NDArray[np.float64]:
-    m, n = estimator.observed_.shape
-    decomposed = estimator.decomposed_matrix()
-    if decomposed is None or m * n * min(m, n) > _CHEAP_SPECTRUM:
-        return np.asarray(estimator.singular_values_, dtype=np.float64)
-    spectrum: NDArray[np.float64] = np.linalg.svd(decomposed.toarray().astype(np.float64), compute_uv=False)
-    return spectrum
+Proved = Certificate | AffineCertificate | Unavailable
+
+
+def prove_outputs(run: Run, constants: LipschitzCertificates | None, norm: Norm) -> dict[str, Proved]:
+    """Bound how far apart the outputs of two individuals can be, given their observations (Theorem 4.1).
+
+    Parameters
+    ----------
+    run : Run
+        With what the algorithm learnt in each arm.
+    constants : LipschitzCertificates or None
+        Of the pre-processing.
+    norm : str or float
+        Of the distance between zero-filled observations.
+
+    Returns
+    -------
+    dict of str to Certificate, AffineCertificate or Unavailable
+        An entry for each arm in which the algorithm ran here; from `norm` to l2. Of ``"with"`` the distance is the one that the
+        pre-processing is bounded by, which is another where it centres or weighs.
+    """
+    found: dict[str, Proved] = {}
+    for arm, trained in run.trained.items():
+        if arm == "without":
+            found[arm] = _constant_of(trained, norm)
+        elif constants is not None:
+            found[arm] = compose(_of_preprocessing(constants, norm), _constant_of(trained, "l2"))
+    return {arm: replace(proved, name=f"{proved.name} {arm} pre-processing") for arm, proved in found.items()}
+
+
+def proved_of_d(arm: str, constants: LipschitzCertificates | None, norm: Norm) -> bool:
+    """Return whether what is proved of an arm speaks of the distance between zero-filled rows, and of no other."""
+    if arm == "without":
+        return True
+    return constants is not None and isinstance(_plain_and_filled(constants, norm)[0], Certificate)
+
+
+def _constant_of(trained: TrainedModel, norm: Norm) -> Certificate | Unavailable:
+    try:
+        return model_constant(trained.model, from_norm=norm, to_norm="l2", output=trained.output)
+    except LikewiseError as error:
+        return Unavailable("K1", str(error))
+
+
+def _of_preprocessing(constants: LipschitzCertificates, norm: Norm) -> Certificate | Unavailable:
+    plain, filled = _plain_and_filled(constants, norm)
+    return plain if filled is None or isinstance(plain, Certificate) else filled
+
+
+def _plain_and_filled(
+    constants: LipschitzCertificates, norm: Norm
+) -> tuple[Certificate | Unavailable, Certificate | Unavailable | None]:
+    """Return the constant from the distance between zero-filled rows, and that from the distance between rows filled otherwise."""
+    if norm_order(norm) == 1:
+        return constants.k_star, constants.filled
+    return constants.spectral, constants.filled_spectral

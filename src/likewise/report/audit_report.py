@@ -1,48 +1,71 @@
-"""The result of an audit: its record, which prints, exports, draws and saves itself."""
+"""The result of an audit: its record, which prints, exports, draws and saves itself, all its files or none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from likewise.report.folder import save
+from likewise.fairness import ExactValue
 from likewise.report.html import as_page
-from likewise.report.json_document import document, to_json
-from likewise.report.plots import plot_epsilon_delta, plot_histogram, plot_spectrum
+from likewise.report.json_document import document, run_document, to_json
+from likewise.report.plots import FIGURES, FileFormat, draw, plot_epsilon_delta, plot_histogram, plot_spectrum
 from likewise.report.records import AuditRecord
 from likewise.report.table import as_text
+from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars
     from matplotlib.axes import Axes
 
-    from likewise.writing import PathLike
+_FORMATS: tuple[FileFormat, ...] = ("svg", "png")
+
+FILES = (
+    *(f"{name}.{file_format}" for name in FIGURES for file_format in _FORMATS),
+    "report.json",
+    "run.json",
+    "report.html",
+)
+"""What a report consists of; the page, which is what people open, is put in place last."""
+
+
+def check_report_folder(folder: PathLike) -> None:
+    """Raise OutputError now if a report could not be saved there: before a long computation, not after it."""
+    check_folder(folder, FILES)
 
 
 @dataclass(frozen=True, eq=False)
 class AuditReport(AuditRecord):
-    """The result of `likewise.audit`.
+    """The result of `likewise.audit` and `likewise.compare`; the attributes are those of `AuditRecord`.
 
     Attributes
     ----------
-    data : DataSummary
-    estimate : EstimateSummary or None
-        None where only outputs computed elsewhere were audited.
-    reference : ReferenceSummary
-    certificates : LipschitzCertificates or None
-        Proved constants of the pre-processing step, or why there are none.
-    arms : dict of str to Arm
-        ``"without"`` and ``"with"``.
     findings : tuple of str
-        Plain sentences: what is shown and what is not.
-    settings : dict
-        Every argument, for running the audit again.
-    seconds : dict of str to float
-        Wall time of each step.
+        Plain sentences, the answer first: better, worse, or cannot be told; for whom; at which cost.
+    arms : dict of str to Arm
+        ``arms["with"].fairness``, ``.error``, ``.verdict``, ``.certificate``, ``.explained``.
+    paired : PairedDifferences or None
+        What the change does to the same pairs, with intervals.
+    data, estimate, reference, certificates, settings, seconds, provenance
+        See `AuditRecord`.
     """
+
+    @property
+    def differences(self) -> dict[str, ExactValue]:
+        """After minus before, for every metric that both arms have; empty where they cannot be compared."""
+        if not self.comparable:
+            return {}
+        before, after = (arm.fairness.figures() for arm in self.arms.values())
+        return {
+            name: ExactValue(after[name].value - before[name].value, before[name].n_pairs)
+            for name in before
+            if name in after
+        }
+
+    def details(self, width: int = 80) -> str:
+        """Return everything as text: all metrics, what is proved, notes, where the data come from."""
+        return as_text(self, width, details=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers, as in docs/report_schema.md."""
@@ -53,7 +76,7 @@ class AuditReport(AuditRecord):
         return to_json(self.to_dict())
 
     def to_frame(self) -> polars.DataFrame:
-        """Return a polars frame with one row for each arm and figure: arm, figure, kind, value, low, high, n_pairs."""
+        """Return a polars frame with one row for each arm and metric: arm, figure, kind, value, low, high, n_pairs."""
         import polars
 
         frames = [
@@ -80,14 +103,23 @@ class AuditReport(AuditRecord):
         Parameters
         ----------
         folder : path-like
-            Made if it is not there; files in it under other names are left alone.
+            Made if it is not there. Files in it under other names are left alone; an earlier report is replaced.
 
         Raises
         ------
         OutputError
             The folder cannot be written to; then nothing has been.
         """
-        return save(self, folder)
+        contents: dict[str, Content] = {
+            f"{name}.{file_format}": draw(plot, self, file_format)
+            for name, (plot, _) in FIGURES.items()
+            for file_format in _FORMATS
+        }
+        contents["report.json"] = self.to_json()
+        contents["run.json"] = to_json(run_document(self))
+        contents["report.html"] = as_page(self)
+        write_folder(folder, {name: contents[name] for name in FILES})
+        return Path(folder) / "report.html"
 
     def __str__(self) -> str:
         return as_text(self)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from likewise.report.comparison import kinds_left_out
-from likewise.report.numbers import number
+from likewise.report.numbers import number, shown
+from likewise.report.rows import kinds_left_out
 
 if TYPE_CHECKING:
     from likewise.report.records import AuditRecord, DataSummary, EstimateSummary
@@ -18,16 +18,43 @@ INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference d
 _ROUNDING = re.compile(r"(?<=up to )\S+(?=, as rounding leaves)")
 
 
+def named_source(data: DataSummary) -> str:
+    """Name the file, or say that there was none."""
+    return "data in memory" if data.source == "in memory" else shown(data.source)
+
+
 def data_lines(data: DataSummary) -> tuple[str, ...]:
-    """Say what was observed, or that only a distance between the individuals is known."""
+    """Say what was observed, or that only a distance between the individuals is known, and which columns were read as what."""
+    columns = tuple(roles.sentence() for roles in data.columns)
     if data.n_features is None or data.n_observed is None or data.observed_fraction is None:
-        return (f"{data.source}: {data.n_individuals:,} individuals, known by the distance between them",)
+        known = (
+            f"{shown(data.source)}: {data.n_individuals:,} individuals, known by the distance between them"
+        )
+        return (known, *columns)
     return (
-        f"{data.source}: {data.n_individuals:,} individuals x {data.n_features:,} features, "
+        f"{shown(data.source)}: {data.n_individuals:,} individuals x {data.n_features:,} features, "
         f"{data.n_observed:,} observed "
         f"(p_hat, the share of entries that is observed, = {number(data.observed_fraction)})",
         f"values {data.value_range}, worked on in the {data.working_range} range",
+        *columns,
     )
+
+
+def provenance_lines(report: AuditRecord) -> tuple[str, ...]:
+    """Say which files were read, by what, when, and how to repeat it; nothing where that is not known."""
+    made = report.provenance
+    if made is None:
+        return ()
+    files = tuple(
+        f"{file.role}: {shown(file.name)}, {file.n_bytes:,} bytes, SHA-256 {file.sha256}"
+        for file in made.files
+    )
+    libraries = made.versions.get("libraries", {})
+    versions = ", ".join(
+        f"{name} {libraries[name]}" for name in ("numpy", "scipy", "scikit-learn") if libraries.get(name)
+    )
+    by = f"likewise {made.versions['likewise']}, Python {made.versions['python']}, {versions}; {made.date}"
+    return (*files, by, *(() if made.command is None else (f"to repeat: {made.command}",)))
 
 
 def estimate_lines(estimate: EstimateSummary) -> tuple[str, ...]:
@@ -66,7 +93,7 @@ def measured_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say what each arm is, how outputs were compared, and what a ratio is."""
     arms = report.arms.values()
     return (
-        *(f"{arm.name}: {arm.title}" for arm in arms),
+        *(f"{shown(arm.name)}: {arm.title}" for arm in arms),
         f"output distance D: {'; '.join(_output_distances(report))}",
         "A ratio is D/d of two individuals: how far apart their outputs are, over how far apart they are themselves. Smaller is fairer, as long "
         "as error and spread hold up.",
@@ -88,9 +115,9 @@ def _rounding(text: str) -> float:
 
 
 def all_findings(report: AuditRecord) -> tuple[str, ...]:
-    """Say of each arm whether the limit that was given holds, then what else is shown and what is not."""
+    """Give the answer, then say of each arm whether the limit that was given holds, then what else is shown and what is not."""
     judged = (arm for arm in report.arms.values() if arm.verdict is not None)
-    return (*(f"{arm.label}: {arm.verdict}" for arm in judged), *report.findings)
+    return (report.findings[0], *(f"{arm.label}: {arm.verdict}" for arm in judged), *report.findings[1:])
 
 
 def all_notes(report: AuditRecord) -> tuple[str, ...]:

@@ -1,15 +1,24 @@
-"""Templates of pages: what a user named is escaped, and what a template lacks is an error."""
+"""The page: one file with everything in it. What a user named is escaped, and what a template lacks is an error."""
 
 from __future__ import annotations
 
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
-from likewise.report.comparison import comparison
-from likewise.report.description import all_findings, all_notes, data_lines, estimate_lines, reference_lines
-from likewise.report.numbers import number, printable
+from likewise.report.answer import Answer
+from likewise.report.description import (
+    all_findings,
+    all_notes,
+    data_lines,
+    estimate_lines,
+    measured_lines,
+    named_source,
+    provenance_lines,
+    reference_lines,
+)
+from likewise.report.numbers import number, shown
 from likewise.report.plots import FIGURES, inline_svg
+from likewise.report.rows import PROVED_SCOPE, comparison, proved_domains, tabled_rows, unproved
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -57,23 +66,22 @@ def as_page(report: AuditRecord) -> str:
 
 def _template() -> Template:
     environment = page_environment("likewise.report")
-    environment.filters |= {"number": number, "printable": printable}
+    environment.filters |= {"number": number, "shown": shown}
     return environment.get_template("report.html.j2")
 
 
 def _context(report: AuditRecord) -> dict[str, Any]:
     from markupsafe import Markup
 
-    groups = comparison(report)
     return {
         "report": report,
-        "title": _title(report),
-        "findings": all_findings(report),
+        "title": named_source(report.data),
+        "answer": Answer.of(report),
+        "findings": all_findings(report)[1:],
         "style": page_style(),
-        "groups": groups,
-        "headline": groups[:-1],
+        "groups": comparison(report),
         "arrow": Markup(' <span class="arrow">&rarr;&nbsp;</span>'),
-        "show_change": len(report.arms) == 2 and report.reference.valid_comparison,
+        "show_change": report.comparable,
         "figures": list(_figures(report)),
         "proved": tabled_rows(report),
         "unproved": unproved(report),
@@ -81,12 +89,8 @@ def _context(report: AuditRecord) -> dict[str, Any]:
         "proved_domains": proved_domains(report),
         "description": _description(report),
         "notes": all_notes(report),
+        "provenance": provenance_lines(report),
     }
-
-
-def _title(report: AuditRecord) -> str:
-    """Name the file, or say that there was none."""
-    return "data in memory" if report.data.source == "in memory" else report.data.source
 
 
 def _figures(report: AuditRecord) -> list[dict[str, Any]]:
@@ -101,4 +105,4 @@ def _description(report: AuditRecord) -> dict[str, tuple[str, ...]]:
     lines = {"Data": data_lines(report.data)}
     if report.estimate is not None:
         lines["Estimate"] = estimate_lines(report.estimate)
-    return lines | {"Reference distance d": reference_lines(report)}
+    return lines | {"Reference distance d": reference_lines(report), "Measured": measured_lines(report)}

@@ -1,17 +1,15 @@
-"""Which versions of what are at work: for `likewise doctor` and for the record of a run."""
+"""The report as JSON, and beside it the record of the run: times, versions, files, command."""
 
 from __future__ import annotations
 
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from likewise.plain import json_tree
+from likewise.report.answer import Answer
 from likewise.report.description import all_findings
 
 if TYPE_CHECKING:
@@ -76,26 +74,30 @@ def document(report: AuditRecord) -> dict[str, Any]:
     tree = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
+        "answer": Answer.of(report).to_dict(),
         "findings": all_findings(report),
-        "data": asdict(report.data),
+        "data": report.data,
         "settings": report.settings,
-        "reference": asdict(report.reference),
-        "estimate": None if report.estimate is None else asdict(report.estimate),
+        "reference": report.reference,
+        "estimate": report.estimate,
         "certificates": None if report.certificates is None else report.certificates.to_dict(),
         "arms": {name: _arm(arm) for name, arm in report.arms.items()},
+        "paired": None if report.paired is None else report.paired.to_dict(),
     }
-    return dict(plain(tree))
+    return dict(json_tree(tree))
 
 
 def run_document(report: AuditRecord) -> dict[str, Any]:
-    """Return what differs from run to run: wall time of each step and the versions of what computed it."""
-    from likewise.report.json_document import versions
-
+    """Return what differs from run to run: date, wall time of each step, files, command, and the versions of what computed it."""
+    made = report.provenance
     return {
         "schema": "likewise.run",
         "schema_version": SCHEMA_VERSION,
-        "seconds": plain(report.seconds),
-        **versions(),
+        "date": None if made is None else made.date,
+        "command": None if made is None else made.command,
+        "files": [] if made is None else json_tree(made.files),
+        "seconds": json_tree(report.seconds),
+        **(versions() if made is None else dict(made.versions)),
     }
 
 
@@ -105,26 +107,14 @@ def to_json(tree: Mapping[str, Any]) -> str:
 
 
 def _arm(arm: Arm) -> dict[str, Any]:
-    error = None if arm.error is None else arm.error.to_dict()
-    verdict = None if arm.verdict is None else arm.verdict.to_dict()
-    certificate = None if arm.certificate is None else arm.certificate.to_dict()
+    def told(record: Any) -> Any:
+        return None if record is None else record.to_dict()
+
     return {
         "title": arm.title,
-        "error": error,
-        "verdict": verdict,
-        "certificate": certificate,
+        "error": told(arm.error),
+        "verdict": told(arm.verdict),
+        "certificate": told(arm.certificate),
         "fairness": arm.fairness.to_dict(),
+        "explained": [pair.to_dict() for pair in arm.explained],
     }
-
-
-def plain(value: Any) -> Any:
-    """Turn a tree into what JSON has; NaN and infinities, which it has not, become strings, and unknown ids their text."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not isfinite(value):
-        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -65,3 +65,19 @@ def printable(text: object) -> str:
     Zoë\x1b[31m
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
+_LONGEST = 60
+"""Characters of an id or a name that is shown; a longer one would push everything else away."""
+
+
+def shown(name: object) -> str:
+    """Write an id, a group or a column's name so that it can neither steer a terminal nor fill a page.
+
+    Examples
+    --------
+    >>> shown("Zoë"), len(shown("z" * 10_000))
+    ('Zoë', 60)
+    """
+    text = printable(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise.fairness.metrics.curves import new_axes
-from likewise.report.numbers import number
+from likewise.report.numbers import number, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,6 +73,8 @@ def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float
         mpl.rcParams.update(_STYLE | {"svg.hashsalt": name})
         figure = Figure(figsize=size, layout="constrained")
         paint(figure)
+        for axes in figure.axes:
+            plain_ticks(axes)
         figure.savefig(
             stream,
             format=file_format,
@@ -79,6 +83,24 @@ def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float
             metadata=_NO_DATE[file_format],
         )
     return stream.getvalue()
+
+
+def plain_ticks(axes: Axes) -> None:
+    """Label logarithmic axes with numbers: the default labels are formulas, which names with dollar signs forbid."""
+    from matplotlib.ticker import FuncFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            low, high = sorted(abs(limit) for limit in axis.get_view_interval())
+            decades = np.log10(high / low) if low else np.inf
+            labelled = "123456789" if decades < 1 else "25" if decades < 2 else ""
+            axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+            axis.set_minor_formatter(FuncFormatter(partial(_if_it_begins_with, labelled)))
+
+
+def _if_it_begins_with(digits: str, value: float, _: int | None = None) -> str:
+    """Label a tick whose number begins with one of these digits: the fewer decades an axis spans, the more of them."""
+    return number(value) if f"{value:e}"[0] in digits else ""
 
 
 def as_inline(svg: bytes, name: str, colors: Mapping[str, str] | None = None) -> str:
@@ -113,6 +135,9 @@ _ARM_COLORS = {"without": "#d55e00", "with": "#0072b2", "outputs": "#0072b2"}
 
 _ARM_LINES = {"without": "--", "with": "-", "outputs": "-"}
 
+_MOST_DRAWN = 500
+"""Of a long spectrum so many values are drawn, evenly on the logarithmic axis: a page holds no megabytes of marks."""
+
 _FEW_VALUES = 12
 """Up to so many singular values each has a mark and a place of its own: a line through two of them on a logarithmic axis shows nothing."""
 
@@ -132,7 +157,7 @@ def plot_histogram(report: AuditRecord, ax: Axes | None = None) -> Axes:
     """
     ax = _axes_for_arms(report, ax)
     for arm in report.arms.values():
-        arm.fairness.plot_histogram(ax, arm.label)
+        arm.fairness.plot_histogram(ax, shown(arm.label))
     ax.set_xlim(left=0)
     return ax
 
@@ -152,7 +177,7 @@ def plot_epsilon_delta(report: AuditRecord, ax: Axes | None = None) -> Axes:
     """
     ax = _axes_for_arms(report, ax)
     for arm in report.arms.values():
-        arm.fairness.plot_epsilon_delta(ax, arm.label)
+        arm.fairness.plot_epsilon_delta(ax, shown(arm.label))
     if all(arm.fairness.epsilon_delta.epsilon[0] > 0 for arm in report.arms.values()):
         ax.set_xscale("log")
     ax.set_ylim(bottom=0)
@@ -178,8 +203,14 @@ def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
     if report.estimate is None:
         ax.text(0.5, 0.5, "nothing was estimated", ha="center", transform=ax.transAxes)
         return ax
-    values, tau = report.estimate.singular_values, report.estimate.threshold
-    ranks, kept = np.arange(1, values.size + 1), values > (-np.inf if tau is None else tau)
+    tau = report.estimate.threshold
+    values = report.estimate.singular_values[
+        report.estimate.singular_values > 0
+    ]  # a component of size 0 was not kept
+    everything, is_kept = np.arange(1, values.size + 1), values > (0.0 if tau is None else tau)
+    n_kept, n_cut = int(is_kept.sum()), int((~is_kept).sum())
+    drawn = _drawn(values.size)
+    ranks, values, kept = everything[drawn], values[drawn], is_kept[drawn]
     is_short = values.size <= _FEW_VALUES
     ax.plot(
         ranks[kept],
@@ -187,11 +218,11 @@ def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
         "o",
         color=_ARM_COLORS["with"],
         markersize=4,
-        label=f"kept ({kept.sum():,})",
+        label=f"kept ({n_kept:,})",
     )
     if not kept.all():
         cut: dict[str, Any] = {"color": INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
-        ax.plot(ranks[~kept], values[~kept], **cut, label=f"cut ({(~kept).sum():,})")
+        ax.plot(ranks[~kept], values[~kept], **cut, label=f"cut ({n_cut:,})")
     if tau is not None:
         ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
     if is_short:
@@ -204,10 +235,17 @@ def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def _drawn(count: int) -> NDArray[np.intp]:
+    """Return which of so many values to draw."""
+    if count <= _MOST_DRAWN:
+        return np.arange(count)
+    return np.unique(np.geomspace(1, count, _MOST_DRAWN).astype(np.intp)) - 1
+
+
 def histogram_caption(report: AuditRecord) -> str:
     """Describe the histogram in a line."""
     beyond = ", ".join(
-        f"{arm.fairness.histogram.above + arm.fairness.histogram.infinite:,} of {arm.fairness.n_pairs:,} pairs ({name})"
+        f"{arm.fairness.histogram.above + arm.fairness.histogram.infinite:,} of {arm.fairness.n_pairs:,} pairs ({shown(name)})"
         for name, arm in report.arms.items()
     )
     return f"Output distance over reference distance of every pair, smaller is fairer; beyond the axis: {beyond}."
@@ -216,7 +254,8 @@ def histogram_caption(report: AuditRecord) -> str:
 def epsilon_delta_caption(report: AuditRecord) -> str:
     """Describe the curve in a line."""
     lowest = " and ".join(
-        f"{number(float(arm.fairness.epsilon_delta.delta[0]))} ({name})" for name, arm in report.arms.items()
+        f"{number(float(arm.fairness.epsilon_delta.delta[0]))} ({shown(name)})"
+        for name, arm in report.arms.items()
     )
     return f"Largest output distance of pairs within each reference distance, lower is fairer; among the nearest pairs: {lowest}."
 
@@ -246,7 +285,7 @@ def draw(plot: Plot, report: AuditRecord, file_format: FileFormat) -> bytes:
     Parameters
     ----------
     plot : callable
-        `plot_histogram` or `plot_spectrum`.
+        One of `FIGURES`.
     report : AuditRecord
     file_format : {"svg", "png"}
 
@@ -265,8 +304,10 @@ def inline_svg(plot: Plot, report: AuditRecord) -> str:
 def _axes_for_arms(report: AuditRecord, ax: Axes | None) -> Axes:
     """Prepare axes on which each arm has its colour and line, whoever else is shown."""
     ax = new_axes() if ax is None else ax
+    names = [
+        name if name in _ARM_COLORS else list(_ARM_COLORS)[place] for place, name in enumerate(report.arms)
+    ]
     ax.set_prop_cycle(
-        color=[_ARM_COLORS[name] for name in report.arms],
-        linestyle=[_ARM_LINES[name] for name in report.arms],
+        color=[_ARM_COLORS[name] for name in names], linestyle=[_ARM_LINES[name] for name in names]
     )
     return ax

@@ -1,4 +1,4 @@
-"""What an audit found, as plain records: data, estimate, reference, certificates and the arms."""
+"""What an audit found, as plain records: data, estimate, reference, certificates, the arms, and where it all comes from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
         ErrorMetrics,
         FairnessMetrics,
         LipschitzCertificates,
+        PairedDifferences,
+        PairExplanation,
         Unavailable,
         Verdict,
     )
+    from likewise.observations.column_roles import ColumnRoles
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class DataSummary:
         ``"symmetric"`` or ``"unit"``: the range that the method worked on.
     notes : tuple of str
         What the reader should know: empty rows, merged duplicates, an inferred range.
+    columns : tuple of ColumnRoles
+        Of each file that was read, which columns are ids, features, outputs or groups, and which were left out.
     """
 
     source: str
@@ -52,6 +57,48 @@ class DataSummary:
     value_range: str | None = None
     working_range: str | None = None
     notes: tuple[str, ...] = ()
+    columns: tuple[ColumnRoles, ...] = ()
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file that was read, so that an auditor can tell whether it is the same one.
+
+    Parameters
+    ----------
+    role : str
+        What it was read as: ``"observations"``, ``"outputs"``, ``"groups"``.
+    name : str
+    n_bytes : int
+    sha256 : str
+        Checksum of its bytes.
+    """
+
+    role: str
+    name: str
+    n_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How the report came about; what it found is the same without it.
+
+    Parameters
+    ----------
+    date : str
+        Day and time in UTC, as ISO 8601.
+    versions : mapping of str to any
+        Of likewise, Python, the system and the libraries.
+    command : str or None
+        What to type to repeat the run; None where Python called it.
+    files : tuple of FileRecord
+    """
+
+    date: str
+    versions: Mapping[str, Any]
+    command: str | None = None
+    files: tuple[FileRecord, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +116,7 @@ class EstimateSummary:
     rank : int
         How many singular values exceed it, or how many components the estimate has beside its offsets.
     singular_values : ndarray, shape (k,)
-        The kept singular values and, where cheap, the largest of those that were cut, decreasing; for drawing the spectrum. Without a
-        threshold, those of the estimate without its offsets.
+        The kept singular values, decreasing. Without a threshold, those of the estimate without its offsets.
     clipped_fraction : float
         Share of the entries of the estimate that clipping changed.
     completeness : str or None
@@ -107,21 +153,24 @@ class ReferenceSummary:
 
     Parameters
     ----------
-    kind : {"observed", "estimate", "given"}
-        Taken from the data before pre-processing; or (the released code's convention) from the pre-processed data in the arm
-        with pre-processing; or given by the caller.
+    kind : {"observed", "co-observed", "estimate", "given"}
+        Taken from the data before pre-processing; on what both individuals observed; (the released code's convention) from the
+        pre-processed data in the arm with pre-processing; or given by the caller.
     description : str
         Norm, scaling and missing-data rule in words.
     valid_comparison : bool
         True where both arms have the same reference distance.
     caveats : tuple of str
         What limits the comparison, for example that d mostly measures activity.
+    measures_activity : bool
+        Whether d mostly measures how much was observed of an individual: then no finding on similar individuals goes without saying so.
     """
 
     kind: str
     description: str
     valid_comparison: bool
     caveats: tuple[str, ...] = ()
+    measures_activity: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +179,9 @@ class Arm:
 
     Parameters
     ----------
-    name : {"without", "with", "outputs"}
-        Without pre-processing is the paper's h, with pre-processing its f; ``"outputs"`` are the only ones there are.
+    name : str
+        ``"without"`` pre-processing is the paper's h, ``"with"`` pre-processing its f; ``"outputs"`` are the only ones there are;
+        or the names of two sets of outputs that are compared.
     title : str
         Model and input in words.
     fairness : FairnessMetrics
@@ -142,6 +192,8 @@ class Arm:
         Whether D <= L d, where L was given.
     certificate : Certificate, AffineCertificate, Unavailable or None
         What is proved of D, or why nothing is; None for outputs that were computed elsewhere.
+    explained : tuple of PairExplanation
+        The pairs with the largest ratios: which features make d small, which outputs make D large.
     """
 
     name: str
@@ -150,11 +202,12 @@ class Arm:
     error: ErrorMetrics | None
     verdict: Verdict | None = None
     certificate: Certificate | AffineCertificate | Unavailable | None = None
+    explained: tuple[PairExplanation, ...] = ()
 
     @property
     def label(self) -> str:
         """What to call the arm in a sentence."""
-        return self.name if self.name == "outputs" else f"{self.name} pre-processing"
+        return f"{self.name} pre-processing" if self.name in ("without", "with") else self.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,13 +223,17 @@ class AuditRecord:
     certificates : LipschitzCertificates or None
         Proved constants of the pre-processing step, or why there are none.
     arms : dict of str to Arm
-        ``"without"`` and ``"with"``.
+        One, or two: before and after, ``"without"`` and ``"with"`` pre-processing unless they were named otherwise.
     findings : tuple of str
-        Plain sentences: what is shown and what is not.
+        Plain sentences, the most important first.
     settings : dict
         Every argument, for running the audit again.
+    paired : PairedDifferences or None
+        What the change does to the same pairs, with intervals; None with one arm, or where the arms cannot be compared.
     seconds : dict of str to float
         Wall time of each step.
+    provenance : Provenance or None
+        Date, versions, files and command.
     """
 
     data: DataSummary
@@ -186,4 +243,16 @@ class AuditRecord:
     arms: Mapping[str, Arm]
     findings: tuple[str, ...]
     settings: Mapping[str, Any]
+    paired: PairedDifferences | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
+    provenance: Provenance | None = None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are two arms that were held against one reference distance."""
+        return len(self.arms) == 2 and self.reference.valid_comparison
+
+    @property
+    def last(self) -> Arm:
+        """The arm that would be used: after the change, or the only one."""
+        return list(self.arms.values())[-1]

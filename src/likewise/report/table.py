@@ -1,8 +1,9 @@
-"""The report as a table for the terminal, 80 columns wide, plain where the output is not a terminal."""
+"""The report on a terminal: the answer in at most 25 lines, and all of it where details are asked for."""
 
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,71 +12,147 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from likewise.report.certificates import PROVED_SCOPE, proved_domains, tabled_rows, unproved
-from likewise.report.comparison import comparison
+from likewise.report.answer import Answer
 from likewise.report.description import (
     all_findings,
     all_notes,
     data_lines,
     estimate_lines,
     measured_lines,
+    named_source,
+    provenance_lines,
     reference_lines,
 )
-from likewise.report.numbers import number, printable
+from likewise.report.numbers import number, printable, shown
+from likewise.report.rows import PROVED_SCOPE, comparison, proved_domains, tabled_rows, unproved
 
 if TYPE_CHECKING:
     from likewise.report.records import AuditRecord
 
 _WIDTH = 80
 _WORST_SHOWN = 3
+MOST_LINES = 25
+"""Of a report as it is printed, at the usual width."""
+
+_MORE = "All numbers: print(report.details()) in Python, --details on the command line."
 
 
-def as_text(report: AuditRecord, width: int = _WIDTH) -> str:
-    """Return the table as plain text.
+def as_text(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) -> str:
+    """Return the report as plain text.
 
     Parameters
     ----------
     report : AuditRecord
     width : int, default 80
         In characters.
+    details : bool, default False
+        Everything instead of the answer.
 
     Returns
     -------
     str
     """
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, force_terminal=False).print(as_renderable(report))
+    console = Console(file=stream, width=width, color_system=None, force_terminal=False)
+    console.print(as_renderable(report, width, details=details))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def as_renderable(report: AuditRecord) -> RenderableType:
+def as_renderable(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) -> RenderableType:
     """Return what a rich console prints.
 
     Parameters
     ----------
     report : AuditRecord
+    width : int, default 80
+        In characters.
+    details : bool, default False
 
     Returns
     -------
     rich renderable
     """
-    return Group(*_parts(report))
+    return Group(*(_every_part(report) if details else _answer_lines(report, width)))
 
 
-def _parts(report: AuditRecord) -> Iterator[RenderableType]:
+def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
+    """Return the answer line by line; pairs that would be too many lines are left to the page and the details."""
+    answer = Answer.of(report)
+    title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
+    said = [line for text in (answer.sentence, *answer.verdicts) for line in _wrapped(text, width)]
+    after_pairs = [
+        *(line for text in answer.columns for line in _wrapped(text, width)),
+        *_wrapped(f"Not shown: {_first_lower(answer.limits[0])}", width),
+        *_wrapped(_MORE, width),
+    ]
+    groups = [line for text in answer.groups for line in _wrapped(text, width)]
+    before_pairs = [*title, *said, "", *_row_lines(report, answer, width), "", *groups]
+    room = MOST_LINES - len(before_pairs) - len(after_pairs)
+    lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
+    return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(printable(text), width, subsequent_indent="  ", break_on_hyphens=False) or [""]
+
+
+def _first_lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _sizes(report: AuditRecord) -> str:
+    data = report.data
+    observed = (
+        "" if data.n_observed is None else f", {data.n_features:,} features, {data.n_observed:,} observations"
+    )
+    return f"{named_source(data)}: {data.n_individuals:,} individuals{observed}"
+
+
+def _row_lines(report: AuditRecord, answer: Answer, width: int) -> list[str]:
+    """Lay out the three rows, the change beside them where arms can be compared; below one another where they are too wide."""
+    heading = ["", *map(shown, report.arms), *(["change"] if report.comparable else [])]
+    rows = [[row.label, *row.values, *([row.change] if report.comparable else [])] for row in answer.rows]
+    widths = [max(len(line[k]) for line in [heading, *rows]) for k in range(len(heading))]
+    if sum(widths) + 2 * len(widths) <= width:
+        cells = [
+            [cell.ljust(size) for cell, size in zip(line, widths, strict=True)] for line in [heading, *rows]
+        ]
+        return ["  ".join(line).rstrip() for line in cells]
+    told = [
+        f"{row[0]}: " + ", ".join(f"{of} {cell}" for of, cell in zip(heading[1:], row[1:], strict=True))
+        for row in rows
+    ]
+    return [line for text in told for line in _wrapped(text, width)]
+
+
+def _pair_lines(answer: Answer, width: int, room: int) -> list[str]:
+    """List the worst pairs that there is room for."""
+    lines = [f"Treated worst, {answer.arm}:"] if answer.pairs else []
+    for pair in answer.pairs[:_WORST_SHOWN]:
+        told = _wrapped(f"- {pair.brief}", width)
+        if len(lines) + len(told) > room:
+            break
+        lines += told
+    return lines if len(lines) > 1 else []
+
+
+def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
     yield from _section("Findings", all_findings(report), bullet=True)
-    yield from _section("Data", data_lines(report.data))
+    yield from _section("Data", (*data_lines(report.data), *provenance_lines(report)))
     if report.estimate is not None:
         yield from _section("Estimate", estimate_lines(report.estimate))
     yield from _section("Reference distance d", reference_lines(report))
     yield Text("\nMeasured", style="bold")
     yield from map(_indented, measured_lines(report))
     yield Padding(_comparison_table(report), (1, 0, 0, 1))
+    if report.paired is not None:
+        yield from _section("The same pairs, before and after", str(report.paired).splitlines())
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
         yield Text("\nProved", style="bold")
         yield from map(_indented, (PROVED_SCOPE, *proved_domains(report), *unproved(report)))
         yield from _proved_table(report)
+    yield from _section("What this does not show", Answer.of(report).limits, bullet=True)
     yield from _section("Notes", all_notes(report), bullet=True)
 
 
@@ -98,14 +175,13 @@ def _indented(line: str, mark: str = "") -> RenderableType:
 def _comparison_table(report: AuditRecord) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     table.add_column("")
-    comparable = len(report.arms) == 2 and report.reference.valid_comparison
-    for heading in [*report.arms, *(["change"] if comparable else [])]:
-        table.add_column(heading, justify="right")
+    for heading in [*map(shown, report.arms), *(["change"] if report.comparable else [])]:
+        table.add_column(Text(heading), justify="right")
     for group in comparison(report):
         table.add_row(Text(group.title, style="italic"))
         for row in group.rows:
-            cells = [*row.values, *([row.change] if comparable else [])]
-            table.add_row(Text(f"  {row.label}"), *map(Text, cells))
+            cells = [*row.values, *([row.change] if report.comparable else [])]
+            table.add_row(Text(f"  {shown(row.label)}"), *map(Text, cells))
     return table
 
 
@@ -126,6 +202,8 @@ def _worst_lines(report: AuditRecord) -> Iterator[str]:
     for arm in report.arms.values():
         for pair in arm.fairness.worst[:_WORST_SHOWN]:
             yield (
-                f"{arm.name}: {printable(pair.left)} and {printable(pair.right)}, ratio {number(pair.ratio)} "
+                f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, ratio {number(pair.ratio)} "
                 f"(D {number(pair.output_distance)}, d {number(pair.reference_distance)})"
             )
+    for story in Answer.of(report).pairs:
+        yield str(story)

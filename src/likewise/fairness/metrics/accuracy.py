@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise._typing import Floats
 from likewise.errors import ModelError, ShapeError
+from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.observations.value_range import AffineScale
 
 
@@ -24,6 +27,8 @@ class ErrorMetrics:
         Mean squared error in the method's working range.
     mse, rmse, mae : float
         Mean squared error, its root, and mean absolute error in the user's units.
+    rmse_interval : Interval or None
+        Of the RMSE, over the individuals whose observations were hidden; None where they are not known, or too few.
     """
 
     n: int
@@ -31,6 +36,7 @@ class ErrorMetrics:
     mse: float
     rmse: float
     mae: float
+    rmse_interval: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a plain dictionary."""
@@ -45,6 +51,9 @@ def held_out_error(
     actual: ArrayLike,
     scale: AffineScale | None = None,
     columns: NDArray[np.integer] | None = None,
+    *,
+    individuals: NDArray[np.integer] | None = None,
+    confidence: float = 0.95,
 ) -> ErrorMetrics:
     """Compare predictions with hidden observations, both in the method's working range.
 
@@ -55,6 +64,10 @@ def held_out_error(
         Leads back to the user's units; None if the values are in them already.
     columns : ndarray of int, shape (n_hidden,), optional
         Column of each observation; needed where every column has its own range.
+    individuals : ndarray of int, shape (n_hidden,), optional
+        Whose observation each is: for the interval of the RMSE, as errors of one individual are not independent.
+    confidence : float, default 0.95
+        Of that interval.
 
     Returns
     -------
@@ -92,4 +105,23 @@ def held_out_error(
         mse,
         float(np.sqrt(mse)),
         float(np.mean(np.abs(error))),
+        None if individuals is None else _rmse_interval(error**2, individuals, confidence),
     )
+
+
+_FEWEST = 10
+"""Individuals, below whom a normal approximation says nothing."""
+
+
+def _rmse_interval(squares: Floats, individuals: NDArray[np.integer], confidence: float) -> Interval | None:
+    """Bound the root of a ratio of means over individuals: squared errors over how many were hidden of each."""
+    _, owner, counts = np.unique(individuals, return_inverse=True, return_counts=True)
+    if counts.size < _FEWEST:
+        return None
+    mean = squares.mean()
+    # The linearised ratio: each individual's squared errors less what so many would have on average.
+    deviations = np.bincount(owner, weights=squares) - mean * counts
+    spread = np.sqrt(counts.size / (counts.size - 1) * np.sum(deviations**2)) / squares.size
+    margin = NormalDist().inv_cdf(0.5 + confidence / 2) * spread
+    low, high = np.sqrt(max(mean - margin, 0.0)), np.sqrt(mean + margin)
+    return Interval(float(low), float(high), confidence, "normal over individuals (asymptotic)")

@@ -102,7 +102,7 @@ def test_outputs_from_elsewhere_have_none():
 
 def test_the_report_prints_it_and_the_json_holds_it():
     report = audited("identity")
-    assert "K1 K* with pre-processing" in str(report)
+    assert "K1 K* with pre-processing" in report.details()
     found = report.to_dict()["arms"]["with"]["certificate"]
     assert found["kind"] == "proved"
     assert found["value"] == pytest.approx(

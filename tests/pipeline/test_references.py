@@ -12,7 +12,7 @@ from likewise import ObservedMatrix, audit
 from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.inference import KNNRecommender
-from likewise.pipeline.caveats import equal_pairs
+from likewise.pipeline.references import equal_pairs
 
 NAN = np.nan
 RATINGS = np.array(

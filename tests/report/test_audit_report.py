@@ -7,8 +7,8 @@ import pytest
 
 from likewise import writing
 from likewise.errors import OutputError
-from likewise.report import folder
-from likewise.report.folder import FILES
+from likewise.report import audit_report
+from likewise.report.audit_report import FILES
 
 
 def test_every_file_is_written_and_the_page_returned(make_report, tmp_path):
@@ -29,7 +29,7 @@ def test_all_but_the_record_of_the_run_has_the_same_bytes(make_report, tmp_path)
 
 @pytest.mark.parametrize("trouble", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_trouble_half_way_leaves_nothing(make_report, tmp_path, monkeypatch, trouble):
-    monkeypatch.setattr(folder, "draw", lambda *_: b"a drawing")
+    monkeypatch.setattr(audit_report, "draw", lambda *_: b"a drawing")
     written = []
 
     def fail_at_the_third(path, content, write=writing._write_through):

@@ -1,0 +1,95 @@
+"""Single entries to predict, named by pairs of ids; what nobody observed anything of is predicted by a mean, and counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.observations import ObservedMatrix, read_pairs
+from likewise.observations.index_alignment import positions_of
+from likewise.writing import spreadsheet_safe, write_file
+
+if TYPE_CHECKING:
+    from likewise.estimation import EntryIntervals, LowRankEstimate
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Pairs to predict, with their positions, found before the matrix is estimated; -1 for an id without an observation."""
+
+    ids: tuple[NDArray[Any], NDArray[Any]]
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+
+    @classmethod
+    def read(cls, path: Path, observed: ObservedMatrix, unknown: str) -> Predictions:
+        """Read the pairs, and find them among the observations; an unknown id is an error where `unknown` says so."""
+        rows, columns = read_pairs(path)
+        find = positions_of if unknown == "error" else _positions_or_not
+        row_positions = find(rows, observed.row_ids, "row")
+        return cls((rows, columns), row_positions, find(columns, observed.column_ids, "column"))
+
+    def write(
+        self,
+        completed: LowRankEstimate,
+        intervals: EntryIntervals | None,
+        observed: ObservedMatrix,
+        out: Path,
+    ) -> None:
+        """Write a line for each pair: its ids, the estimate, and the ends of its interval."""
+        import polars as pl
+
+        known = (self.rows >= 0) & (self.columns >= 0)
+        places = self.rows[known], self.columns[known]
+        predicted = {"estimate": _means(observed, self.rows, self.columns)}
+        predicted["estimate"][known] = completed.entries(*places)
+        if intervals is not None:
+            for name, ends in zip(("lower", "upper"), intervals.entries(*places).T, strict=True):
+                predicted[name] = np.full(
+                    known.size, np.nan
+                )  # nothing is known of those without an observation
+                predicted[name][known] = ends
+        rows, columns = (ids.tolist() for ids in self.ids)
+        if out.suffix.lower() == ".csv":
+            rows, columns = ([spreadsheet_safe(one) for one in ids] for ids in (rows, columns))
+        frame = pl.DataFrame({"row": rows, "column": columns, **predicted}).fill_nan(None)
+        write_file(out, frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)
+
+    def note(self) -> str:
+        """Say how many pairs have nobody or nothing to go by."""
+        n_unknown = int(np.count_nonzero((self.rows < 0) | (self.columns < 0)))
+        if not n_unknown:
+            return ""
+        return (
+            f"{n_unknown:,} of {self.rows.size:,} pairs name an individual or a feature without observations: predicted by the mean of the other "
+            "one's observations, or of all, without an interval. --unknown error refuses them."
+        )
+
+
+def _positions_or_not(ids: NDArray[Any], known: NDArray[Any], axis: str) -> NDArray[np.intp]:
+    """Find where ids stand on an axis; -1 where they do not."""
+    names = known.tolist()
+    every = {*names, *map(str, names)}
+    found = np.array([one in every or str(one) in every for one in ids.tolist()], dtype=bool)
+    positions = np.full(found.size, -1, dtype=np.intp)
+    if found.any():
+        positions[found] = positions_of(ids[found], known, axis)
+    return positions
+
+
+def _means(
+    observed: ObservedMatrix, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Return the mean of what the known one of each pair has, or of all observations."""
+    values, (of_row, of_column) = observed.values.data.astype(np.float64), observed.positions()
+    overall, found = float(values.mean()), np.full(rows.size, float(values.mean()))
+    for places, owner, size in ((columns, of_column, observed.shape[1]), (rows, of_row, observed.shape[0])):
+        counts = np.bincount(owner, minlength=size)
+        sums = np.bincount(owner, weights=values, minlength=size)
+        means = np.divide(sums, counts, out=np.full(size, overall), where=counts > 0)
+        found[places >= 0] = means[places[places >= 0]]
+    return found

@@ -1,0 +1,136 @@
+"""How the text of each option is read: paths, numbers, columns; what exists is checked before anything heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+from likewise.errors import FileFormatError, InputError
+
+STANDARD_STREAM = Path("-")
+"""Standard input where a file is read, standard output where one is written."""
+
+_ALIKE = 0.8
+"""How alike, from 0 to 1, a file name must be to be taken for what was meant: a shared ending alone comes to 0.6."""
+
+
+def refuse_to_overwrite(read: Iterable[Path | None], written: Iterable[Path]) -> None:
+    """Raise before the work where a result would take the place of what it is made from.
+
+    Parameters
+    ----------
+    read : iterable of Path or None
+        Files that the command reads.
+    written : iterable of Path
+        Files that it writes.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> refuse_to_overwrite([Path("ratings.csv"), None], [Path("report/report.html")])
+    """
+    inputs = {path.resolve() for path in read if path is not None}
+    for target in written:
+        if target.resolve() in inputs:
+            raise InputError(f"{target}, which is read, as a file to write", "another name or folder")
+
+
+def existing(path: Path, holds: str = "observations") -> Path:
+    """Return a path to read, or raise at once where nothing is there: before anything heavy is imported.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    if path == STANDARD_STREAM or path.exists():
+        return path
+    siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+    nearest = get_close_matches(path.name, siblings, n=1, cutoff=_ALIKE)
+    hint = f"did you mean {path.parent / nearest[0]}?" if nearest else ""
+    raise FileFormatError(f"no file {str(path)!r}", f"a path to a file of {holds}", hint)
+
+
+def _two_numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, float] | str:
+    """Read ``1,5``, or a word that the library knows."""
+    text = tokens[0].value
+    if "," not in text:
+        return text
+    numbers = tuple(float(part) for part in text.split(","))
+    if len(numbers) != 2:
+        raise ValueError(f"{text} is not LOW,HIGH")
+    return numbers[0], numbers[1]
+
+
+def _two_sizes(_: Any, tokens: Sequence[Token]) -> tuple[int, int]:
+    """Read ``6040,3952``."""
+    sizes = tuple(_whole_number(part) for part in tokens[0].value.split(","))
+    if len(sizes) != 2:
+        raise ValueError(f"{tokens[0].value} is not ROWS,COLUMNS")
+    return sizes[0], sizes[1]
+
+
+def _columns(_: Any, tokens: Sequence[Token]) -> tuple[str | int, ...]:
+    """Read ``written,course`` or ``0,3``."""
+    return tuple(_numeral_or_name(name) for name in tokens[0].value.split(","))
+
+
+def _column(_: Any, tokens: Sequence[Token]) -> str | int:
+    """Read ``student`` or ``0``."""
+    return _numeral_or_name(tokens[0].value)
+
+
+def _numeral_or_name(text: str) -> str | int:
+    from likewise.observations.reading.columns import Numeral
+
+    return Numeral(text) if text.isdecimal() else text
+
+
+def _path(_: Any, tokens: Sequence[Token]) -> Path:
+    """Read a path, in which ``~`` is the home folder; nothing at all would mean the current folder."""
+    if not (path := tokens[0].value):
+        raise ValueError("an empty name")
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ValueError(f"{path}: no such home folder") from None
+
+
+def _whole(_: Any, tokens: Sequence[Token]) -> int:
+    """Read ``10``; a fraction is refused, not rounded."""
+    return _whole_number(tokens[0].value)
+
+
+def _seed(_: Any, tokens: Sequence[Token]) -> int:
+    if (seed := _whole_number(tokens[0].value)) < 0:
+        raise ValueError(f"{seed} is below 0")
+    return seed
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no whole number") from None
+
+
+Settings = Annotated[
+    tuple[str, ...], Parameter(name="--set", negative=(), metavar="NAME=VALUE", allow_leading_hyphen=True)
+]
+Whole = Annotated[int | None, Parameter(converter=_whole, allow_leading_hyphen=True)]
+Seed = Annotated[int, Parameter(converter=_seed, allow_leading_hyphen=True)]
+NewPath = Annotated[Path, Parameter(converter=_path, allow_leading_hyphen=True)]
+OldPath = Annotated[Path, Parameter(converter=_path, allow_leading_hyphen=True)]
+Column = Annotated[str | int | None, Parameter(converter=_column)]
+Columns = Annotated[Any, Parameter(converter=_columns, n_tokens=1, metavar="NAME,NAME")]
+Shape = Annotated[Any, Parameter(converter=_two_sizes, n_tokens=1, metavar="ROWS,COLUMNS")]
+Range = Annotated[
+    Any, Parameter(converter=_two_numbers, n_tokens=1, metavar="LOW,HIGH", allow_leading_hyphen=True)
+]
+Number = Annotated[float | None, Parameter(allow_leading_hyphen=True)]

@@ -1,0 +1,122 @@
+"""Measure, explain, certify and judge what ran, and put everything together in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from likewise.estimation import SVT
+from likewise.fairness import (
+    ErrorMetrics,
+    LipschitzCertificates,
+    PairedDifferences,
+    PairwiseDistance,
+    certify,
+)
+from likewise.norms import Norm
+from likewise.pipeline.measurement import Measurement, as_distances
+from likewise.pipeline.references import (
+    ReferenceChoice,
+    missing_in_worst_pairs,
+    reference_caveats,
+    summarise_reference,
+    why_equal_people_differ,
+)
+from likewise.pipeline.run import Run
+from likewise.pipeline.summaries import prove_outputs, proved_of_d, summarise_estimate
+from likewise.progress import Steps
+from likewise.report.audit_report import AuditReport
+from likewise.report.json_document import versions
+from likewise.report.records import Arm, DataSummary, Provenance, ReferenceSummary
+from likewise.report.sentences import findings
+
+
+def make_report(
+    data: DataSummary,
+    run: Run,
+    references: Mapping[str, PairwiseDistance],
+    reference: ReferenceChoice,
+    measurement: Measurement,
+    settings: dict[str, Any],
+    steps: Steps,
+    errors: Mapping[str, ErrorMetrics | None] | None = None,
+) -> AuditReport:
+    """Measure, explain, certify, judge, and put everything together."""
+    outputs = as_distances(run.outputs, references)
+    measured = measurement.measure(outputs, references, steps)
+    norm = settings.get("norm", "l1")
+    with steps.step("explain and certify"):
+        measurement.list_violations(outputs, references)
+        paired = measurement.compare(outputs, references)
+        certificates = _certify(run)
+        proved = prove_outputs(run, certificates, norm)
+        caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
+        estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
+        explained = {
+            name: measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
+            for name, fairness in measured.items()
+        }
+    of_d = {name for name in outputs if _is_proved_of_d(name, reference, run, certificates, norm)}
+    summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
+    arms = {
+        name: Arm(
+            name,
+            run.titles[name],
+            fairness,
+            run.error(name, measurement.confidence) if errors is None else errors.get(name),
+            measurement.verdict(fairness, proved.get(name) if name in of_d else None),
+            proved.get(name),
+            explained[name],
+        )
+        for name, fairness in measured.items()
+    }
+    return AuditReport(
+        data=data,
+        estimate=estimate,
+        reference=summary,
+        certificates=certificates,
+        arms=arms,
+        findings=_findings(arms, summary, paired, reference, run),
+        settings={**settings, "reference": summary.kind},
+        paired=paired,
+        seconds=steps.seconds,
+        provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
+    )
+
+
+def _findings(
+    arms: Mapping[str, Arm],
+    summary: ReferenceSummary,
+    paired: PairedDifferences | None,
+    reference: ReferenceChoice,
+    run: Run,
+) -> tuple[str, ...]:
+    """Put what was measured into words; where ratios are infinite, why; where blanks make pairs the worst, that they do."""
+    first, *others = findings(
+        arms,
+        valid=summary.valid_comparison,
+        by_activity=summary.measures_activity,
+        paired=paired,
+        change="with pre-processing" if set(arms) == {"without", "with"} else None,
+        # Nothing to advise where the estimator was chosen by that error.
+        advice="The estimator 'auto' chooses by held-out error." if isinstance(run.fitted, SVT) else None,
+        unmeasured=run.why_no_error,
+    )
+    infinite = any(arm.fairness.n_infinite for arm in arms.values())
+    why = why_equal_people_differ(reference, run) if infinite else ""
+    blanks = missing_in_worst_pairs(arms, reference, run)
+    return (first, *filter(None, (why, blanks)), *others)
+
+
+def _is_proved_of_d(
+    name: str, reference: ReferenceChoice, run: Run, certificates: LipschitzCertificates | None, norm: Norm
+) -> bool:
+    """Return whether what is proved of an arm speaks of the same d and D as what is measured."""
+    return reference == "observed" and name in run.trained and proved_of_d(name, certificates, norm)
+
+
+def _certify(run: Run) -> LipschitzCertificates | None:
+    if run.fitted is None or run.training is None:
+        return None
+    return certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)

@@ -1,0 +1,195 @@
+"""The one answer of an audit: a sentence, three rows, groups, the worst pairs explained, and what all this does not show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from likewise.fairness import SampledFairness, Unavailable
+from likewise.report.numbers import number, shown
+from likewise.report.rows import Row, headline
+
+if TYPE_CHECKING:
+    from likewise.fairness import Contribution, GroupMetrics, PairExplanation
+    from likewise.report.records import AuditRecord
+
+_FEATURES = 3
+"""How many features a pair's explanation names in a line."""
+
+_MOST_KINDS = 10
+"""Up to so many kinds of pairs of groups are listed in the answer."""
+
+
+@dataclass(frozen=True)
+class PairStory:
+    """Why a pair is among the worst, in words.
+
+    Parameters
+    ----------
+    left, right : str
+        The two individuals, with their groups.
+    numbers : str
+        Ratio, D and d.
+    close : str
+        Which features make d small.
+    apart : str
+        Which outputs make D large.
+    features : tuple of (str, str, str)
+        Both rows side by side: feature, left, right.
+    brief : str
+        The same in a line, with the names of features alone.
+    """
+
+    left: str
+    right: str
+    numbers: str
+    close: str
+    apart: str
+    features: tuple[tuple[str, str, str], ...]
+
+    brief: str
+
+    def __str__(self) -> str:
+        return f"{self.left} and {self.right}: {self.numbers}. Close in {self.close}; apart in {self.apart}."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What stands first, wherever a report is shown.
+
+    Parameters
+    ----------
+    sentence : str
+        Better, worse, or cannot be told; for whom; at which cost.
+    verdicts : tuple of str
+        Whether the limit that was given holds, for each arm.
+    rows : tuple of Row
+        Gap of similar pairs, error, and the proved constant or the largest ratio.
+    groups : tuple of str
+    arm : str
+        Whose pairs are told.
+    pairs : tuple of PairStory
+    columns : tuple of str
+        Which columns of which file were read as what.
+    limits : tuple of str
+        What this does not show.
+    """
+
+    sentence: str
+    verdicts: tuple[str, ...]
+    rows: tuple[Row, ...]
+    groups: tuple[str, ...]
+    arm: str
+    pairs: tuple[PairStory, ...]
+    columns: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    @classmethod
+    def of(cls, report: AuditRecord) -> Answer:
+        """Collect the answer of a report; its pairs and groups are those of the arm that would be used."""
+        judged = (arm for arm in report.arms.values() if arm.verdict is not None)
+        return cls(
+            sentence=report.findings[0],
+            verdicts=tuple(f"{arm.label}: {arm.verdict}" for arm in judged),
+            rows=headline(report),
+            groups=tuple(group_lines(report)),
+            arm=report.last.label,
+            pairs=tuple(map(_story, report.last.explained)),
+            columns=tuple(roles.sentence() for roles in report.data.columns),
+            limits=tuple(_limits(report)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists and text."""
+        return {
+            "sentence": self.sentence,
+            "verdicts": list(self.verdicts),
+            "rows": [
+                {"label": row.label, "values": list(row.values), "change": row.change} for row in self.rows
+            ],
+            "groups": list(self.groups),
+            "limits": list(self.limits),
+        }
+
+
+def _story(pair: PairExplanation) -> PairStory:
+    d, output = pair.reference, pair.output
+    every = {part.feature: part for part in chain(d.apart, d.together)}
+    left, right = _named(pair.left, pair.left_group), _named(pair.right, pair.right_group)
+    numbers = f"ratio {number(pair.ratio)} (D {number(output.distance)}, d {number(d.distance)})"
+    names = [
+        ", ".join(shown(part.feature) for part in parts[:_FEATURES]) for parts in (d.together, output.apart)
+    ]
+    told = [f"{word} in {these}" for word, these in zip(("close", "apart"), names, strict=True) if these]
+    return PairStory(
+        left,
+        right,
+        numbers,
+        _listed(d.together) if d.by_feature else f"{d.description.name}, no sum over features",
+        _listed(output.apart) if output.by_feature else f"{output.description.name}, no sum over features",
+        tuple((shown(part.feature), _value(part.left), _value(part.right)) for part in every.values()),
+        "; ".join([f"{left} and {right}: {numbers}", *told]),
+    )
+
+
+def _named(individual: object, group: object) -> str:
+    return shown(individual) if group is None else f"{shown(individual)} ({shown(group)})"
+
+
+def _listed(parts: tuple[Contribution, ...]) -> str:
+    named = [
+        f"{shown(part.feature)} ({_value(part.left)} and {_value(part.right)})" for part in parts[:_FEATURES]
+    ]
+    return ", ".join(named) or "nothing that stands out"
+
+
+def _value(value: float) -> str:
+    return "missing" if isnan(value) else number(value)
+
+
+def group_lines(report: AuditRecord) -> list[str]:
+    """Say how similar pairs fare within and across groups, with counts, and who is equal on paper but treated differently."""
+    split = report.last.fairness.groups
+    if split is None:
+        return []
+    lines = [
+        f"Outputs of similar pairs are {_gap(split.within)} within a group, {_gap(split.across)} across groups, on average.",
+    ]
+    kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
+    if len(split.by_groups) <= _MOST_KINDS and kinds:
+        lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
+    equal = [kind for kind in split.by_groups if kind.n_infinite]
+    if equal:
+        named = "; ".join(f"{shown(kind.name)} {kind.n_infinite:,}" for kind in equal[:_MOST_KINDS])
+        lines.append(f"Pairs at distance 0 with different outputs: {named}.")
+    return lines
+
+
+def _gap(kind: GroupMetrics) -> str:
+    pairs = f"{kind.n_similar:,} {'pair' if kind.n_similar == 1 else 'pairs'}"
+    return (
+        f"{number(kind.similar_output_gap.value)} apart ({pairs})"
+        if kind.n_similar
+        else "not measured (no pair)"
+    )
+
+
+def _limits(report: AuditRecord) -> list[str]:
+    """Say what the numbers do not show; the most important first."""
+    fairness = report.last.fairness
+    lines = [
+        "Whether d is the right notion of similarity: that is a choice, and everything here depends on it.",
+        "Whether the observations themselves are biased.",
+    ]
+    if not isinstance(fairness, SampledFairness):
+        lines.append("How individuals who are not in these data would be treated, except for what is proved.")
+    if any(arm.error for arm in report.arms.values()):
+        lines.append(
+            "The error on entries that people did not choose to fill: hidden observations are drawn from those they did."
+        )
+    missing = report.last.certificate
+    if isinstance(missing, Unavailable):
+        lines.append(f"A proved constant of the outputs: none, because {missing.reason.rstrip('.')}.")
+    return lines

@@ -1,0 +1,402 @@
+"""Every row of the tables: what was measured in each arm, side by side and explained, and what is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from likewise.fairness import Certificate, Unavailable
+from likewise.report.numbers import number, percent_change, value_text
+from likewise.report.sentences import Gap
+
+if TYPE_CHECKING:
+    from likewise.fairness import AffineCertificate, AnyMetricValue
+    from likewise.report.records import Arm, AuditRecord
+
+_NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of every arm.
+
+    Parameters
+    ----------
+    label : str
+        Its name.
+    meaning : str
+        What it tells, in a sentence.
+    values : tuple of str
+        One for each arm.
+    change : str
+        From the first arm to the second; empty where the arms cannot be compared.
+    """
+
+    label: str
+    meaning: str
+    values: tuple[str, ...]
+    change: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are read together."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+GAP = (
+    "gap of similar pairs",
+    "Mean output distance of the similar pairs over that of all pairs: 0, the similar are treated alike; 1, similarity makes no difference.",
+)
+_SIMILAR = {
+    "similar_output_gap": ("mean output distance", "How far apart the outputs of similar individuals are."),
+    "similar_finite_mean_ratio": (
+        "mean ratio D/d, finite pairs",
+        "Output distance over reference distance, without the pairs at distance zero whose outputs differ.",
+    ),
+    "similar_mean_ratio": ("mean ratio D/d", "The same over all of these pairs."),
+    "similar_max_ratio": ("largest ratio", "The pair of similar individuals that is treated worst."),
+    "similar_scale_free_ratio": (
+        "scale-free ratio",
+        "D over its mean, divided by d over its mean, averaged over the similar pairs. It does not fall when all outputs shrink.",
+    ),
+}
+_NO_DIFFERENCE = (
+    "scale-free ratio if similarity made no difference",
+    "Mean d times the mean of 1/d over the similar pairs: what outputs that do not depend on the individuals would have.",
+)
+_ALL_PAIRS = {
+    "finite_mean_ratio": (
+        "mean ratio IF, finite pairs",
+        "As the next row, without the pairs whose ratio is infinite.",
+    ),
+    "mean_ratio": (
+        "mean ratio IF",
+        "The paper's metric: the sum of D/d over ordered pairs, over m squared. A constant output scores 0, so read it with "
+        "error and spread.",
+    ),
+    "pair_mean_ratio": ("mean ratio over pairs", "Each unordered pair once."),
+    "scale_free_ratio": ("scale-free ratio", "D over its mean, divided by d over its mean, averaged."),
+    "max_ratio": (
+        "largest ratio",
+        "The smallest L for which the outputs are L-Lipschitz fair on these pairs.",
+    ),
+}
+_ONLY_BESIDE_INFINITE = {"finite_mean_ratio", "similar_finite_mean_ratio"}
+"""Rows that repeat another one unless that one is infinite."""
+
+_OUTPUTS = {
+    "output_spread": (
+        "output spread",
+        "Root mean square distance of the outputs to their mean; 0 is constant.",
+    ),
+    "mean_output_distance": ("mean output distance D", "Over all pairs."),
+    "mean_reference_distance": ("mean reference distance d", "Over all pairs; equal in a valid comparison."),
+}
+_ON_REQUEST = {
+    "violation_": "Violations of D <= L d",
+    "slack_for_": "Slack that leaves a share of pairs in violation",
+    "neighbor_": "Each individual's nearest others",
+    "within_": "Pairs of the same group",
+    "across_": "Pairs of different groups",
+}
+"""Metrics that are measured only where they are asked for, by how their names begin."""
+
+_OF_EVERY_TWO_GROUPS = {
+    "similar_output_gap": "Every two groups: mean output distance of the most similar pairs",
+    "finite_mean_ratio": "Every two groups: mean ratio D/d, finite pairs",
+    "n_infinite": "Every two groups: pairs at distance zero whose outputs differ",
+}
+_MOST_KINDS = 21
+"""Every two of six groups, each and itself included; more would bury the rest of the table."""
+
+_COUNTS = {
+    "n_pairs": ("pairs", "With a defined reference distance."),
+    "n_zero_distance": ("at distance zero", "Pairs that the reference distance cannot tell apart."),
+    "n_infinite": ("infinite ratios", "Pairs at distance zero whose outputs differ."),
+    "n_undefined": ("undefined distance", "They count nowhere."),
+}
+_ERRORS = {
+    "rmse": ("RMSE", "Root mean squared error, in the units of the data."),
+    "mae": ("MAE", "Mean absolute error, in the units of the data."),
+    "mse": ("MSE", "Mean squared error, in the units of the data squared."),
+    "mse_scaled": ("MSE on the method's working range", "Comparable with the paper's tables."),
+}
+
+
+def comparison(report: AuditRecord) -> tuple[Group, ...]:
+    """Return every metric of every arm, in the order in which to read them.
+
+    Parameters
+    ----------
+    report : AuditRecord
+
+    Returns
+    -------
+    tuple of Group
+    """
+    arms, comparable = list(report.arms.values()), report.comparable
+    similar = f"The {arms[0].fairness.similar.share:.0%} most similar pairs"
+    groups = [
+        Group(
+            similar,
+            (gap_row(arms, comparable), *_metric_rows(arms, _SIMILAR, comparable), *_similarity_rows(arms)),
+        ),
+        Group("All pairs", (*_metric_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
+        Group("Outputs", tuple(_metric_rows(arms, _OUTPUTS, comparable))),
+        *_groups_on_request(arms, comparable),
+        Group("Counted pairs", tuple(_count_rows(arms))),
+    ]
+    return (_error_group(arms), *groups) if any(arm.error for arm in arms) else tuple(groups)
+
+
+def headline(report: AuditRecord) -> tuple[Row, ...]:
+    """Return the three rows that matter most: the gap, the error, and what is proved or else the largest ratio."""
+    arms = list(report.arms.values())
+    errors = [_error_text(arm) for arm in arms]
+    before_and_after = [arm.error.rmse for arm in arms if arm.error]
+    error = Row(
+        "error (RMSE)",
+        "On hidden observations, in the units of the data.",
+        tuple(errors),
+        _change(before_and_after),
+    )
+    return (gap_row(arms, report.comparable), error, _worst_row(report, arms))
+
+
+def gap_row(arms: list[Arm], comparable: bool) -> Row:
+    """Return the gap of similar pairs of every arm, with intervals."""
+    gaps = [Gap.of(arm.fairness) for arm in arms]
+    texts = tuple(
+        f"{number(gap.value)} [{number(gap.low)}, {number(gap.high)}]"
+        if gap.has_interval
+        else number(gap.value)
+        for gap in gaps
+    )
+    return Row(*GAP, texts, _change([gap.value for gap in gaps]) if comparable else "")
+
+
+def _error_text(arm: Arm) -> str:
+    if arm.error is None:
+        return _NOT_MEASURED
+    interval = arm.error.rmse_interval
+    return number(arm.error.rmse) + (
+        f" [{number(interval.low)}, {number(interval.high)}]" if interval else ""
+    )
+
+
+def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
+    proved = [arm.certificate if isinstance(arm.certificate, Certificate) else None for arm in arms]
+    if any(proved):
+        texts = tuple("none" if constant is None else number(constant.value) for constant in proved)
+        return Row(
+            "proved constant", "D is at most this many times the distance that the certificate names.", texts
+        )
+    texts = tuple(_largest_text(arm) for arm in arms)
+    values = [arm.fairness.max_ratio.value for arm in arms]
+    return Row(
+        "largest ratio D/d",
+        "The pair that is treated worst.",
+        texts,
+        _change(values) if report.comparable else "",
+    )
+
+
+def _largest_text(arm: Arm) -> str:
+    """Write the largest ratio; where it is infinite, the mean of the finite ones first."""
+    fairness = arm.fairness
+    if not fairness.n_infinite:
+        return number(fairness.max_ratio.value)
+    return f"{number(fairness.finite_mean_ratio.value)} mean; {fairness.n_infinite:,} infinite"
+
+
+def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:
+    """Yield a row for each metric; one of finite pairs only where there are others."""
+    every = [arm.fairness.figures() for arm in arms]
+    infinite = any(arm.fairness.n_infinite for arm in arms)
+    for name, (label, meaning) in names.items():
+        if infinite or name not in _ONLY_BESIDE_INFINITE:
+            yield _row(label, meaning, [metrics[name] for metrics in every], comparable)
+
+
+def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
+    names = list(arms[0].fairness.figures())
+    for prefix, title in _ON_REQUEST.items():
+        chosen = {
+            name: (_spoken(name.removeprefix(prefix)), "")
+            for name in sorted(names, key=_finite_first)
+            if name.startswith(prefix)
+        }
+        if chosen:
+            yield Group(title, tuple(_metric_rows(arms, chosen, comparable)))
+    infinite = any(arm.fairness.n_infinite for arm in arms)
+    for name, title in _OF_EVERY_TWO_GROUPS.items():
+        if name == "n_infinite" and not infinite:
+            continue
+        if rows := tuple(_rows_of_every_two_groups(arms, name, comparable)):
+            yield Group(title, rows)
+
+
+def _rows_of_every_two_groups(arms: list[Arm], name: str, comparable: bool) -> Iterable[Row]:
+    """Yield a row for every two groups where there are few; all of them are in the JSON."""
+    splits = [arm.fairness.groups.by_groups for arm in arms if arm.fairness.groups]
+    if splits and len(splits[0]) > _MOST_KINDS:
+        return
+    for kinds in zip(*splits, strict=True):
+        if name == "n_infinite":
+            yield Row(kinds[0].name, "", tuple(f"{kind.n_infinite:,}" for kind in kinds))
+        else:
+            yield _row(kinds[0].name, "", [getattr(kind, name) for kind in kinds], comparable)
+
+
+def kinds_left_out(report: AuditRecord) -> int:
+    """Return how many kinds of pairs of groups there are if the table shows none of them because they are too many; else 0."""
+    splits = [arm.fairness.groups.by_groups for arm in report.arms.values() if arm.fairness.groups]
+    kinds = max(map(len, splits), default=0)
+    return kinds if kinds > _MOST_KINDS else 0
+
+
+def _finite_first(name: str) -> bool:
+    """Order what is always finite before what may be infinite."""
+    return not ("finite" in name or "gap" in name)
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _similarity_rows(arms: list[Arm]) -> Iterable[Row]:
+    similar = [arm.fairness.similar for arm in arms]
+    yield Row(*_NO_DIFFERENCE, tuple(number(s.no_difference) for s in similar))
+    yield Row(
+        "up to distance d",
+        "Pairs no farther apart count as similar.",
+        tuple(number(s.radius) for s in similar),
+    )
+    yield Row(
+        "how many", "More than asked for where distances tie.", tuple(f"{s.n_pairs:,}" for s in similar)
+    )
+
+
+def _quantile_rows(arms: list[Arm], comparable: bool) -> Iterable[Row]:
+    for q in arms[0].fairness.quantiles:
+        label = "median ratio" if q == 0.5 else f"{q:.4g} quantile of ratios"
+        meaning = f"At least {q:.4g} of the pairs have a ratio no larger than this."
+        yield _row(label, meaning, [arm.fairness.quantiles[q] for arm in arms], comparable)
+
+
+def _count_rows(arms: list[Arm]) -> Iterable[Row]:
+    for name, (label, meaning) in _COUNTS.items():
+        yield Row(label, meaning, tuple(f"{getattr(arm.fairness, name):,}" for arm in arms))
+
+
+def _error_group(arms: list[Arm]) -> Group:
+    hidden = next(arm.error.n for arm in arms if arm.error)
+    rows = []
+    for name, (label, meaning) in _ERRORS.items():
+        values = [None if arm.error is None else float(getattr(arm.error, name)) for arm in arms]
+        texts = tuple(_NOT_MEASURED if value is None else number(value) for value in values)
+        rows.append(Row(label, meaning, texts, _change([value for value in values if value is not None])))
+    return Group(f"Error on {hidden:,} hidden observations", tuple(rows))
+
+
+def _row(label: str, meaning: str, values: list[AnyMetricValue], comparable: bool) -> Row:
+    change = _change([value.value for value in values]) if comparable else ""
+    return Row(label, meaning, tuple(map(value_text, values)), change)
+
+
+def _change(values: list[float]) -> str:
+    return percent_change(*values) if len(values) == 2 else ""
+
+
+PROVED_SCOPE = (
+    "These bounds say how far apart the estimates of two individuals can be, given their observations: the pre-processing step alone. Those "
+    "named after an arm speak of its outputs: the Lipschitz constant K1 of the algorithm, if it has one, times that of the pre-processing."
+)
+
+_MISSING = "none"
+
+
+@dataclass(frozen=True)
+class ProvedRow:
+    """One constant, or why there is none.
+
+    Parameters
+    ----------
+    name, value, norms : str
+        `value` is ``"none"`` where there is no constant.
+    domain : str
+        For which pairs it holds.
+    assuming : str
+        What the proof takes for granted; or the reason why there is no constant.
+    proof : tuple of str
+        The steps.
+    """
+
+    name: str
+    value: str
+    norms: str
+    domain: str
+    assuming: str
+    proof: tuple[str, ...]
+
+
+def proved_rows(report: AuditRecord) -> tuple[ProvedRow, ...]:
+    """Return a row for each constant of a report; none where nothing was estimated."""
+    if report.certificates is None:
+        return ()
+    of_outputs = [arm.certificate for arm in report.arms.values() if arm.certificate is not None]
+    return tuple(map(_proved_row, (*report.certificates, report.certificates.seen, *of_outputs)))
+
+
+def tabled_rows(report: AuditRecord) -> tuple[ProvedRow, ...]:
+    """Return the rows of `proved_rows` less those that `unproved` speaks of."""
+    shared = _shared_reasons(report)
+    return tuple(row for row in proved_rows(report) if not _is_missing(row) or row.assuming not in shared)
+
+
+def unproved(report: AuditRecord) -> tuple[str, ...]:
+    """Say in a sentence which constants there are none of, where several lack one for the same reason."""
+    return tuple(
+        f"No constant is proved for: {'; '.join(names)}. The reason: {reason}."
+        for reason, names in _shared_reasons(report).items()
+    )
+
+
+def _shared_reasons(report: AuditRecord) -> dict[str, list[str]]:
+    """Return the names of missing constants by reason, of reasons that more than one has."""
+    names: dict[str, list[str]] = {}
+    for row in filter(_is_missing, proved_rows(report)):
+        names.setdefault(row.assuming, []).append(row.name)
+    return {reason: found for reason, found in names.items() if len(found) > 1}
+
+
+def _is_missing(row: ProvedRow) -> bool:
+    return row.value == _MISSING
+
+
+def proved_domains(report: AuditRecord) -> tuple[str, ...]:
+    """Say in a sentence for which pairs the constants hold; more than one where they differ in it."""
+    rows = [row for row in proved_rows(report) if row.domain]
+    domains = dict.fromkeys(row.domain for row in rows)
+    return tuple(
+        f"Domain: {domain}. Constants: {'; '.join(row.name for row in rows if row.domain == domain)}."
+        for domain in domains
+    )
+
+
+def _proved_row(constant: Certificate | AffineCertificate | Unavailable) -> ProvedRow:
+    if isinstance(constant, Unavailable):
+        return ProvedRow(constant.name, _MISSING, "", "", constant.reason, ())
+    assumed = "; ".join(constant.assumptions) or "nothing"
+    norms = f"{constant.from_norm} to {constant.to_norm}"
+    return ProvedRow(constant.name, _value(constant), norms, str(constant.domain), assumed, constant.proof)
+
+
+def _value(constant: Certificate | AffineCertificate) -> str:
+    if isinstance(constant, Certificate):
+        return number(constant.value)
+    return f"{number(constant.slope)} d + {number(constant.offset)}"

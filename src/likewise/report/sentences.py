@@ -1,0 +1,311 @@
+"""Say in plain sentences what an audit shows, and what it does not: the answer first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite, isnan
+from typing import TYPE_CHECKING
+
+from likewise.fairness import SampledFairness, SampledValue
+
+if TYPE_CHECKING:
+    from likewise.fairness import FairnessMetrics, PairedDifferences
+    from likewise.report.records import Arm
+
+_SAME = 0.005
+"""Relative changes of an error below half a percent are called no change: they would print as equal numbers."""
+
+BY_ACTIVITY = (
+    'Here d mostly measures how much was observed of an individual, so "similar" means similarly active.'
+)
+"""Stands in the answer wherever it rests on such a distance."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Mean D of the similar pairs over mean D of all pairs, with its interval if there is one.
+
+    Parameters
+    ----------
+    value : float
+        0: the similar are treated alike; 1: similarity makes no difference. NaN where all outputs are equal.
+    low, high : float
+        Ends of the interval; NaN without one.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, fairness: FairnessMetrics) -> Gap:
+        """Take the gap of one set of outputs; of drawn pairs its interval is over pairs, else over individuals."""
+        similar = fairness.similar
+        gap, interval = similar.relative_gap, similar.relative_gap_interval
+        ends = interval or (gap if isinstance(gap, SampledValue) else None)
+        return cls(
+            gap.value,
+            *((ends.low, ends.high) if ends and isfinite(ends.low + ends.high) else (float("nan"),) * 2),
+        )
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval."""
+        return not isnan(self.low)
+
+    def __str__(self) -> str:
+        ends = f" [{_number(self.low)}, {_number(self.high)}]" if self.has_interval else ""
+        return f"{_number(self.value)}{ends}"
+
+
+def compared(before: Gap, after: Gap) -> int:
+    """Return -1 where similar individuals are treated more alike after a change, 1 where less, 0 where it cannot be told.
+
+    Only intervals that lie apart tell.
+
+    Examples
+    --------
+    >>> compared(Gap(0.9, 0.88, 0.92), Gap(0.7, 0.68, 0.72)), compared(Gap(0.9, 0.8, 1.0), Gap(0.89, 0.8, 1.0))
+    (-1, 0)
+    """
+    if after.high < before.low:
+        return -1
+    return 1 if after.low > before.high else 0
+
+
+def findings(
+    arms: Mapping[str, Arm],
+    *,
+    valid: bool = True,
+    by_activity: bool = False,
+    paired: PairedDifferences | None = None,
+    change: str | None = None,
+    advice: str | None = None,
+    unmeasured: str | None = None,
+) -> tuple[str, ...]:
+    """Put what was measured into words.
+
+    Parameters
+    ----------
+    arms : mapping of str to Arm
+        One, or two: before and after, in this order.
+    valid : bool, default True
+        Whether both have the same reference distance.
+    by_activity : bool, default False
+        Whether d mostly measures activity.
+    paired : PairedDifferences, optional
+    change : str, optional
+        What made the difference, such as ``"with pre-processing"``; by default the names of the arms.
+    advice : str, optional
+        What to try, as a sentence, should the error rise.
+    unmeasured : str, optional
+        Why there is no error, to stand after "because", should there be none.
+
+    Returns
+    -------
+    tuple of str
+        One finding each; the first is the answer.
+    """
+    before, *rest = arms.values()
+    if not rest:
+        alone = (_marked(_one_arm(before), by_activity), _set_apart(before), _scale_free(before))
+        return tuple(filter(None, (*alone, _accuracy(before, unmeasured), _scope(before))))
+    (after,) = rest
+    if not valid:
+        return tuple(
+            filter(None, (_not_comparable(before, after), _set_apart(before, after), _scope(before)))
+        )
+    answer = _answer(change or "with {1!r} instead of {0!r}".format(*arms), before, after)
+    found = (
+        _marked(answer, by_activity),
+        _gaps(before, after),
+        _set_apart(before, after),
+        _scale_free(before, after),
+        _error_sentence(before, after, advice, unmeasured),
+        _mean_ratio_sentence(before, after),
+        "" if paired is None else _paired_sentence(paired),
+        _scope(before),
+    )
+    return tuple(filter(None, found))
+
+
+def _marked(answer: str, by_activity: bool) -> str:
+    return f"{answer} {BY_ACTIVITY}" if by_activity else answer
+
+
+def _whom(arm: Arm) -> str:
+    return f"the {arm.fairness.similar.share:.0%} most similar pairs of these {arm.fairness.n_individuals:,} individuals"
+
+
+def _answer(change: str, before: Arm, after: Arm) -> str:
+    """Say better, worse, or cannot be told; for whom; at which cost."""
+    gaps = Gap.of(before.fairness), Gap.of(after.fairness)
+    numbers = f"gap {_number(gaps[0].value)} before, {_number(gaps[1].value)} after"
+    if any(isnan(gap.value) for gap in gaps):
+        return (
+            "Cannot be told: outputs that are the same for everybody have no gap between similar individuals."
+        )
+    if compared(*gaps) == 0:
+        why = (
+            "their intervals overlap"
+            if gaps[0].has_interval and gaps[1].has_interval
+            else "they have no intervals"
+        )
+        text = f"Cannot be told: whether {change} {_whom(after)} are treated more alike ({numbers}; {why})"
+    elif compared(*gaps) < 0:
+        text = f"Better: {change} {_whom(after)} are treated more alike ({numbers})"
+    else:
+        text = f"Worse: {change} {_whom(after)} are treated less alike ({numbers})"
+    return f"{text}{_cost(before, after)}."
+
+
+def _cost(before: Arm, after: Arm) -> str:
+    if before.error is None or after.error is None:
+        return "; what it costs in accuracy was not measured"
+    pair = before.error.rmse, after.error.rmse
+    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
+    return f"; the error {verb} (RMSE {_number(pair[0])} before, {_number(pair[1])} after)"
+
+
+def _gaps(before: Arm, after: Arm) -> str:
+    return (
+        f"The gap is the mean distance of the outputs of similar pairs over that of all pairs: 0 means that the similar are treated alike, 1 that "
+        f"similarity makes no difference. It is {Gap.of(before.fairness)} before and {Gap.of(after.fairness)} after{_intervals(before)}."
+    )
+
+
+def _intervals(arm: Arm) -> str:
+    if not Gap.of(arm.fairness).has_interval:
+        return ""
+    interval = arm.fairness.similar.relative_gap_interval
+    over = "drawn pairs" if interval is None else "individuals"
+    confidence = getattr(interval or arm.fairness.similar.relative_gap, "confidence", 0.95)
+    return f" (intervals over {over}, confidence {confidence:g})"
+
+
+def _one_arm(arm: Arm) -> str:
+    gap = Gap.of(arm.fairness)
+    if isnan(gap.value):
+        return "The outputs are the same for everybody: nothing tells similar individuals from others."
+    text = (
+        f"The outputs of {_whom(arm)} are {gap} times as far apart as those of all pairs, on average "
+        f"(0: the similar are treated alike; 1: similarity makes no difference)"
+    )
+    if gap.high < 1:
+        return f"Similar individuals are treated more alike than others: {_lower(text)}."
+    if gap.low >= 1:
+        return f"Similar individuals are treated no more alike than others: {_lower(text)}."
+    return f"Whether similar individuals are treated more alike than others cannot be told: {_lower(text)}."
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
+def _accuracy(arm: Arm, unmeasured: str | None) -> str:
+    if arm.error is not None:
+        return f"The error on hidden observations: RMSE {_number(arm.error.rmse)}, in the units of the data."
+    return f"Accuracy was not measured because {unmeasured}." if unmeasured else ""
+
+
+def _scale_free(*arms: Arm) -> str:
+    """State the scale-free ratio beside the level that it has where outputs do not depend on the individuals."""
+    values = [_number(arm.fairness.similar.scale_free_ratio.value) for arm in arms]
+    levels = list(dict.fromkeys(_number(arm.fairness.similar.no_difference) for arm in arms))
+    if any(not isfinite(arm.fairness.similar.scale_free_ratio.value) for arm in arms):
+        return ""
+    return (
+        f"The scale-free ratio of similar pairs is {' before and '.join(values)}{' after' if len(arms) > 1 else ''}; if similarity made no "
+        f"difference it would be {' and '.join(levels)}."
+    )
+
+
+def _error_sentence(before: Arm, after: Arm, advice: str | None, unmeasured: str | None) -> str:
+    if before.error is None or after.error is None:
+        because = f" because {unmeasured}" if unmeasured else ""
+        return f"Accuracy was not measured{because}: whether fairness cost accuracy is not shown."
+    pair = (before.error.rmse, after.error.rmse)
+    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
+    text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
+    return f"{text} {advice}" if advice and verb == "rises" else text
+
+
+def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
+    ratio = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
+    spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
+    text = f"The mean ratio IF {_change(*ratio)}, while the spread of the outputs {_change(*spread)}"
+    if _direction(*ratio) < 0 and _direction(*spread) < 0:
+        return f"{text}: a mean ratio also falls when all outputs shrink, so it alone shows no gain."
+    return f"{text}."
+
+
+def _not_comparable(before: Arm, after: Arm) -> str:
+    pair = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
+    return (
+        f"Cannot be told: each arm has its own reference distance (as in the paper's released code), so this is not a valid before/after "
+        f"comparison. The mean ratio {_change(*pair)}; the change may come from the distance, not from the outputs."
+    )
+
+
+def _paired_sentence(paired: PairedDifferences) -> str:
+    closer, farther = paired.similar.share_lower, paired.similar.share_higher
+    condition = (
+        "; a population is spoken of only if neither the rule that gave the outputs nor d was made from these individuals"
+        if "population" in paired.population
+        else ""
+    )
+    return (
+        f"Pair by pair, for {paired.population}: of the most similar pairs {closer.low:.0%} to {closer.high:.0%} get outputs closer together than "
+        f"before, {farther.low:.0%} to {farther.high:.0%} farther apart (each with confidence {closer.confidence:g}{condition})."
+    )
+
+
+def _set_apart(*arms: Arm) -> str:
+    """Count the pairs of infinite ratio, which other sentences leave out; empty where there is none."""
+    if not any(arm.fairness.n_infinite for arm in arms):
+        return ""
+    counts = " before and ".join(f"{arm.fairness.n_infinite:,}" for arm in arms)
+    return (
+        f"Pairs at distance 0 that get different outputs: {counts}{' after' if len(arms) > 1 else ''}, of {arms[0].fairness.n_pairs:,}. Their ratio "
+        "D/d is infinite; mean ratios in these findings are those of the other pairs."
+    )
+
+
+def _mean_ratio(fairness: FairnessMetrics) -> float:
+    """Return the mean ratio IF; that of the finite pairs where some are infinite."""
+    return (fairness.finite_mean_ratio if fairness.n_infinite else fairness.mean_ratio).value
+
+
+def _scope(arm: Arm) -> str:
+    if isinstance(arm.fairness, SampledFairness):
+        return (
+            f"These numbers come from {arm.fairness.n_pairs:,} drawn pairs of {arm.fairness.n_individuals:,} individuals; each interval "
+            f"speaks, with confidence {arm.fairness.confidence:g}, of {arm.fairness.population}."
+        )
+    return (
+        f"All {arm.fairness.n_pairs:,} pairs of the {arm.fairness.n_individuals:,} individuals in these data were measured; numbers without an "
+        "interval say nothing about other individuals."
+    )
+
+
+def _direction(before: float, after: float) -> int:
+    """Return -1, 0 or 1 for a fall, no relative change to speak of, or a rise."""
+    if before == after or (isfinite(before) and abs(after - before) <= _SAME * abs(before)):
+        return 0
+    return 1 if after > before else -1
+
+
+def _change(before: float, after: float) -> str:
+    if _direction(before, after) == 0:
+        return f"is {_number(before)} before and {_number(after)} after"
+    text = f"goes from {_number(before)} to {_number(after)}"
+    if before and isfinite(before) and isfinite(after):
+        text += f" ({after / before - 1:+.0%})"
+    return text
+
+
+def _number(value: float) -> str:
+    if isnan(value):
+        return "undefined"
+    return f"{value:.3g}" if isfinite(value) else "infinite"

@@ -1,0 +1,77 @@
+"""Every two groups have a row where there are few of them, and are all in the record."""
+
+import numpy as np
+import pytest
+
+from likewise import audit
+from likewise.fairness import RowDistance
+from likewise.report.rows import comparison
+
+PEOPLE = RowDistance(np.array([0.0, 1.0, 3.0, 7.0, 8.0, 12.0, 13.0, 20.0]))
+SCORES = np.array([0.0, 2.0, 3.0, 3.0, 7.0, 8.0, 5.0, 1.0])
+
+
+def report(groups):
+    return audit(PEOPLE, outputs=SCORES, groups=groups, nearest_share=0.5)
+
+
+def rows_by_title(groups):
+    return {
+        group.title: group.rows for group in comparison(report(groups)) if group.title.startswith("Every two")
+    }
+
+
+def test_every_two_groups_have_a_row():
+    groups = ["f", "f", "m", "m", "f", "m", "f", "m"]
+    similar, mean = rows_by_title(groups).values()
+    assert [row.label for row in mean] == [row.label for row in similar] == ["f and f", "f and m", "m and m"]
+    ratios = [
+        abs(SCORES[i] - SCORES[j]) / abs(PEOPLE.rows[i, 0] - PEOPLE.rows[j, 0])
+        for i in range(8)
+        for j in range(i + 1, 8)
+        if groups[i] == groups[j] == "m"
+    ]
+    assert float(mean[2].values[0]) == pytest.approx(np.mean(ratios), rel=1e-3)
+    assert "f and m" in report(groups).details()
+    assert "kinds of pairs" not in report(groups).details()
+
+
+def test_of_many_groups_the_table_has_none_and_the_record_all():
+    groups = list("aabcdefg")
+    assert rows_by_title(groups) == {}
+    assert "every two groups: 28 kinds of pairs; all of them are in report.json" in " ".join(
+        report(groups).details().split()
+    )
+    record = report(groups).arms["outputs"].fairness.to_dict()["groups"]["by_groups"]
+    assert len(record) == 7 * 8 // 2
+
+
+def test_groups_have_a_finite_number_first_and_pairs_at_distance_0_are_counted():
+    """Two people at distance 0, one f and one m, with different scores: 1 pair of 28 is infinite, of the kind "f and m"."""
+    people = RowDistance(np.array([0.0, 0.0, 3.0, 7.0, 8.0, 12.0, 13.0, 20.0]))
+    found = audit(people, outputs=SCORES, groups=["f", "m"] * 4, nearest_share=0.5)
+    rows = {group.title: group.rows for group in comparison(found)}
+    titles = [title for title in rows if title.startswith("Every two groups")]
+    assert titles[-1] == "Every two groups: pairs at distance zero whose outputs differ"
+    assert [row.values for row in rows[titles[-1]]] == [("0",), ("1",), ("0",)]
+    for title in titles[:-1]:
+        assert all("infinite" not in value for row in rows[title] for value in row.values)
+    across = [row.label for row in rows["Pairs of different groups"]]
+    assert across.index("finite mean ratio") < across.index("mean ratio")
+    told = " ".join(str(found).split())
+    assert "Pairs at distance 0 with different outputs: f and m 1." in told
+    assert "within a group" in told
+
+
+def test_the_gap_of_groups_in_the_answer_is_that_of_similar_pairs_by_hand():
+    found = report(["f", "f", "m", "m", "f", "m", "f", "m"])
+    split = found.arms["outputs"].fairness.groups
+    told = " ".join(str(found).split())
+    assert (
+        f"{split.within.similar_output_gap.value:.4g} apart ({split.within.n_similar} pairs) within a group"
+        in told
+    )
+    assert (
+        f"{split.across.similar_output_gap.value:.4g} apart ({split.across.n_similar} pairs) across groups"
+        in told
+    )
