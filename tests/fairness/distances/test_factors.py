@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fairness import naive
 
 from likewise import ObservedMatrix, svt
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness import FactorDistance, RowDistance
-
-from .. import naive
 
 EPS = np.finfo(float).eps
 

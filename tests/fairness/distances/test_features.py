@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from tests.fairness import naive
 
 from likewise import ObservedMatrix
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness import CoObservedDistance, ObservedDistance, RowDistance
 from likewise.fairness.distances.cancellation import sums_are_exact
-
-from .. import naive
 
 ORDERS = [1.0, 1.5, 2.0, 3.0]
 

@@ -235,7 +235,7 @@ def test_progress_counts_both_passes():
 def test_bracketed_figures_print_and_export():
     figures = measure_fairness(OUTPUTS, PEOPLE, streaming=True)
     frame = figures.to_frame()
-    row = frame.filter(frame["figure"] == "ratio_quantile_0.5").row(0, named=True)
+    row = frame.filter(frame["metric"] == "ratio_quantile_0.5").row(0, named=True)
     assert (row["kind"], row["value"]) == ("bracketed", row["high"])
     assert row["low"] <= 0.5 <= row["high"]
     assert figures.to_dict()["quantiles"]["0.5"]["kind"] == "bracketed"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
+from tests.fairness import naive
 
 from likewise.errors import DistanceError, InputError, ShapeError
 from likewise.fairness import (
@@ -23,8 +24,6 @@ from likewise.fairness.metrics.curves import EpsilonBins
 from likewise.fairness.metrics.ratios import order_statistics
 from likewise.fairness.metrics.violations import find_violations
 from likewise.observations import ObservedMatrix
-
-from .. import naive
 
 # d: 2, 4, 3, 4, 3, 7 and D: 1, 5, 0, sqrt(18), 1, 5 for the pairs 01, 02, 03, 12, 13, 23.
 PEOPLE = RowDistance([[0.0, 0.0], [1.0, 1.0], [0.0, 4.0], [3.0, 0.0]], "l1")

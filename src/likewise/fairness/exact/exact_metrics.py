@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import ConstantOutputWarning
 from likewise.fairness.distances.distance import PairwiseDistance
-from likewise.fairness.exact.accumulated import Accumulated, AccumulatedArm, Request
+from likewise.fairness.exact.accumulated import Request
+from likewise.fairness.exact.sweep import Accumulated, AccumulatedArm
 from likewise.fairness.metrics.curves import accumulated
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.groups import GroupSplit, unknown_note
 from likewise.fairness.metrics.metric_value import ExactValue
+from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.ratios import ordered_mean, share_rank
 from likewise.fairness.metrics.relative_gap import jackknife_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
@@ -67,11 +71,8 @@ def summarise(
         mean_output_distance=arm.exact(arm.total("output") / arm.n_pairs),
         output_spread=arm.exact(spread),
         epsilon_delta=accumulated(epsilon, tally.largest["epsilon"], tally.added["epsilon"]),
-        groups=None
-        if request.groups is None
-        else request.groups.split(
-            tally.added["groups"], tally.largest["group_ratio"], arm.total("output") / arm.n_pairs
-        ),
+        groups=arm.groups(),
+        added={metric.name: arm.exact(value / arm.n_pairs) for metric, value in arm.added_metrics()},
         violations=request.condition and arm.violations(request.condition),
         neighbors=None if neighbors is None else neighbor_metrics(distance, reference, neighbors),
         notes=(*arm.notes(request.nearest_share), *constant_notes(spread, distance.scale)),
@@ -138,6 +139,17 @@ class _Arm:
             finite_mean_ratio=ExactValue(total / n_finite if n_finite else np.nan, n_finite),
         )
 
+    def groups(self) -> GroupSplit | None:
+        """Return the metrics of every kind of pair, where groups were given."""
+        added, groups = self.found.tally.added["groups"], self.findings.thresholds.request.groups
+        largest, mean_gap = self.found.tally.largest["group_ratio"], self.total("output") / self.n_pairs
+        return None if groups is None else groups.split(added, largest, mean_gap)
+
+    def added_metrics(self) -> Iterator[tuple[PairMetric, float]]:
+        """Yield the metrics that others added, and their sums over all pairs."""
+        sums = self.found.tally.added["metrics"].tolist()
+        return zip(self.findings.thresholds.request.metrics, sums, strict=True)
+
     def violations(self, condition: tuple[float, float]) -> Violations:
         """Return how often and by how much ``D <= L d + gamma`` is broken."""
         largest = float(self.found.tally.largest["excess"])
@@ -159,6 +171,8 @@ class _Arm:
             notes.append(
                 f"{n_tied:,} pairs tie{within} with the last of the most similar ones and are counted with them"
             )
+        if groups := self.findings.thresholds.request.groups:
+            notes += unknown_note(groups.n_unknown)
         return notes
 
 

@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from likewise.checks import checked_confidence
-from likewise.errors import InputError, option
+from likewise.errors import InputError
 from likewise.fairness.distances.distance import PairwiseDistance
-from likewise.fairness.exact.accumulated import Accumulated, Request
+from likewise.fairness.exact.accumulated import Request
 from likewise.fairness.exact.blocks import pair_count
 from likewise.fairness.exact.exact_metrics import summarise
-from likewise.fairness.exact.in_memory import measure_held
-from likewise.fairness.exact.saved_state import SavedState, fingerprint
+from likewise.fairness.exact.in_memory import measure_in_memory
 from likewise.fairness.exact.streamed import measure_streamed
+from likewise.fairness.exact.sweep import Accumulated
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.groups import PairGroups
+from likewise.fairness.metrics.pair_metrics import chosen_metrics
 from likewise.fairness.metrics.similar import nearest_neighbors
 from likewise.fairness.options import (
     check_options,
@@ -28,7 +29,6 @@ from likewise.fairness.options import (
 from likewise.memory import available_memory, ensure_fits
 from likewise.observations.index_alignment import check_order
 from likewise.progress import Progress
-from likewise.writing import PathLike
 
 
 def measure_fairness(
@@ -45,8 +45,8 @@ def measure_fairness(
     groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
     streaming: bool | None = None,
-    resume: PathLike | None = None,
     confidence: float = 0.95,
+    metrics: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> FairnessMetrics:
     """Measure how differently similar individuals are treated: D / d over all pairs of individuals.
@@ -78,10 +78,10 @@ def measure_fairness(
         Whether to measure distances twice, block by block, instead of holding one number for each pair and arm. By default where those
         would not fit into memory. Everything stays exact, but quantiles and `needed_slack` are bracketed to within 0.025% and the radius
         of the most similar pairs is rounded up to as much; see ``docs/all_pairs.md``.
-    resume : path-like, optional
-        A file that keeps what was added up so far: an interrupted run that is called again goes on from there. Implies streaming.
     confidence : float, default 0.95
         In (0, 1), of the interval over individuals.
+    metrics : sequence of str, optional
+        Names of metrics that others added, see `register_pair_metric`; by default all that were registered so far.
     progress : callable, optional
         Called with (done, total) pairs.
 
@@ -94,9 +94,7 @@ def measure_fairness(
     ShapeError
         Outputs and reference speak of different numbers of individuals.
     InputError
-        An option out of its range; `resume` names a file of other data or settings.
-    FileFormatError
-        That file is damaged.
+        An option out of its range.
     MemoryLimitError
         With ``streaming=False``: one number for each pair and arm would not fit.
 
@@ -127,8 +125,8 @@ def measure_fairness(
         groups=groups,
         row_ids=row_ids,
         streaming=streaming,
-        resume=resume,
         confidence=confidence,
+        metrics=metrics,
         progress=progress,
     )["outputs"]
 
@@ -147,8 +145,8 @@ def measure_arms(
     groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
     streaming: bool | None = None,
-    resume: PathLike | None = None,
     confidence: float = 0.95,
+    metrics: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, FairnessMetrics]:
     """Measure several sets of outputs against the same reference distance, which is computed once.
@@ -157,7 +155,7 @@ def measure_arms(
     ----------
     arms : mapping of str to outputs or PairwiseDistance
         For example ``{"without": Yh, "with": Yf}``; see `measure_fairness`. Their histograms have common bins.
-    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, streaming, resume, confidence, progress
+    reference, nearest_share, quantiles, bins, worst, lipschitz, slack, n_neighbors, groups, row_ids, streaming, confidence, metrics, progress
         See `measure_fairness`.
 
     Returns
@@ -166,7 +164,7 @@ def measure_arms(
 
     Raises
     ------
-    InputError, ShapeError, FileFormatError, MemoryLimitError
+    InputError, ShapeError, MemoryLimitError
         See `measure_fairness`.
     """
     if not arms:
@@ -174,7 +172,6 @@ def measure_arms(
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
     check_order("groups", groups, reference.row_ids)
-    _check_resume(resume, streaming)
     request = Request(
         ids=individual_ids(row_ids, reference),
         nearest_share=nearest_share,
@@ -184,14 +181,12 @@ def measure_arms(
         condition=None if lipschitz is None else (lipschitz, slack),
         groups=None if groups is None else PairGroups.of(groups, reference.n_individuals),
         confidence=checked_confidence(confidence),
+        metrics=chosen_metrics(metrics),
     )
     if streaming is None:
-        streaming = resume is not None or _held_bytes(reference, distances) > available_memory()
-    findings = (
-        _streamed(reference, distances, request, resume, progress)
-        if streaming
-        else _held(reference, distances, request, progress)
-    )
+        streaming = _bytes_in_memory(reference, distances) > available_memory()
+    measure = _streamed if streaming else _in_memory
+    findings = measure(reference, distances, request, progress)
     neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
     return {
         name: summarise(findings, name, distance, reference, request, neighbors)
@@ -202,36 +197,25 @@ def measure_arms(
 Distances = Mapping[str, PairwiseDistance]
 
 
-def _check_resume(resume: PathLike | None, streaming: bool | None) -> None:
-    if resume is not None and streaming is False:
-        given = f"{option('resume')} with {option('streaming', 'False')}"
-        raise InputError(given, "one of them", "distances in memory are not saved")
-
-
-def _held(
+def _in_memory(
     reference: PairwiseDistance, distances: Distances, request: Request, progress: Progress | None
 ) -> Accumulated:
     n_pairs = pair_count(reference.n_individuals)
     what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
     ensure_fits(
-        _held_bytes(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
+        _bytes_in_memory(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
     )
     advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
-    return measure_held(reference, distances, request, advance)
+    return measure_in_memory(reference, distances, request, advance)
 
 
 def _streamed(
-    reference: PairwiseDistance,
-    distances: Distances,
-    request: Request,
-    resume: PathLike | None,
-    progress: Progress | None,
+    reference: PairwiseDistance, distances: Distances, request: Request, progress: Progress | None
 ) -> Accumulated:
-    state = SavedState(resume, "" if resume is None else fingerprint(reference, distances, request))
     advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
-    return measure_streamed(reference, distances, request, state, advance)
+    return measure_streamed(reference, distances, request, advance)
 
 
-def _held_bytes(reference: PairwiseDistance, distances: Distances) -> int:
+def _bytes_in_memory(reference: PairwiseDistance, distances: Distances) -> int:
     """Return what d, D of each arm, ratios and a working copy take: eight bytes each for every pair."""
     return pair_count(reference.n_individuals) * 8 * (len(distances) + 3)

@@ -97,8 +97,6 @@ class EpsilonDeltaCurve:
 
     def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw delta over epsilon; returns the axes."""
-        from likewise.fairness.metrics.curves import plot_epsilon_delta
-
         return plot_epsilon_delta(self, ax, label)
 
 

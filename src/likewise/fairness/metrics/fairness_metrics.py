@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness.distances.distance import DistanceDescription
-from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
+from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram, plot_ratio_histogram
 from likewise.fairness.metrics.groups import GroupSplit
 from likewise.fairness.metrics.metric_value import AnyMetricValue, MetricValue, values_of
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs
@@ -61,6 +61,8 @@ class FairnessMetrics:
         Where a number of neighbours was given.
     groups : GroupSplit or None
         Where an attribute was given.
+    added : mapping of str to MetricValue
+        Means over pairs of what others added, see `register_pair_metric`.
     notes : tuple of str
         What the reader should know.
     """
@@ -88,23 +90,24 @@ class FairnessMetrics:
     violations: Violations | None = None
     neighbors: NeighborMetrics | None = None
     groups: GroupSplit | None = None
+    added: Mapping[str, MetricValue] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def figures(self) -> dict[str, AnyMetricValue]:
-        """Return every single figure by name, in the order of a report; those by pair of groups stay in `groups`."""
-        found = values_of(self)
-        found |= {f"ratio_quantile_{q:g}": figure for q, figure in self.quantiles.items()}
+    def metrics(self) -> dict[str, AnyMetricValue]:
+        """Return every single metric by name, the headline first; those by pair of groups stay in `groups`."""
+        found = {"similar_relative_gap": self.similar.relative_gap, **self.added, **values_of(self)}
+        found |= {f"ratio_quantile_{q:g}": value for q, value in self.quantiles.items()}
         found |= values_of(self.similar, "similar_")
         if self.violations:
-            found |= {f"violation_{name}": figure for name, figure in values_of(self.violations).items()}
-            found |= {
-                f"slack_for_{share:g}": figure for share, figure in self.violations.needed_slack.items()
-            }
+            found |= values_of(self.violations, "violation_")
+            found |= {f"slack_for_{share:g}": value for share, value in self.violations.needed_slack.items()}
         if self.neighbors:
             found |= values_of(self.neighbors, "neighbor_")
         if self.groups:
             found |= values_of(self.groups.within, "within_") | values_of(self.groups.across, "across_")
         return found
+
+    figures = metrics
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers (infinities and NaN are Python floats)."""
@@ -112,25 +115,18 @@ class FairnessMetrics:
         return record | {"reference": self.reference.to_dict(), "output": self.output.to_dict()}
 
     def to_frame(self) -> polars.DataFrame:
-        """Return a polars frame with one row a figure: name, kind, value, low, high, n_pairs."""
+        """Return a polars frame with one row a metric: name, kind, value, low, high, n_pairs."""
         import polars
 
-        schema = {
-            "figure": polars.String,
-            "kind": polars.String,
-            "value": polars.Float64,
-            "low": polars.Float64,
-        }
-        schema |= {"high": polars.Float64, "n_pairs": polars.Int64}
-        records = [{"figure": name, **plain(figure)} for name, figure in self.figures().items()]
+        numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
+        schema = {"metric": polars.String, "kind": polars.String, **numbers, "n_pairs": polars.Int64}
+        records = [{"metric": name, **plain(value)} for name, value in self.metrics().items()]
         return polars.DataFrame(
             [{name: record.get(name) for name in schema} for record in records], schema=schema
         )
 
     def plot_histogram(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the histogram of ratios (the paper's Figures 1 and 3); returns the axes."""
-        from likewise.fairness.metrics.curves import plot_ratio_histogram
-
         return plot_ratio_histogram(self.histogram, ax, label)
 
     def plot_epsilon_delta(self, ax: Axes | None = None, label: str | None = None) -> Axes:
@@ -138,11 +134,24 @@ class FairnessMetrics:
         return self.epsilon_delta.plot(ax, label)
 
     def headline(self) -> str:
-        """Say which pairs the figures speak of."""
+        """Say which pairs the metrics speak of."""
         return f"Individual fairness over {self.n_pairs:,} pairs of {self.n_individuals:,} individuals"
 
     def __str__(self) -> str:
-        width = max(len(name) for name in self.figures())
+        shown = self.metrics()
+        width = max(len(name) for name in shown)
         lines = [self.headline(), f"  d: {self.reference}", f"  D: {self.output}"]
-        lines += [f"  {name.replace('_', ' '):<{width}}  {figure}" for name, figure in self.figures().items()]
+        for name, value in shown.items():
+            aside = _asides(self.similar).get(name, "")
+            lines.append(f"  {name.replace('_', ' '):<{width}}  {value}{aside}")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+
+def _asides(similar: SimilarPairs) -> dict[str, str]:
+    """Say beside the metrics that need it how they are read."""
+    interval, level = similar.relative_gap_interval, similar.no_difference
+    over = "" if interval is None else f"; {interval.confidence:.0%} over individuals: {interval}"
+    return {
+        "similar_relative_gap": f" (0: the similar are treated alike, 1: similarity makes no difference{over})",
+        "similar_scale_free_ratio": f" ({level:.4g}: similarity makes no difference)",
+    }

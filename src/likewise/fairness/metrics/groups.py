@@ -13,6 +13,7 @@ from likewise._typing import Floats
 from likewise.errors import InputError, ShapeError
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
 from likewise.fairness.metrics.relative_gap import relative_gap
+from likewise.observations.ids import as_id_array, unknown_labels
 
 _MOST_GROUPS = 200
 
@@ -66,11 +67,14 @@ class GroupSplit:
         Two people of the same group; of different groups.
     by_groups : tuple of GroupMetrics
         Every two groups, a group and itself included; none where pairs are drawn and there are more than 30 groups.
+    n_unknown : int
+        Individuals whose group is unknown. Their pairs are in none of these metrics.
     """
 
     within: GroupMetrics
     across: GroupMetrics
     by_groups: tuple[GroupMetrics, ...]
+    n_unknown: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,7 @@ class PairGroups:
     ----------
     names : ndarray, shape (n_groups,)
     numbers : ndarray of int, shape (n_individuals,)
-        Everybody's group.
+        Everybody's group; of those whose group is unknown, the number after the last group.
     """
 
     names: NDArray[Any]
@@ -96,14 +100,19 @@ class PairGroups:
         ShapeError
             Not one group for each individual.
         InputError
-            Missing values, a single group, or more than 200.
+            Fewer than two groups, or more than 200.
         """
         return cls(*number_groups(groups, n_individuals))
 
     @property
-    def n_labels(self) -> int:
-        """How many labels there are, unused ones included."""
-        return len(self.names) ** 2
+    def n_unknown(self) -> int:
+        """Of how many individuals the group is unknown."""
+        return int(np.count_nonzero(self.numbers == len(self.names)))
+
+    @property
+    def n_groups(self) -> int:
+        """How many numbers there are: the groups, and the unknown."""
+        return len(self.names) + 1
 
     def split(self, sums: Floats, max_ratio: Floats, mean_gap: float) -> GroupSplit:
         """Return the figures of every kind of pair.
@@ -116,21 +125,18 @@ class PairGroups:
         mean_gap : float
             Mean of D over all pairs.
         """
-        n_groups = len(self.names)
-        low, high = np.divmod(np.arange(self.n_labels), n_groups)
-        kinds = [
-            (f"{self.names[a]} and {self.names[b]}", a * n_groups + b)
-            for a, b in zip(low, high, strict=True)
-            if a <= b
-        ]
+        low, high = np.divmod(np.arange(self.n_groups**2), self.n_groups)
+        known = (low < len(self.names)) & (high < len(self.names))
+        kinds = np.flatnonzero(known & (low <= high)).tolist()
 
-        def figures(name: str, chosen: Any) -> GroupMetrics:
+        def metrics(name: str, chosen: Any) -> GroupMetrics:
             return _group_metrics(name, sums[:, chosen].sum(axis=1), float(max_ratio[chosen].max()), mean_gap)
 
         return GroupSplit(
-            figures("within", low == high),
-            figures("across", low != high),
-            tuple(figures(name, [label]) for name, label in kinds),
+            metrics("within", known & (low == high)),
+            metrics("across", known & (low != high)),
+            tuple(metrics(two_groups(self.names, low[kind], high[kind]), [kind]) for kind in kinds),
+            self.n_unknown,
         )
 
 
@@ -159,25 +165,33 @@ def _group_metrics(name: str, sums: Floats, max_ratio: float, mean_gap: float) -
 
 
 def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the names of the groups, sorted, and the number of everybody's."""
-    values = np.asarray(groups)
+    """Return the names of the groups, sorted, and the number of everybody's.
+
+    A group that is unknown, such as None, NaN or what is masked, is no group: its number is the one after the last group.
+    """
+    unknown, values = unknown_labels(groups), as_id_array(groups, "groups")
     if values.shape != (n_individuals,):
         raise ShapeError(
             f"groups of shape {values.shape}", f"one group for each of {n_individuals} individuals"
         )
-    missing = np.array([_is_missing(value) for value in values.tolist()])
-    if missing.any():
-        raise InputError(
-            f"{missing.sum()} individuals without a group", "a group for everybody", "name a group 'unknown'"
-        )
-    names, numbers = np.unique(values.astype(str) if values.dtype == object else values, return_inverse=True)
+    known = values[~unknown]
+    names, places = np.unique(known.astype(str) if known.dtype == object else known, return_inverse=True)
     if not 2 <= len(names) <= _MOST_GROUPS:
-        raise InputError(f"{len(names)} groups", f"from 2 to {_MOST_GROUPS}")
+        besides = f", and {unknown.sum():,} individuals whose group is unknown" if unknown.any() else ""
+        raise InputError(f"{len(names)} groups{besides}", f"from 2 to {_MOST_GROUPS} known groups")
+    numbers = np.full(n_individuals, len(names), np.intp)
+    numbers[~unknown] = places
     return names, numbers
 
 
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)  # noqa: PLR0124
-    except TypeError:  # pandas.NA: whether it equals anything is not known
-        return True
+def two_groups(names: NDArray[Any], one: int, other: int) -> str:
+    """Return how the pairs between two groups are called."""
+    return f"{names[one]} and {names[other]}"
+
+
+def unknown_note(n_unknown: int) -> list[str]:
+    """Say that individuals without a known group are in no metric of groups."""
+    if not n_unknown:
+        return []
+    who = "1 individual has" if n_unknown == 1 else f"{n_unknown:,} individuals have"
+    return [f"{who} no known group: their pairs count, but in no metric of groups"]

@@ -106,9 +106,8 @@ def _leaving_each_out(sums: Floats) -> tuple[float, Floats]:
     """Return the relative gap, and how much it moves where each individual is left out, about its mean."""
     pairs, similar, gap, similar_gap = (column.sum() / 2 - np.append(column, 0.0) for column in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        without_each = (similar_gap / similar) / (gap / pairs)
-    *without_one, everybody = without_each  # nobody is left out in the last place
-    return float(everybody), np.asarray(without_one) - np.mean(without_one)
+        *without_one, everybody = (similar_gap / similar) / (gap / pairs)  # nobody is left out in the last place
+        return float(everybody), np.asarray(without_one) - np.mean(without_one)
 
 
 def _carriers(deviations: Floats) -> float:

@@ -15,8 +15,9 @@ from likewise.fairness.exact.blocks import pair_positions
 from likewise.fairness.exact.exact_metrics import constant_notes
 from likewise.fairness.metrics.curves import EpsilonBins, EqualBins, histogram_reach, ratio_histogram
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
-from likewise.fairness.metrics.groups import GroupSplit, number_groups
+from likewise.fairness.metrics.groups import PairGroups, unknown_note
 from likewise.fairness.metrics.metric_value import MetricValue, SampledValue
+from likewise.fairness.metrics.pair_metrics import PairMetric, chosen_metrics
 from likewise.fairness.metrics.violations import WorstPair, name_pairs
 from likewise.fairness.options import check_options, checked_bins, individual_ids, output_distance
 from likewise.fairness.sampled.pair_sample import Plan, draw
@@ -87,6 +88,7 @@ def measure_sampled(
     worst: int = 10,
     groups: ArrayLike | None = None,
     row_ids: ArrayLike | None = None,
+    metrics: Sequence[str] | None = None,
     random_state: int | np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> SampledFairness:
@@ -94,7 +96,7 @@ def measure_sampled(
 
     Parameters
     ----------
-    outputs, reference, quantiles, bins, worst, groups, row_ids, progress
+    outputs, reference, quantiles, bins, worst, groups, row_ids, metrics, progress
         See `measure_fairness`.
     n_pairs : int, optional
         How many pairs to measure. By default 100,000 of a data set, or as many disjoint ones as there are. One further pair in
@@ -157,9 +159,9 @@ def measure_sampled(
     distance = output_distance("outputs", outputs, reference)
     check_order("groups", groups, reference.row_ids)
     ids, edges, asked = individual_ids(row_ids, reference), checked_bins(bins), tuple(map(float, quantiles))
-    numbered = None if groups is None else number_groups(groups, reference.n_individuals)
+    numbered = None if groups is None else PairGroups.of(groups, reference.n_individuals)
     condition = None if lipschitz is None else (lipschitz, slack, tolerance)
-    request = _Request(ids, edges, worst, asked, numbered, condition)
+    request = _Request(ids, edges, worst, asked, numbered, condition, chosen_metrics(metrics))
     plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
     generator = generator_of(random_state)
@@ -174,14 +176,15 @@ def measure_sampled(
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """What to report: ids, bins, how many worst pairs, quantiles, numbered groups, and L, slack and tolerance of a condition."""
+    """What to report: ids, bins, how many worst pairs, quantiles, groups, L, slack and tolerance of a condition, and added metrics."""
 
     ids: NDArray[Any]
     bins: int | NDArray[np.float64]
     worst: int
     quantiles: tuple[float, ...]
-    groups: tuple[NDArray[Any], NDArray[np.intp]] | None
+    groups: PairGroups | None
     condition: tuple[float, float, float] | None
+    metrics: tuple[PairMetric, ...]
 
 
 def _measure(
@@ -207,7 +210,8 @@ def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict
         **overall,
         "quantiles": {q: claims.quantile(sample.ratios, q) for q in request.quantiles},
         **_as_drawn(sample, request),
-        "groups": request.groups and _split(sample, *request.groups),
+        "groups": None if request.groups is None else sample.groups(request.groups),
+        "added": {metric.name: sample.mean_of(metric) for metric in request.metrics},
         **(_at_limit(sample, *request.condition) if request.condition else {}),
         "notes": (*_notes(sample, overall["output_spread"].value, scale), *_note_on_groups(request)),
         "population": claims.population,
@@ -266,11 +270,6 @@ def _as_drawn(sample: PairSample, request: _Request) -> dict[str, Any]:
     }
 
 
-def _split(sample: PairSample, names: NDArray[Any], numbers: NDArray[np.intp]) -> GroupSplit:
-    left, right = pair_positions(sample.places, sample.n_individuals)
-    return sample.groups(names, numbers[left], numbers[right])
-
-
 def _worst_pairs(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[WorstPair, ...]:
     """Name the drawn pairs with the largest ratios, a pair that was drawn twice once."""
     _, first = np.unique(sample.places, return_index=True)
@@ -283,12 +282,14 @@ def _worst_pairs(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[Wor
 
 
 def _note_on_groups(request: _Request) -> list[str]:
-    n_groups = 0 if request.groups is None else len(request.groups[0])
-    if n_groups <= MOST_GROUPS_APART:
+    if request.groups is None:
         return []
-    return [
-        f"{n_groups} groups: figures within and across groups, none for every two of them, for which too few pairs are drawn"
-    ]
+    notes, n_groups = unknown_note(request.groups.n_unknown), len(request.groups.names)
+    if n_groups > MOST_GROUPS_APART:
+        notes.append(
+            f"{n_groups} groups: metrics within and across groups, none for every two of them, for which too few pairs are drawn"
+        )
+    return notes
 
 
 def _notes(sample: PairSample, spread: float, scale: float | None) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from likewise._kernels import beyond_rounding, excesses, pair_ratios
 from likewise._typing import Floats, Mask
 from likewise.errors import DistanceError
 from likewise.fairness.exact.blocks import pair_positions
-from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
+from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit, PairGroups, two_groups
 from likewise.fairness.metrics.metric_value import SampledValue
+from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.relative_gap import drawn_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, reach
 from likewise.fairness.metrics.violations import SHARES, Violations
@@ -125,15 +126,23 @@ class PairSample:
         """Mark the pairs with ``D > L d + gamma``, by more than rounding."""
         return beyond_rounding(excesses(self.output, self.reference, lipschitz) - slack, self.output) > 0
 
-    def groups(self, names: NDArray[Any], left: NDArray[np.intp], right: NDArray[np.intp]) -> GroupSplit:
-        """Return the figures of every kind of pair; `left` and `right` number the two groups of each."""
+    def mean_of(self, metric: PairMetric) -> SampledValue:
+        """Claim the mean over pairs of what somebody else's function makes of d and D; nothing bounds it from above."""
+        return self.claims.mean(metric.of(self.reference, self.output), None)
+
+    def groups(self, groups: PairGroups) -> GroupSplit:
+        """Return the metrics of every kind of pair."""
+        numbers, names = groups.numbers, groups.names
+        left, right = (numbers[who] for who in pair_positions(self.places, self.n_individuals))
         low, high = np.minimum(left, right), np.maximum(left, right)
-        apart = range(len(names) if len(names) <= MOST_GROUPS_APART else 0)
+        known, n_groups = high < len(names), len(names)
+        apart = range(n_groups if n_groups <= MOST_GROUPS_APART else 0)
         kinds = [(a, b) for a in apart for b in apart[a:]]
         return GroupSplit(
-            self._kind("within", low == high),
-            self._kind("across", low != high),
-            tuple(self._kind(f"{names[a]} and {names[b]}", (low == a) & (high == b)) for a, b in kinds),
+            self._kind("within", known & (low == high)),
+            self._kind("across", known & (low != high)),
+            tuple(self._kind(two_groups(names, a, b), (low == a) & (high == b)) for a, b in kinds),
+            groups.n_unknown,
         )
 
     def _kind(self, name: str, chosen: Mask) -> GroupMetrics:

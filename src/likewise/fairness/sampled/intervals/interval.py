@@ -32,6 +32,9 @@ class Interval:
     confidence: float
     method: str
 
+    def __str__(self) -> str:
+        return f"[{self.low:.4g}, {self.high:.4g}]"
+
     def covers(self, value: float) -> bool:
         """Whether the interval holds a value."""
         return self.low <= value <= self.high

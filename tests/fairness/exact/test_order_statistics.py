@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from likewise._kernels import N_BINS, RELATIVE_WIDTH, bins_of
 from likewise.fairness import BracketedValue, ExactValue
-from likewise.fairness.exact.log_grid import CountedNumbers, SortedNumbers, bracket
+from likewise.fairness.exact.order_statistics import BinnedNumbers, CountedNumbers, SortedNumbers
 
 NUMBERS = st.floats(min_value=0, allow_nan=False)
 USUAL = st.one_of(st.floats(1e-15, 1e15), st.integers(0, 40).map(float))
@@ -17,7 +17,7 @@ def test_brackets_hold_the_order_statistic(values, data):
     rank = data.draw(st.integers(0, len(values) - 1))
     finite = np.array([value for value in values if value < np.inf])
     counts = np.bincount(bins_of(finite), minlength=N_BINS)
-    found, truth = bracket(counts, rank, len(values)), sorted(values)[rank]
+    (found,), truth = BinnedNumbers(counts).values([rank], len(values)), sorted(values)[rank]
     if isinstance(found, ExactValue):
         assert found == ExactValue(truth, len(values))
     else:
