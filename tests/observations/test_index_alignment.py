@@ -7,7 +7,18 @@ import pytest
 from likewise import ObservedMatrix, audit
 from likewise.errors import InputError, ModelError, ShapeError
 from likewise.estimation import MatrixEstimator
-from likewise.fairness import ObservedDistance, measure_fairness, measure_sampled
+from likewise.fairness import (
+    CallableDistance,
+    GowerDistance,
+    ObservedDistance,
+    PrecomputedDistance,
+    RowDistance,
+    feature_distance,
+    mahalanobis_distance,
+    measure_fairness,
+    measure_sampled,
+    projected_distance,
+)
 from likewise.observations.index_alignment import check_order
 
 pd = pytest.importorskip("pandas")
@@ -107,7 +118,6 @@ def test_bad_groups_are_told_before_the_work(monkeypatch):
     for groups, message in (
         (["a", "b"], "groups of shape"),
         (TEAMS[::-1], "groups whose index"),
-        (pd.array(["a", None, "b", "b"], dtype="string"), "1 individuals without a group"),
     ):
         with pytest.raises(InputError, match=message):
             audit(Z, model="identity", hold_out=0, groups=groups)
@@ -130,3 +140,55 @@ def test_what_is_no_number_is_not_made_one(outputs, message):
 def test_a_number_that_is_none_is_named(name):
     with pytest.raises(InputError, match=f"{name}='a'; expected"):
         audit(Z, outputs=SCORES, **{name: "a"})
+
+
+PEOPLE = pd.DataFrame({"age": [20.0, 30, 40, 50], "income": [3.0, 1, 2, 5]}, index=[14, 2, 7, 9])
+"""As after a random split: outputs of these people carry the same index."""
+
+
+@pytest.mark.parametrize(
+    "distance",
+    [
+        RowDistance,
+        GowerDistance,
+        feature_distance,
+        lambda rows: feature_distance(rows, scaling="standard"),
+        mahalanobis_distance,
+        lambda rows: projected_distance(rows, directions=np.array([[1.0, 0.0]])),
+        lambda rows: CallableDistance(lambda x, y: abs(x[0] - y[0]), rows),
+        lambda rows: PrecomputedDistance(pd.DataFrame(1.0 - np.eye(4), index=rows.index, columns=rows.index)),
+    ],
+)
+def test_a_distance_takes_the_names_of_its_frame(distance):
+    measured = distance(PEOPLE)
+    assert list(measured.row_ids) == [14, 2, 7, 9]
+    outputs = pd.Series([0.1, 0.2, 0.9, 0.5], index=PEOPLE.index)
+    assert measure_fairness(outputs, measured).worst == measure_fairness(outputs.to_numpy(), measured).worst
+    with pytest.raises(ShapeError, match="another order"):
+        measure_fairness(outputs.sort_index(), measured)
+    assert distance(PEOPLE.reset_index(drop=True)).row_ids is None
+
+
+def test_a_distance_matrix_whose_columns_are_others_is_refused():
+    square = pd.DataFrame(1.0 - np.eye(4), index=IDS, columns=IDS)
+    assert PrecomputedDistance(square).row_ids.tolist() == IDS
+    with pytest.raises(ShapeError, match=r"columns of a distance matrix whose index has .* in another order"):
+        PrecomputedDistance(square[IDS[::-1]])
+
+
+def test_a_reference_distance_between_others_is_refused():
+    """An audit of Z against a distance whose rows are sorted otherwise compared strangers before."""
+    features = pd.DataFrame({"age": [20.0, 30, 40, 50]}, index=IDS)
+    for reference, message in (
+        (features[::-1], "another order"),
+        (features.set_axis(list("abcd")), "has 'a', 'b', 'c', 'd'"),
+    ):
+        with pytest.raises(ShapeError, match=f"the reference distance whose index .*{message}"):
+            audit(Z, outputs=SCORES, reference=RowDistance(reference))
+    audit(Z, outputs=SCORES, reference=RowDistance(features))
+    audit(Z, outputs=SCORES, reference=RowDistance(features.to_numpy()))
+
+
+def test_ids_that_are_not_one_for_each_row_are_refused():
+    with pytest.raises(ShapeError, match="row_ids of shape"):
+        RowDistance([[1.0], [2.0]], row_ids=["ann"])

@@ -13,6 +13,7 @@ from likewise.errors import DistanceError, InputError, ModelError, ShapeError, o
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.metrics.violations import check_lipschitz
+from likewise.observations.frames import refuse_output_lines
 from likewise.observations.index_alignment import check_order
 from likewise.progress import Progress
 
@@ -21,6 +22,8 @@ def output_distance(
     name: str, outputs: ArrayLike | PairwiseDistance, reference: PairwiseDistance
 ) -> PairwiseDistance:
     """Return outputs as a distance between the individuals of the reference, compared by l2 unless they are one already."""
+    if not isinstance(outputs, PairwiseDistance):
+        refuse_output_lines(outputs)
     try:
         distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
     except DistanceError as error:

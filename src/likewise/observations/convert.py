@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise.errors import ObservationError, ShapeError
+from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.frames import as_frame, column, index_of, lines_of, numbers_of
 from likewise.observations.ids import as_id_array, counted_ids, label_axis
-from likewise.observations.table import Axis, Table, Values, compress, float_type, index_type
+from likewise.observations.table import Axis, Table, Values, assemble, compress, float_type, index_type
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+
+_OF_TRIPLETS = "ratings with ids are given as likewise.ObservedMatrix.from_triplets(users, items, ratings)"
 
 
 def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLike | None = None) -> Table:
@@ -29,9 +33,11 @@ def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLik
         )
     if sparse.issparse(values):
         matrix = _from_sparse(values)
-    elif (frame := _as_frame(values)) is not None:
-        matrix = _from_dense(_frame_to_array(frame))
-        row_ids = _index_of(frame) if row_ids is None else row_ids
+    elif (frame := as_frame(values)) is not None:
+        if row_ids is None and column_ids is None and (roles := lines_of(frame)) is not None:
+            return _from_lines(frame, roles)
+        matrix = _from_dense(numbers_of(frame))
+        row_ids = index_of(frame) if row_ids is None else row_ids
         column_ids = frame.columns if column_ids is None else column_ids
     else:
         matrix = _from_dense(_as_array(values))
@@ -39,6 +45,17 @@ def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLik
     has_names = column_ids is not None and not np.issubdtype(as_id_array(column_ids).dtype, np.number)
     names = label_axis(column_ids, columns, "column")
     return Table(matrix, label_axis(row_ids, rows, "row"), names, has_named_features=has_names)
+
+
+def _from_lines(frame: nw.DataFrame[Any], names: dict[str, str]) -> Table:
+    """Read a frame with a line for each rating, as files are read."""
+    users, items, ratings = (column(frame, names[role]) for role in ("user", "item", "rating"))
+    left_out = tuple(str(name) for name in frame.columns if str(name) not in names.values())
+    user, item, rating = ((names[role],) for role in ("user", "item", "rating"))
+    roles = ColumnRoles("the data frame", user, item, rating, left_out=left_out)
+    read = ", ".join(f"{role} from column {name!r}" for role, name in names.items())
+    table = assemble(users, items, ratings, duplicates="error")
+    return replace(table, roles=roles).with_note(f"each line of the data frame is one observation: {read}")
 
 
 def _from_sparse(values: Any) -> Values:
@@ -100,13 +117,17 @@ def _as_array(values: Any) -> NDArray[np.floating]:
     try:
         array = np.asanyarray(values)
         if array.dtype.kind in "USVmMc":
-            raise ObservationError(f"values of type {array.dtype}", "real numbers, NaN where missing")
+            raise ObservationError(
+                f"values of type {array.dtype}", "real numbers, NaN where missing", _OF_TRIPLETS
+            )
         numbers = array.astype(float_type(array.dtype), copy=False)
     except (TypeError, ValueError) as error:
         if isinstance(error, ObservationError):
             raise
         raise ObservationError(
-            f"values that are not numbers ({error})", "a rectangular array of numbers"
+            f"values that are not numbers ({error})",
+            "a rectangular array of numbers",
+            _OF_TRIPLETS,
         ) from error
     return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else np.asarray(numbers)
 
@@ -119,52 +140,3 @@ def _from_dense(array: NDArray[np.floating]) -> Values:
     kind = index_type(max(array.shape[1], int(indptr[-1])))
     indices = np.nonzero(observed)[1].astype(kind)
     return Values((array[observed], indices, indptr.astype(kind)), shape=array.shape)
-
-
-def _as_frame(values: Any) -> nw.DataFrame[Any] | None:
-    """Recognise a data frame of any library without importing that library."""
-    if isinstance(values, np.ndarray | list | tuple):
-        return None
-    import narwhals as nw
-
-    with distinct_columns():
-        frame = nw.from_native(values, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise ObservationError("a lazy data frame", "one that holds its data", "call .collect() on it")
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-@contextmanager
-def distinct_columns() -> Iterator[None]:
-    """Raise ObservationError where narwhals finds, within, that columns of a data frame share a name."""
-    import narwhals as nw
-
-    try:
-        yield
-    except nw.exceptions.DuplicateError as error:
-        repeated = " ".join(str(error).partition("got:")[2].split())
-        raise ObservationError(
-            f"a data frame whose columns share a name ({repeated})", "distinct column names"
-        ) from error
-
-
-def _frame_to_array(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
-    import narwhals as nw
-
-    for name, kind in frame.schema.items():
-        if not (kind.is_numeric() or kind == nw.Boolean):
-            raise ObservationError(
-                f"column {name!r} of type {kind}", "numeric columns only", "drop or encode it"
-            )
-    target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
-    array = np.empty(frame.shape, dtype=np.float32 if target == nw.Float32 else np.float64)
-    for position, name in enumerate(frame.columns):
-        array[:, position] = frame.get_column(name).cast(target).to_numpy()
-    return array
-
-
-def _index_of(frame: nw.DataFrame[Any]) -> ArrayLike | None:
-    import narwhals as nw
-
-    index = nw.maybe_get_index(frame)
-    return None if index is None else list(index)

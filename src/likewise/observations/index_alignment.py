@@ -195,12 +195,61 @@ def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
     --------
     >>> check_order("outputs", [0.5, 0.1], np.array(["ann", "bea"]))  # no labels
     """
-    labels = _labels(values)
-    if labels is None:
-        return
-    if ids is None:
-        ids = np.arange(len(labels))
-    names = [str(name) for name in ids.tolist()]
+    if (labels := _index_of(values)) is not None:
+        _compare_labels(what, labels, ids)
+
+
+def check_same_individuals(what: str, its_ids: NDArray[Any] | None, ids: NDArray[Any] | None) -> None:
+    """Raise where a distance, or whatever else has ids of its own, is about others than the individuals, or has them in another order.
+
+    Parameters
+    ----------
+    what : str
+        What has ids.
+    its_ids, ids : ndarray, shape (m,), or None
+        Its own, and those of the individuals; nothing is said where one of them only counts, from 0.
+
+    Raises
+    ------
+    ShapeError
+        As `check_order`.
+
+    Examples
+    --------
+    >>> check_same_individuals("the distance", np.array([0, 1]), np.array(["ann", "bea"]))
+    """
+    labels = None if its_ids is None else _unless_counted(its_ids.tolist())
+    if labels is not None and ids is not None and _unless_counted(ids.tolist()) is not None:
+        _compare_labels(what, labels, ids)
+
+
+def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:
+    """Return the names of rows: those given, or the index that a frame brings; None where rows are only counted, from 0.
+
+    Parameters
+    ----------
+    row_ids : array-like, shape (n_rows,), or None
+    held : object
+        What holds the rows.
+    n_rows : int
+
+    Raises
+    ------
+    ShapeError
+        If there is not one id for each row.
+    """
+    names = _index_of(held) if row_ids is None else row_ids
+    if names is None:
+        return None
+    ids = as_id_array(names, "row_ids")
+    if ids.size != n_rows:
+        raise ShapeError(f"row_ids of shape {ids.shape}", f"one id for each of {n_rows} individuals")
+    return ids
+
+
+def _compare_labels(what: str, given: list[Any], ids: NDArray[Any] | None) -> None:
+    labels = [str(label) for label in given]
+    names = [str(name) for name in (range(len(labels)) if ids is None else ids.tolist())]
     if labels == names:
         return
     if Counter(labels) == Counter(names):
@@ -221,8 +270,8 @@ def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
     )
 
 
-def _labels(values: Any) -> list[str] | None:
-    """Return the labels of rows as text; None where there are none but a count from 0."""
+def _index_of(values: Any) -> list[Any] | None:
+    """Return the labels of rows; None where there are none but a count from 0."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
     import narwhals as nw
@@ -231,5 +280,10 @@ def _labels(values: Any) -> list[str] | None:
     index = nw.maybe_get_index(native) if isinstance(native, nw.DataFrame | nw.Series) else None
     if index is None:
         return None
-    labels = [str(label) for label in index]
-    return None if labels == [str(place) for place in range(len(labels))] else labels
+    return _unless_counted(list(index))
+
+
+def _unless_counted(labels: list[Any]) -> list[Any] | None:
+    """Return labels, or None where they are the count that is made where none are given."""
+    is_count = all(str(label) == str(place) for place, label in enumerate(labels))
+    return None if is_count else labels

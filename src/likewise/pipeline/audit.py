@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
-from likewise.pipeline.run import run_model, take_outputs
+from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
 from likewise.report.audit_report import AuditReport
 from likewise.writing import PathLike
+
+_HIDDEN = 0.1
+"""Share of the observations that is hidden unless told otherwise."""
 
 _COMPLETE_MATRICES = 4
 """Held at once while the second arm runs: outputs of the first, the estimate, outputs, and a working copy."""
@@ -136,45 +140,49 @@ def audit(
     'violated'
     """
     measurement = Measurement(
-        nearest_share,
-        lipschitz,
-        tolerance,
-        groups,
-        pairs,
-        confidence,
-        random_state,
-        memory_limit,
-        violations=violations,
+        nearest_share, lipschitz, tolerance, groups, pairs, confidence, random_state, memory_limit, violations
     )
     of_model = {"model": model, "target": target, "hold_out": hold_out}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     _refuse_idle(individuals, outputs, of_model, of_data)
     if not isinstance(individuals, PairwiseDistance | ObservedMatrix):
         individuals = ObservedMatrix(individuals)
-    d = _reference(individuals, reference)
+    observed = individuals if isinstance(individuals, ObservedMatrix) else None
+    d, norm = _reference(individuals, reference), "l1" if norm is None else norm
     measurement.check_groups(_count(individuals), individuals.row_ids)
     chosen = None if estimator is None else _seeded(estimator, random_state)
-    model, norm = "knn" if model is None else model, "l1" if norm is None else norm
-    share = 0 if outputs is not None else 0.1 if hold_out is None else hold_out
-    name = model if isinstance(model, str) else type(model).__name__
-    settings = {
-        "model": name if outputs is None else None,
-        "hold_out": share,
-        "norm": norm,
-        **measurement.settings(),
-    }
     with shown(progress) as reported:
-        steps = Steps(reported)
-        if outputs is None and isinstance(individuals, ObservedMatrix):
-            measurement.check_memory(individuals.shape, _COMPLETE_MATRICES)
-            algorithm = as_model(model, target, random_state if isinstance(random_state, int) else None)
-            preprocessing = Auto(random_state=random_state) if chosen is None else chosen
-            run = run_model(individuals, preprocessing, algorithm, share, random_state, steps)
+        steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
+        if outputs is None and observed is not None:
+            measurement.check_memory(observed.shape, _COMPLETE_MATRICES)
+            run = _run_model(observed, chosen, of_model, random_state, steps)
+            settings |= {"model": _name("knn" if model is None else model), "hold_out": _share(hold_out)}
         else:
-            observed = None if isinstance(individuals, PairwiseDistance) else individuals
             run = take_outputs(observed, outputs, chosen, steps)
         data = summarise_data(individuals, run.working_range, source)
         return make_report(data, run, reference_distances(d, run, norm), d, measurement, settings, steps)
+
+
+def _run_model(
+    observed: ObservedMatrix,
+    estimator: MatrixEstimator | None,
+    asked: Mapping[str, Any],
+    random_state: int | np.random.Generator | None,
+    steps: Steps,
+) -> Run:
+    """Run the algorithm that was asked for, or nearest neighbours."""
+    model = "knn" if asked["model"] is None else asked["model"]
+    algorithm = as_model(model, asked["target"], random_state if isinstance(random_state, int) else None)
+    preprocessing = Auto(random_state=random_state) if estimator is None else estimator
+    return run_model(observed, preprocessing, algorithm, _share(asked["hold_out"]), random_state, steps)
+
+
+def _share(hold_out: float | None) -> float:
+    return _HIDDEN if hold_out is None else hold_out
+
+
+def _name(model: Any) -> str:
+    return model if isinstance(model, str) else type(model).__name__
 
 
 def _reference(
@@ -186,6 +194,10 @@ def _reference(
     check_reference("observed" if reference is None else reference)
     if isinstance(reference, PairwiseDistance):
         check_same_individuals("the reference distance", reference.row_ids, individuals.row_ids)
+        if reference.row_ids is None:
+            named = copy(reference)
+            named.row_ids = individuals.row_ids  # labels of outputs and groups are held against these
+            return named
     return "observed" if reference is None else reference
 
 

@@ -19,6 +19,7 @@ from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.convert import to_table
+from likewise.observations.frames import refuse_rating_lines
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
@@ -171,6 +172,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X
+        refuse_rating_lines(X)
         return validate_data(
             self,
             # scikit-learn would add up duplicates, and take the padding of BSR for observations.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from likewise._typing import Floats
 from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.distances.rows import complete_rows
-from likewise.observations.convert import distinct_columns
+from likewise.observations.frames import distinct_columns, refuse_unreadable
 
 _NAMED_AT_MOST = 5
 
@@ -138,7 +138,8 @@ def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str]:
         import narwhals as nw
 
         with distinct_columns():
-            frame = nw.from_native(rows, eager_only=True)
-        return complete_rows(frame[:, np.flatnonzero(kept).tolist()].to_numpy()), columns
+            frame = nw.from_native(rows, eager_only=True)[:, np.flatnonzero(kept).tolist()]
+        refuse_unreadable(frame)
+        return complete_rows(frame.to_numpy()), columns
     table = np.asarray(rows)
     return complete_rows(table[:, kept] if table.ndim == 2 else table), columns

@@ -14,6 +14,7 @@ from likewise.fairness.distances.distance import DistanceDescription
 from likewise.fairness.distances.feature_table import FeatureTable, Scaling, scaling_in_words
 from likewise.fairness.distances.rows import RowDistance
 from likewise.norms import Norm, norm_name, norm_order
+from likewise.observations.index_alignment import row_labels
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -68,7 +69,9 @@ def feature_distance(
         scaling=scaling_in_words(scaling),
         axioms="pseudometric" if len(exclude) else "metric",
     )
-    return RowDistance(table.values, norm, description=description, row_ids=row_ids)
+    return RowDistance(
+        table.values, norm, description=description, row_ids=row_labels(row_ids, rows, len(table.values))
+    )
 
 
 def mahalanobis_distance(
@@ -123,7 +126,10 @@ def mahalanobis_distance(
         axioms="metric" if full_rank else "pseudometric",
     )
     return RowDistance(
-        table.values @ (directions[varying].T / deviations), "l2", description=description, row_ids=row_ids
+        table.values @ (directions[varying].T / deviations),
+        "l2",
+        description=description,
+        row_ids=row_labels(row_ids, rows, len(table.values)),
     )
 
 
@@ -193,7 +199,7 @@ def projected_distance(
         table.values - (table.values @ basis.T) @ basis,
         "l2",
         description=description,
-        row_ids=row_ids,
+        row_ids=row_labels(row_ids, rows, len(table.values)),
         resolution=8 * table.values.shape[1] * _EPSILON * largest,
     )
 

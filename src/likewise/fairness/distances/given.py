@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from likewise._typing import Floats
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.distance import Axioms, DistanceDescription, PairwiseDistance
+from likewise.observations.ids import as_id_array
+from likewise.observations.index_alignment import check_same_individuals, row_labels
 
 _PAIRS_AT_ONCE = 1 << 16
 
@@ -37,7 +39,7 @@ class CallableDistance(PairwiseDistance):
     ShapeError
         Fewer than two individuals.
     DistanceError
-        When measuring: another number of results than pairs; NaN, infinite or negative results. At once: a first individual
+        No function. When measuring: another number of results than pairs; NaN, infinite or negative results. At once: a first individual
         that is not at distance 0 from itself, or a first pair that differs by direction.
 
     Notes
@@ -62,6 +64,12 @@ class CallableDistance(PairwiseDistance):
         axioms: Axioms = "unknown",
         row_ids: ArrayLike | None = None,
     ) -> None:
+        if not callable(function):
+            raise DistanceError(
+                f"a distance function of type {type(function).__name__}: {function!r}",
+                "a function of two individuals",
+                "distances that have a name are found by distance_by_name",
+            )
         self.individuals = np.asarray(individuals)
         if self.individuals.ndim == 0 or len(self.individuals) < 2:
             raise ShapeError(
@@ -69,7 +77,7 @@ class CallableDistance(PairwiseDistance):
             )
         self.function, self.vectorized = function, vectorized
         self.n_individuals = len(self.individuals)
-        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        self.row_ids = row_labels(row_ids, individuals, self.n_individuals)
         title = str(name or getattr(function, "__name__", type(function).__name__))
         rule = "left to the function"
         self.description = DistanceDescription(title, "the caller's function", rule, rule, rule, axioms)
@@ -164,10 +172,16 @@ class PrecomputedDistance(PairwiseDistance):
             raise ShapeError(
                 f"a distance matrix of shape {self.matrix.shape}", "a square one of at least two individuals"
             )
+        self.n_individuals = len(self.matrix)
+        self.row_ids = row_labels(row_ids, matrix, self.n_individuals)
+        if (
+            row_ids is None and self.row_ids is not None
+        ):  # of a frame with an index, whose columns are the same individuals
+            columns = as_id_array(list(matrix.columns))  # type: ignore[union-attr]
+            check_same_individuals("the columns of a distance matrix", columns, self.row_ids)
         for start in range(0, len(self.matrix), _ROWS_AT_ONCE):
             _check_rows(self.matrix, start, min(start + _ROWS_AT_ONCE, len(self.matrix)))
-        self.n_individuals = len(self.matrix)
-        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        self.upper_bound = float(np.nanmax(self.matrix))
         elsewhere = "decided elsewhere"
         self.description = DistanceDescription(
             name, "precomputed matrix", elsewhere, elsewhere, elsewhere, axioms

@@ -12,7 +12,8 @@ from likewise._typing import Floats
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.feature_table import kept_columns
-from likewise.observations.convert import distinct_columns
+from likewise.observations.frames import distinct_columns, refuse_unreadable
+from likewise.observations.index_alignment import row_labels
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -59,6 +60,7 @@ class GowerDistance(PairwiseDistance):
     """
 
     concurrent = True
+    upper_bound = 1.0
 
     def __init__(
         self,
@@ -73,10 +75,11 @@ class GowerDistance(PairwiseDistance):
             raise ShapeError(f"{len(table)} individual", "at least two, in rows")
         kept, columns = kept_columns(table.columns, exclude)
         names = [name for name, keep in zip(table.columns, kept, strict=True) if keep]
+        refuse_unreadable(table[:, np.flatnonzero(kept).tolist()])
         reference = table if fitted_on is None else _frame(fitted_on)
         self.features = np.stack([_encoded(table, reference, name) for name in names])
         self.n_individuals = len(table)
-        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        self.row_ids = row_labels(row_ids, frame, self.n_individuals)
         missing = bool(np.isnan(self.features).any())
         self.description = DistanceDescription(
             "Gower",

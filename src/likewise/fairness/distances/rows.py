@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,13 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from likewise._typing import Floats
-from likewise.errors import DistanceError, ShapeError
+from likewise.errors import ConstantOutputWarning, DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
 from likewise.norms import Norm, norm_name, norm_order, row_differences, row_norms
+from likewise.observations.frames import refuse_unreadable
+from likewise.observations.index_alignment import row_labels
 
 _NARROW = 8
+"""Columns up to which l2 is measured by its definition."""
+
+_EPSILON = float(np.finfo(np.float64).eps)
 _ROUNDINGS = 64
+_PROBED = 2048
+"""Pairs that tell how far apart outputs usually are."""
 
 
 class RowDistance(PairwiseDistance):
@@ -41,7 +49,7 @@ class RowDistance(PairwiseDistance):
     ShapeError
         Fewer than two individuals, no feature, or more than two dimensions.
     DistanceError
-        An unknown norm; values that are not numbers, NaN, or infinite: the rows are named.
+        An unknown norm; values that are not numbers, NaN, or infinite: the rows are named. Sizes whose powers overflow or vanish.
 
     Notes
     -----
@@ -69,14 +77,16 @@ class RowDistance(PairwiseDistance):
         resolution: float = 0.0,
     ) -> None:
         self.resolution = resolution
+        refuse_unreadable(rows)
         self.rows = complete_rows(rows)
         self.order = norm_order(norm)
         self.n_individuals = len(self.rows)
         self.description = description or _describe(self.order, self.rows.shape[1])
-        self.row_ids = None if row_ids is None else np.asarray(row_ids)
-        with np.errstate(over="ignore"):  # whoever squares distances says so
-            self.norms = row_norms(self.rows, self.order)
-            self.scale = float(np.sqrt(np.mean(self.norms**2)))
+        self.row_ids = row_labels(row_ids, rows, self.n_individuals)
+        largest = max(float(self.rows.max()), -float(self.rows.min()))
+        check_magnitude("rows", largest * self.rows.shape[1] ** (1 / self.order), self.order)
+        self.norms = row_norms(self.rows, self.order)
+        self.scale = float(np.sqrt(np.mean(self.norms**2)))
 
     @classmethod
     def of_outputs(cls, outputs: ArrayLike) -> RowDistance:
@@ -86,15 +96,31 @@ class RowDistance(PairwiseDistance):
         largest output are therefore 0, and the description says so: over d = 0 they would make a ratio infinite that means nothing.
         """
         distance = cls(outputs)
-        largest = float(distance.norms.max())
-        if not np.isfinite((2 * largest) ** 2):
-            raise DistanceError("outputs whose squares exceed the largest number", "smaller units")
-        distance.resolution = _ROUNDINGS * float(np.finfo(np.float64).eps) * largest
+        distance.resolution = _ROUNDINGS * _EPSILON * float(distance.norms.max())
         distance.description = replace(
             distance.description,
             scaling=f"none; up to {distance.resolution:.2g}, as rounding leaves, counts as 0",
         )
+        distance.notes = distance._hidden_differences()
         return distance
+
+    def _hidden_differences(self) -> tuple[str, ...]:
+        """Say, and warn, where one output of another size sets a resolution above which most others do not differ."""
+        order = np.random.default_rng(0).permutation(self.n_individuals)[: 2 * _PROBED]
+        left, right = order[0::2], order[1::2]
+        differences = row_differences(self.rows, left[: right.size], right, self.order)
+        differences = differences[differences > 0]
+        usual = (
+            _ROUNDINGS * _EPSILON * float(np.median(self.norms))
+        )  # what rounding would hide without the largest outputs
+        if not differences.size or not usual < np.median(differences) <= self.resolution:
+            return ()
+        note = (
+            f"outputs up to {self.resolution:.2g} apart count as equal, as the largest output, {self.norms.max():.3g}, is rounded to that, and "
+            "most outputs that differ are closer to each other: look at the largest outputs"
+        )
+        warnings.warn(note, ConstantOutputWarning, stacklevel=4)
+        return (note,)
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
@@ -108,13 +134,15 @@ class RowDistance(PairwiseDistance):
 
     def taken(self, individuals: NDArray[np.intp]) -> RowDistance:
         """Return the same distance between some of the individuals, in the order given."""
-        return RowDistance(
+        some = RowDistance(
             self.rows[individuals],
             self.order,
             description=self.description,
             row_ids=None if self.row_ids is None else self.row_ids[individuals],
             resolution=self.resolution,
         )
+        some.upper_bound, some.notes = self.upper_bound, self.notes
+        return some
 
     def _resolved(self, measured: Floats) -> Floats:
         if self.resolution:

@@ -14,6 +14,7 @@ from likewise.errors import ModelError
 from likewise.inference.neighbors.nearest_neighbors import Average, check_neighbors, nearest_neighbor_outputs
 from likewise.observations import ObservedMatrix
 from likewise.observations.convert import to_table
+from likewise.observations.frames import refuse_rating_lines
 
 
 class KNNRecommender(BaseEstimator):
@@ -127,6 +128,7 @@ class KNNRecommender(BaseEstimator):
             X = X.values
         elif self.average == "co-raters" and sparse.issparse(X):
             X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
+        refuse_rating_lines(X)
         rows = validate_data(
             self,
             X,

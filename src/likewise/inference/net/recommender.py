@@ -15,6 +15,7 @@ from likewise.inference.net.dense_net import train_dense_net
 from likewise.inference.net.settings import NetSettings
 from likewise.observations import ObservedMatrix, WorkingRange
 from likewise.observations.convert import to_table
+from likewise.observations.frames import refuse_rating_lines
 from likewise.observations.outputs import dense
 from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import RangeChoice
@@ -198,6 +199,7 @@ class DenseNetRecommender(BaseEstimator):
             X = X.values
         elif sparse.issparse(X):
             X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
+        refuse_rating_lines(X)
         return validate_data(
             self,
             X,

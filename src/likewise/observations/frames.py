@@ -1,0 +1,198 @@
+"""Data frames of any library: a table with a row for each individual, a line for each rating, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.errors import ModelError, ObservationError
+from likewise.observations.column_names import LISTED, is_count, is_id, long_columns
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_SHOWN = 4
+
+
+def as_frame(values: Any) -> nw.DataFrame[Any] | None:
+    """Recognise a data frame of any library, without importing that library; None for anything else.
+
+    Raises
+    ------
+    ObservationError
+        It is lazy, or columns share a name.
+    """
+    if isinstance(values, np.ndarray | list | tuple):
+        return None
+    import narwhals as nw
+
+    with distinct_columns():
+        frame = nw.from_native(values, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ObservationError("a lazy data frame", "one that holds its data", "call .collect() on it")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+@contextmanager
+def distinct_columns() -> Iterator[None]:
+    """Raise ObservationError where narwhals finds, within, that columns of a data frame share a name."""
+    import narwhals as nw
+
+    try:
+        yield
+    except nw.exceptions.DuplicateError as error:
+        repeated = " ".join(str(error).partition("got:")[2].split())
+        raise ObservationError(
+            f"a data frame whose columns share a name ({repeated})", "distinct column names"
+        ) from error
+
+
+def lines_of(frame: nw.DataFrame[Any]) -> dict[str, str] | None:
+    """Return the names of the columns of user, item and rating where each line of a frame is one rating; None where rows are individuals.
+
+    Raises
+    ------
+    ObservationError
+        There are users and items, but no ratings.
+    """
+    names = [str(name) for name in frame.columns]
+    places = long_columns(names)
+    if places is None:
+        return None
+    if "rating" not in places:
+        user, item = (names[places[role]] for role in ("user", "item"))
+        raise ObservationError(
+            f"a data frame with a line for each {user} and {item}, and no column of values",
+            "a value for each, or a row for each individual",
+            "where every line counts as 1, give likewise.ObservedMatrix.from_triplets"
+            f"(frame[{user!r}], frame[{item!r}], [1.0] * len(frame), value_range=(0, 1))",
+        )
+    return {role: names[place] for role, place in places.items()}
+
+
+def column(frame: nw.DataFrame[Any], name: str) -> NDArray[Any]:
+    """Return one column as it is; what is missing is NaN or None."""
+    values = frame.get_column(name)
+    return values.to_numpy() if values.dtype.is_numeric() else np.array(values.to_list(), dtype=object)
+
+
+def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
+    """Return a frame with a row for each individual as an array, NaN where a value is missing.
+
+    Raises
+    ------
+    ObservationError
+        A column is not numeric, or names or counts the individuals.
+    """
+    import narwhals as nw
+
+    for name, kind in frame.schema.items():
+        if not (kind.is_numeric() or kind == nw.Boolean):
+            raise ObservationError(
+                f"column {name!r} of type {kind}", "numeric columns only", "drop or encode it"
+            )
+    refuse_ids(frame)
+    target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
+    array = np.empty(frame.shape, dtype=np.float32 if target == nw.Float32 else np.float64)
+    for position, name in enumerate(frame.columns):
+        array[:, position] = frame.get_column(name).cast(target).to_numpy()
+    return array
+
+
+def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
+    """Raise where a column is called like an id, or like the index that programs write, and has another whole number in each row.
+
+    Raises
+    ------
+    ObservationError
+        Naming the column, and how to give it as what it is.
+    """
+    for name in frame.columns:
+        if not isinstance(name, str) or not (is_count(name) or is_id(name)) or len(frame) < 2:
+            continue
+        values = frame.get_column(name)
+        if values.dtype.is_integer() and values.n_unique() == len(frame):
+            raise ObservationError(
+                f"column {name!r}, which names or counts the individuals, among the {what} of a data frame",
+                f"{what} alone",
+                f"frame.drop(columns={name!r}) leaves it out; row_ids=frame[{name!r}] gives it as what names them; "
+                "frame.to_numpy() takes all columns as they are",
+            )
+
+
+def index_of(frame: nw.DataFrame[Any]) -> ArrayLike | None:
+    """Return the index of a frame that has one, as pandas frames have."""
+    import narwhals as nw
+
+    index = nw.maybe_get_index(frame)
+    return None if index is None else list(index)
+
+
+def refuse_rating_lines(values: Any) -> None:
+    """Raise where individuals, who have a row each, are given as a frame of ratings, one a line; `ObservedMatrix` reads such a frame.
+
+    Raises
+    ------
+    ObservationError
+    """
+    frame = as_frame(values)
+    if frame is not None and (names := lines_of(frame)) is not None:
+        raise ObservationError(
+            f"a data frame with a line for each {names['user']} and {names['item']}",
+            "a row for each individual",
+            "likewise.ObservedMatrix(frame) reads it",
+        )
+
+
+def refuse_unreadable(values: Any) -> None:
+    """Raise where features of individuals are given as a frame of ratings, one a line, or beside a column of ids.
+
+    Raises
+    ------
+    ObservationError
+    """
+    refuse_rating_lines(values)
+    if (frame := as_frame(values)) is not None:
+        refuse_ids(frame)
+
+
+def refuse_output_lines(values: Any) -> None:
+    """Raise where outputs are a frame of lines (user, item, score), of lists of recommended items, or of outputs beside ids.
+
+    Parameters
+    ----------
+    values : object
+        Only a data frame has names that tell.
+
+    Raises
+    ------
+    ModelError
+        With the call that is meant.
+    ObservationError
+        A column names or counts the individuals.
+    """
+    frame = as_frame(values)
+    if frame is None:
+        return
+    names = [str(name) for name in frame.columns]
+    shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+    if (places := long_columns(names)) is not None:
+        user, item = (names[places[role]] for role in ("user", "item"))
+        score = f", values={names[places['rating']]!r}" if "rating" in places else ""
+        raise ModelError(
+            f"outputs with a line for each {user} and {item} ({shown})",
+            "a row for each individual",
+            f"frame.pivot(index={user!r}, columns={item!r}{score}) has one; .loc[Z.row_ids] puts them in order",
+        )
+    if len(names) > 1 and all(LISTED.fullmatch(name.strip().lower()) for name in names):
+        raise ModelError(
+            f"outputs that are lists of items ({shown})",
+            "numbers: differences between ids mean nothing",
+            "compare lists by what they have in common, likewise.fairness.top_n_distance(frame); "
+            "frame.to_numpy() takes them as numbers",
+        )
+    refuse_ids(frame, "outputs")
