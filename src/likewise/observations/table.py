@@ -52,8 +52,7 @@ class Table:
         Ratings of films are no such table, also where each film has a column: of a film that few rated, few values were seen, and all
         have one scale.
         """
-        of_file = self.roles is not None and bool(self.roles.features) and not self.roles.values
-        return (self.has_named_features or of_file) and self.is_dense
+        return self.has_named_features and self.is_dense
 
     @property
     def is_dense(self) -> bool:

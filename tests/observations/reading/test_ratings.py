@@ -346,3 +346,12 @@ def test_options_of_text_are_refused_for_files_that_are_not_text(write):
     for content, option in [(parquet(), {"separator": ","}), (buffer.getvalue(), {"user": "u"})]:
         with pytest.raises(FileFormatError, match=f"{next(iter(option))}="):
             read_ratings(write(content), **option)
+
+
+def test_a_table_has_a_range_for_each_column_and_a_grid_one_for_all(write):
+    """Marks have scales of their own; the columns of bare numbers are items on one scale."""
+    rows = "40,3.5\n20,1.5\n30,2\n"
+    table = read_ratings(write("lsat,gpa\n" + rows), format="wide").value_range
+    assert (table.low.tolist(), table.high.tolist()) == ([20, 1.5], [40, 3.5])
+    grid = read_ratings(write(rows), format="grid").value_range
+    assert (grid.low.tolist(), grid.high.tolist()) == (1.5, 40)

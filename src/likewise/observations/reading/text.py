@@ -18,7 +18,7 @@ _SEPARATORS = ("\t", ",", ";", "|")
 _UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
 """Stand-ins for a separator of several bytes, which no fast parser splits at; the first that does not occur is used."""
 
-_EXCEL = re.compile(rb'"?sep=(.)"?[ \t]*\r?\n', re.IGNORECASE)
+_EXCEL = re.compile(rb'"?sep=(.)"?[ \t]*\n', re.IGNORECASE)
 """A first line that tells Excel the separator, and says nothing else."""
 
 _MOST_LINES = 100
@@ -167,14 +167,14 @@ def recognise(source: Source, options: TextOptions, is_header: IsHeader) -> Deli
     FileFormatError
         Binary; not in this encoding; not split by this separator; a header without rows.
     """
-    data = _as_utf8(source, options.encoding)
-    body = data.lstrip(b"\r\n")
+    data = _with_one_line_end(_as_utf8(source, options.encoding))
+    body = data.lstrip(b"\n")
     first_line = data[: len(data) - len(body)].count(b"\n") + 1
     separator = options.separator
     if excel := _EXCEL.match(body):
         body, first_line = body[excel.end() :], first_line + 1
         separator = separator or excel[1].decode("latin-1")
-    body = _without_blank_end(_with_one_line_end(body))
+    body = _without_blank_end(body)
     if not body:
         raise FileFormatError(f"{source.name} has no rows", "at least one observation")
     shown = separator or _likeliest_separator(_first_record(body).decode())
