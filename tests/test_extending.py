@@ -1,0 +1,117 @@
+"""Each recipe of docs/extending.md is followed as it stands there: its code in a package of its own, found by its entry points alone."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "extending.md"
+MOST_FILES = 3
+KINDS = {
+    "A threshold rule": "likewise.thresholds",
+    "A shrinker": "likewise.shrinkers",
+    "An estimator": "likewise.estimators",
+    "A metric over pairs": "likewise.pair_metrics",
+    "A file format": "likewise.formats",
+}
+RECIPES = dict(
+    re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+)
+each_recipe = pytest.mark.parametrize("title", KINDS)
+
+
+def fenced(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def sources(text: str) -> dict[str, str]:
+    """Return the files of a recipe: what stands in a block below a line that is the name of a file."""
+    return dict(re.findall(r"^`(\w+\.py)`:\n\n```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+
+
+def install(text: str, folder: Path) -> None:
+    """Lay the package of a recipe out as pip would: modules, and metadata that name the entry points."""
+    for name, code in sources(text).items():
+        (folder / name).write_text(code, encoding="utf-8")
+    (declared,) = fenced(text, "toml")
+    groups = tomllib.loads(declared)["project"]["entry-points"]
+    lines = [
+        line
+        for group, points in groups.items()
+        for line in (f"[{group}]", *(f"{k} = {v}" for k, v in points.items()))
+    ]
+    metadata = folder / "recipe-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: recipe\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder where the recipe is installed."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "MPLBACKEND": "agg"}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    ratings = "\n".join(
+        f"{user},{item},{1 + (user * item) % 5}"
+        for user in range(1, 21)
+        for item in range(1, 16)
+        if (user + item) % 3
+    )
+    (tmp_path / "ratings.csv").write_text(f"userId,movieId,rating\n{ratings}\n")
+    return tmp_path
+
+
+def test_there_is_a_recipe_for_each_kind():
+    assert RECIPES.keys() == KINDS.keys()
+
+
+@each_recipe
+def test_a_recipe_takes_few_files_and_names_those_that_exist(title):
+    text = RECIPES[title]
+    assert 1 <= len(sources(text)) <= MOST_FILES
+    assert list(tomllib.loads(*fenced(text, "toml"))["project"]["entry-points"]) == [KINDS[title]]
+    named = re.findall(r"`((?:src|tests)/[\w/.]+)`", text)
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+@each_recipe
+def test_a_recipe_works_as_it_is_written(title, folder):
+    text = RECIPES[title]
+    install(text, folder)
+    examples = "\n".join(block for block in fenced(text, "python") if block.startswith(">>>"))
+    (folder / "examples.txt").write_text(examples, encoding="utf-8")
+    assert doctest.DocTestParser().get_examples(examples)
+    ran = run(folder, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", "examples.txt")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    for line in "".join(fenced(text, "console")).splitlines():
+        ran = run(folder, "-m", *shlex.split(line.removeprefix("$ ")))
+        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+
+
+def test_without_its_package_a_recipe_is_unknown_by_name(folder):
+    ran = run(
+        folder, "-m", "likewise", "estimate", "ratings.csv", "--threshold", "largest-gap", "--out", "e.npz"
+    )
+    assert ran.returncode == 1
+    assert "unknown threshold 'largest-gap'" in ran.stderr
