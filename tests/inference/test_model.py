@@ -3,10 +3,19 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier
 
 from likewise import KNNRecommender, ObservedMatrix
 from likewise.errors import MemoryLimitError, ModelError, ShapeError
-from likewise.inference import MODELS, Model, as_model, nearest_neighbor_outputs
+from likewise.inference import (
+    MODELS,
+    Model,
+    TrainedModel,
+    as_model,
+    nearest_neighbor_outputs,
+    register_model,
+)
 from likewise.observations.outputs import checked_outputs
 
 rng = np.random.default_rng(5)
@@ -233,3 +242,53 @@ def test_outputs_of_other_kinds_become_floats():
     for outputs in (*kinds, expected.astype(object)):
         np.testing.assert_array_equal(checked_outputs(outputs, 2, "the model"), expected)
     np.testing.assert_array_equal(checked_outputs([True, False], 2, "the model"), [1.0, 0.0])
+
+
+@pytest.mark.parametrize("model", ["knn", LinearRegression(), DecisionTreeClassifier(random_state=0)])
+def test_a_target_goes_with_the_individuals(B, observed, model):
+    """Its labels are theirs, in their order; without labels, or with 0 to m - 1, it is taken as it lies."""
+    pandas = pytest.importorskip("pandas")
+    ids = [f"p{i}" for i in range(14)]
+    named = ObservedMatrix(observed.to_dense(missing=np.nan), value_range=(-1, 1), row_ids=ids)
+    target = pandas.Series([0, 1] * 7, index=ids)
+    expected = as_model(model, target.to_numpy())(B, named)
+    for same in (target, target.reset_index(drop=True)):
+        np.testing.assert_array_equal(as_model(model, same)(B, named), expected)
+    with pytest.raises(ShapeError, match="the target whose index has the individuals in another order"):
+        as_model(model, target[::-1])(B, named)
+    with pytest.raises(ShapeError, match="the target whose index has 'q0'"):
+        as_model(model, target.rename({"p0": "q0"}))(B, named)
+
+
+class Halves(Model):
+    name = "half of the matrix"
+    predicts_entries = True
+
+    def run(self, matrix, observed, progress):
+        return matrix / 2, TrainedModel(self)
+
+
+def test_a_model_of_ones_own_is_found_by_its_name(B):
+    register_model("halves", Halves())
+    try:
+        kept = []
+        np.testing.assert_array_equal(as_model("halves")(B, keep=kept.append), B / 2)
+        assert [trained.model for trained in kept] == [MODELS["halves"]]
+        assert as_model("halves").name == "half of the matrix"
+        with pytest.raises(ModelError, match="own"):
+            register_model("knn", Halves())
+        with pytest.raises(ModelError, match="3 as a model"):
+            register_model("three", 3)
+    finally:
+        MODELS.unregister("halves")
+    with pytest.raises(ModelError, match="unknown model 'halves'"):
+        as_model("halves")
+
+
+def test_outputs_of_a_model_of_ones_own_are_checked(B):
+    class Broken(Halves):
+        def run(self, matrix, observed, progress):
+            return np.full(len(matrix), np.nan), None
+
+    with pytest.raises(ModelError, match="half of the matrix gave NaN or infinite outputs in 14 of 14 rows"):
+        as_model(Broken())(B)

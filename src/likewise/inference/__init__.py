@@ -1,12 +1,12 @@
 """Room of the inference algorithms, h: from a complete matrix to an output for each individual."""
 
-from likewise.inference.model import MODELS, Model, as_model
-from likewise.inference.neighbors.nearest_neighbors import nearest_neighbor_outputs
+from likewise.inference.model import Model, TrainedModel
+from likewise.inference.neighbors.nearest_neighbors import NearestNeighborModel, nearest_neighbor_outputs
 from likewise.inference.neighbors.recommender import KNNRecommender
 from likewise.inference.net.dense_net import DenseNet, TrainingRecord, dense_net_outputs, train_dense_net
 from likewise.inference.net.recommender import DenseNetRecommender
 from likewise.inference.net.settings import NetSettings
-from likewise.inference.trained_model import TrainedModel
+from likewise.inference.registry import MODELS, as_model, register_model
 from likewise.observations.reading.groups import read_groups
 from likewise.observations.reading.outputs import read_outputs
 
@@ -16,6 +16,7 @@ __all__ = [
     "DenseNetRecommender",
     "KNNRecommender",
     "Model",
+    "NearestNeighborModel",
     "NetSettings",
     "TrainedModel",
     "TrainingRecord",
@@ -24,5 +25,6 @@ __all__ = [
     "nearest_neighbor_outputs",
     "read_groups",
     "read_outputs",
+    "register_model",
     "train_dense_net",
 ]

@@ -11,7 +11,9 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from likewise.errors import ModelError
-from likewise.inference.trained_model import Keep, Output, TrainedModel
+from likewise.inference.model import Keep, Output, TrainedModel
+from likewise.observations import ObservedMatrix
+from likewise.observations.index_alignment import check_order
 
 Fit = Callable[[Any, NDArray[Any]], Any]
 """Fits a fresh estimator to a matrix and returns the outputs."""
@@ -34,7 +36,8 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
     Returns
     -------
     callable
-        Takes the matrix and, as ``keep=``, what to call with the `TrainedModel`.
+        Takes the matrix, as ``observed=`` the observations, whose individuals the labels of a target must be, and as ``keep=`` what to
+        call with the `TrainedModel`.
 
     Raises
     ------
@@ -43,7 +46,8 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
     """
     outputs_of, kind = _with_target(estimator, target) if target is not None else _without_target(estimator)
 
-    def run(matrix: NDArray[Any], keep: Keep | None = None) -> Any:
+    def run(matrix: NDArray[Any], observed: ObservedMatrix | None = None, keep: Keep | None = None) -> Any:
+        check_order("the target", target, None if observed is None else observed.row_ids)
         fresh = _seeded(clone(estimator), random_state)
         outputs = outputs_of(fresh, matrix)
         if keep is not None:

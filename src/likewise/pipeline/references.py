@@ -21,7 +21,7 @@ from likewise.fairness import (
     RowDistance,
     activity_check,
 )
-from likewise.inference.neighbors.model import NearestNeighborModel
+from likewise.inference import NearestNeighborModel
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange

@@ -15,8 +15,7 @@ from likewise._typing import Floats
 from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorMetrics, held_out_error
-from likewise.inference import Model, TrainedModel
-from likewise.inference.neighbors.model import NearestNeighborModel
+from likewise.inference import Model, NearestNeighborModel, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
 from likewise.progress import Steps

@@ -12,8 +12,8 @@ from scipy import sparse
 from likewise._typing import Floats
 from likewise.certificates import Certificate, Unavailable, model_constant
 from likewise.errors import LikewiseError, ModelError, unknown_name
-from likewise.inference.import_path import import_object
-from likewise.inference.model import MODELS
+from likewise.inference import MODELS
+from likewise.inference.registry import import_object
 from likewise.observations.outputs import checked_outputs
 
 Features = Floats | sparse.csr_array
@@ -69,8 +69,7 @@ def resolve_algorithm(name: str) -> Algorithm:
 
 def _dense_net() -> Algorithm:
     from likewise.inference.net.dense_net import train_dense_net
-    from likewise.inference.net.settings import NetSettings
-    from likewise.inference.net.torch_runtime import import_torch
+    from likewise.inference.net.settings import NetSettings, import_torch
 
     import_torch()
     settings = NetSettings(n_threads=1)

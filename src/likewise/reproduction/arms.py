@@ -16,7 +16,7 @@ from likewise._typing import Floats
 from likewise.errors import InputError, ModelError, unknown_name
 from likewise.estimation import SVT, THRESHOLDS
 from likewise.estimation.registry import ESTIMATORS, make_estimator
-from likewise.inference.import_path import import_object
+from likewise.inference.registry import import_object
 from likewise.observations.value_range import WorkingRange
 from likewise.reproduction.experiments import Experiment
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from likewise.errors import FileFormatError, InputError, LikewiseWarning, option
 from likewise.fairness import ObservedDistance, PairwiseDistance, SampledFairness, measure_sampled
-from likewise.inference.model import MODELS
+from likewise.inference import MODELS
 from likewise.observations import ObservedMatrix
 from likewise.observations.reading import read_ratings
 from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing

@@ -14,8 +14,7 @@ from scipy.spatial.distance import pdist
 from likewise.certificates import model_constant
 from likewise.errors import InputError, MemoryLimitError, ModelError, ObservationError, ShapeError
 from likewise.inference import DenseNet, DenseNetRecommender, NetSettings, dense_net_outputs, train_dense_net
-from likewise.inference.net.data import Epochs, observed_entries, validation_mask
-from likewise.inference.net.training import Training, initial_state
+from likewise.inference.net.training import Epochs, Training, initial_state, observed_entries, validation_mask
 from likewise.observations import ObservedMatrix, clustered
 
 torch = pytest.importorskip("torch")

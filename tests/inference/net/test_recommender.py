@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator, estimator_checks_gen
 from likewise import SVT, DenseNetRecommender, ObservedMatrix, audit
 from likewise.errors import ModelError, ObservationError, ShapeError
 from likewise.inference import NetSettings, as_model, dense_net_outputs
-from likewise.inference.net.model import DenseNetModel
+from likewise.inference.net.dense_net import DenseNetModel
 from likewise.observations import clustered
 
 torch = pytest.importorskip("torch")

@@ -1,18 +1,20 @@
-"""How a dense net is built and trained."""
+"""The dense net of the paper's experiments: trained on observed entries, as a function and as a model of the audit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from likewise._typing import Floats
 from likewise.errors import ModelError
-from likewise.inference.net.data import observed_entries, single_precision, validation_mask
-from likewise.inference.net.settings import NetSettings
-from likewise.inference.net.torch_runtime import device_of, import_torch, threads
+from likewise.inference.model import Model, TrainedModel
+from likewise.inference.net.settings import NetSettings, device_of, import_torch, threads
 from likewise.inference.net.trained_net import DenseNet, TrainingRecord
-from likewise.inference.net.training import Training
+from likewise.inference.net.training import Training, observed_entries, single_precision, validation_mask
+from likewise.observations import ObservedMatrix
+from likewise.observations.outputs import dense
 from likewise.progress import Progress
 from likewise.randomness import RandomState, generator_of
 
@@ -85,17 +87,17 @@ def train_dense_net(
     import_torch()  # before any work
     chosen = NetSettings() if settings is None else settings
     low, high = _checked_bounds(bounds)
-    dense = single_precision(features)
-    entries = observed_entries(targets, dense.shape, (low, high))
+    inputs = single_precision(features)
+    entries = observed_entries(targets, inputs.shape, (low, high))
     generator = generator_of(random_state)
     held_back = validation_mask(len(entries), chosen.validation_fraction, generator)
     with threads(chosen.n_threads):
-        training = Training(dense, entries[~held_back], entries[held_back], (low, high), chosen, generator)
+        training = Training(inputs, entries[~held_back], entries[held_back], (low, high), chosen, generator)
         trained = training.run(progress)
     return DenseNet(
         trained.weights,
         trained.biases,
-        dense.shape,
+        inputs.shape,
         (low, high),
         TrainingRecord(held_back, trained.steps, trained.errors),
         str(device_of(chosen.device)),
@@ -103,26 +105,20 @@ def train_dense_net(
     )
 
 
-def dense_net_outputs(
-    features: Any,
-    targets: Any,
-    *,
-    settings: NetSettings | None = None,
-    bounds: tuple[float, float] = (-1.0, 1.0),
-    random_state: RandomState = None,
-    progress: Progress | None = None,
-) -> Floats:
+def dense_net_outputs(features: Any, targets: Any, **options: Any) -> Floats:
     """Train the dense net h' and predict every entry: the outputs h(i, B) of the paper's Experiments 1, 3 and 4.
 
     Parameters
     ----------
-    features, targets, settings, bounds, random_state, progress
+    features, targets
         As in `train_dense_net`, which also tells what is raised.
+    **options
+        Those of `train_dense_net`.
 
     Returns
     -------
     ndarray, shape (m, n)
-        Row i is the output of individual i, within `bounds`.
+        Row i is the output of individual i, within the bounds.
 
     References
     ----------
@@ -135,10 +131,7 @@ def dense_net_outputs(
     >>> dense_net_outputs(Z.zero_filled(), Z, random_state=0).shape  # doctest: +SKIP
     (40, 60)
     """
-    net = train_dense_net(
-        features, targets, settings=settings, bounds=bounds, random_state=random_state, progress=progress
-    )
-    return net.predict_all(features)
+    return train_dense_net(features, targets, **options).predict_all(features)
 
 
 def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -149,3 +142,61 @@ def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     if not (np.isfinite(high - low) and low < high):
         raise ModelError(f"bounds {bounds!r}", "finite numbers, the lower one first")
     return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class DenseNetModel(Model):
+    """Each entry is predicted by a dense net from its row and its column; see `train_dense_net`.
+
+    With a seed, both arms of a comparison learn the same observed entries, split and shuffled alike, from the same first weights, so
+    that they differ in their features alone.
+
+    Parameters
+    ----------
+    settings : NetSettings, default NetSettings()
+    random_state : int, numpy.random.Generator or None, default None
+        Without a seed, draw anew for each matrix.
+    """
+
+    settings: NetSettings = field(default_factory=NetSettings)
+    random_state: RandomState = None
+
+    @property
+    def name(self) -> str:
+        """What the model is called in a report."""
+        return f"dense net {'-'.join(map(str, self.settings.hidden))}-1"
+
+    @property
+    def predicts_entries(self) -> bool:
+        """Whether outputs predict the entries of the matrix: always."""
+        return True
+
+    def ensure_usable(self) -> None:
+        """Raise what `run` would raise before it looks at any data: PyTorch or the device is not there."""
+        device_of(self.settings.device)
+
+    def run(
+        self, matrix: Any, observed: ObservedMatrix | None, progress: Progress | None
+    ) -> tuple[Floats, TrainedModel]:
+        """Return the outputs; without `observed`, every entry of the matrix is learnt, and lies in [-1, 1]."""
+        targets, bounds = (dense(matrix), (-1.0, 1.0)) if observed is None else (observed, _bounds(observed))
+        net = train_dense_net(
+            matrix,
+            targets,
+            settings=self.settings,
+            bounds=bounds,
+            random_state=self.random_state,
+            progress=progress,
+        )
+        return net.predict_all(matrix), TrainedModel(net)
+
+
+def _bounds(observed: ObservedMatrix) -> tuple[float, float]:
+    low, high = observed.value_range.low, observed.value_range.high
+    if low.ndim:
+        raise ModelError(
+            "observations with a value range for each column",
+            "one working range for all",
+            "scale them: Z.scaled()",
+        )
+    return float(low), float(high)
