@@ -272,7 +272,7 @@ def test_outputs_too_large_to_square_are_told_alone(likewise, tmp_path):
     ran = likewise("audit", tmp_path / "ratings.csv", "--outputs", tmp_path / "scores.csv")
     assert ran.code == 1
     assert ran.err.startswith("error: ")
-    assert "squares exceed the largest number; expected smaller units" in ran.err
+    assert "sizes up to 1e+300; expected sizes from 1e-145 to 1e+145" in ran.err
 
 
 def test_outputs_without_a_header_are_told(likewise, tmp_path):

@@ -77,6 +77,8 @@ class CoObservedDistance(PairwiseDistance):
         taken = observed_values(observed, working_range, exclude, row_ids)
         self.values, self.row_ids, self.column_ids = taken.values, taken.row_ids, taken.column_ids
         self.n_individuals = self.values.shape[0]
+        if self.values.nnz:  # no feature differs by more than all values do
+            self.upper_bound = float(np.ptp(self.values.data)) * self.values.shape[1] ** (1 / self.order)
         self.description = DistanceDescription(
             f"{norm_name(self.order)} on co-observed features, rescaled to all of them",
             norm_name(self.order),

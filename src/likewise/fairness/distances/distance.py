@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats, Indices
+from likewise.errors import DistanceError
 
 Axioms = Literal["metric", "pseudometric", "semimetric", "unknown"]
 """``"metric"``: symmetric, triangle inequality, zero only between equal rows. ``"pseudometric"``: unequal rows may be at
@@ -57,6 +58,38 @@ class DistanceDescription:
         return f"{self.name} ({self.axioms}; columns: {self.columns}; scaling: {self.scaling}; missing: {self.missing})"
 
 
+def check_magnitude(what: str, largest: float, order: float = 2.0) -> None:
+    """Refuse numbers of which the powers that distances are made of, or the squares of these distances, overflow or vanish.
+
+    Parameters
+    ----------
+    what : str
+    largest : float
+        The largest size; 0 is allowed.
+    order : float
+        q of lq.
+
+    Raises
+    ------
+    DistanceError
+
+    Examples
+    --------
+    >>> check_magnitude("rows", 1e200)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.DistanceError: rows of sizes up to 1e+200; expected sizes from 1e-145 to 1e+145, whose powers neither vanish nor
+    overflow. Hint: divide all values by 1e+200.
+    """
+    most = 1e290 ** (1 / max(order, 2.0))
+    if not (largest == 0 or 1 / most <= largest <= most):
+        raise DistanceError(
+            f"{what} of sizes up to {largest:.3g}",
+            f"sizes from {1 / most:.3g} to {most:.3g}, whose powers neither vanish nor overflow",
+            f"divide all values by {largest:.0e}",
+        )
+
+
 class PairwiseDistance(ABC):
     """A distance between any two of ``n_individuals`` individuals; serves as reference d and as output distance D.
 
@@ -69,6 +102,12 @@ class PairwiseDistance(ABC):
     scale : float or None
         Root mean square size of the rows in the distance's own units, where that means something; outputs whose spread is tiny beside it are
         nearly constant.
+    resolution : float
+        Distances up to here were set to 0, because below it the rows tell nothing; so the triangle inequality can fail by as much.
+    upper_bound : float or None
+        What no distance exceeds by how it is made, such as 1 for a share; None where nothing is known.
+    notes : tuple of str
+        What the reader of a result should know of the distance.
     concurrent : bool
         Whether several threads may measure at once.
     """
@@ -77,6 +116,9 @@ class PairwiseDistance(ABC):
     description: DistanceDescription
     row_ids: NDArray[Any] | None = None
     scale: float | None = None
+    resolution: float = 0.0
+    upper_bound: float | None = None
+    notes: tuple[str, ...] = ()
     concurrent: bool = False
 
     @property
@@ -114,9 +156,11 @@ class PairwiseDistance(ABC):
 
     def taken(self, individuals: NDArray[np.intp]) -> PairwiseDistance:
         """Return the same distance between some of the individuals, in the order given."""
-        from likewise.fairness.distances.distance import SubsetDistance
-
         return SubsetDistance(self, individuals)
+
+    def unresolved(self) -> PairwiseDistance:
+        """Return the same distance without `resolution`."""
+        return self
 
     def release(self) -> None:
         """Drop working copies that were made for blocks; they are made again when needed."""
@@ -144,7 +188,8 @@ class SubsetDistance(PairwiseDistance):
         self.n_individuals = len(individuals)
         self.description = distance.description
         self.row_ids = None if distance.row_ids is None else distance.row_ids[individuals]
-        self.scale, self.concurrent = distance.scale, distance.concurrent
+        self.scale, self.concurrent, self.notes = distance.scale, distance.concurrent, distance.notes
+        self.resolution, self.upper_bound = distance.resolution, distance.upper_bound
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
@@ -155,3 +200,7 @@ class SubsetDistance(PairwiseDistance):
     def between(self, left: Indices, right: Indices) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
         return self.distance.between(self.individuals[left], self.individuals[right])
+
+    def unresolved(self) -> SubsetDistance:
+        """Return the same distance without `resolution`."""
+        return SubsetDistance(self.distance.unresolved(), self.individuals)

@@ -15,7 +15,7 @@ from likewise._kernels import PairWalk, absolute_differences, squared_difference
 from likewise._typing import Floats
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
 from likewise.fairness.distances.feature_table import kept_columns
 from likewise.fairness.distances.sparse_pair_sums import shared_sums
 from likewise.norms import Norm, norm_name, norm_order, power_sums, row_differences
@@ -89,6 +89,7 @@ def _sound(matrix: Any) -> sparse.csr_array:
         raise ShapeError(f"{values.shape[0]} individual", "at least two, in rows")
     if not np.isfinite(values.data).all():
         raise DistanceError("NaN or infinite observations", "finite values; leave a missing entry out")
+    check_magnitude("observations", float(np.abs(values.data).max(initial=0)) * values.shape[1])
     if values.has_canonical_format:
         return values
     values = values.copy()

@@ -53,7 +53,9 @@ def total_variation_distance(probabilities: ArrayLike, *, row_ids: ArrayLike | N
             "entries in [0, 1] that sum to 1",
         )
     description = DistanceDescription("total variation between class probabilities", "half of l1")
-    return RowDistance(table / 2, "l1", description=description, row_ids=row_ids)
+    distance = RowDistance(table / 2, "l1", description=description, row_ids=row_ids)
+    distance.upper_bound = 1.0
+    return distance
 
 
 def top_items(scores: ArrayLike, n: int) -> NDArray[np.intp]:
@@ -199,4 +201,6 @@ def _weighted_overlap(
     table = sparse.csr_array(
         (halves, (np.repeat(np.arange(m), n), lists.ravel())), shape=(m, int(lists.max()) + 1)
     )
-    return ObservedDistance(table, "l1", row_ids=row_ids, description=description)
+    distance = ObservedDistance(table, "l1", row_ids=row_ids, description=description)
+    distance.upper_bound = 1.0
+    return distance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,7 @@ _NARROW = 8
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _ROUNDINGS = 64
-_PROBED = 2048
+_PROBED = 256
 """Pairs that tell how far apart outputs usually are."""
 
 
@@ -143,6 +144,12 @@ class RowDistance(PairwiseDistance):
         )
         some.upper_bound, some.notes = self.upper_bound, self.notes
         return some
+
+    def unresolved(self) -> RowDistance:
+        """Return the same distance without `resolution`."""
+        same = copy(self)
+        same.resolution = 0.0
+        return same
 
     def _resolved(self, measured: Floats) -> Floats:
         if self.resolution:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import ConstantOutputWarning
-from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.distance import PairwiseDistance, check_magnitude
 from likewise.fairness.exact.accumulated import Request
 from likewise.fairness.exact.sweep import Accumulated, AccumulatedArm
 from likewise.fairness.metrics.curves import accumulated
@@ -75,7 +75,7 @@ def summarise(
         added={metric.name: arm.exact(value / arm.n_pairs) for metric, value in arm.added_metrics()},
         violations=request.condition and arm.violations(request.condition),
         neighbors=None if neighbors is None else neighbor_metrics(distance, reference, neighbors),
-        notes=(*arm.notes(request.nearest_share), *constant_notes(spread, distance.scale)),
+        notes=(*arm.notes(request.nearest_share), *constant_notes(spread, distance)),
     )
 
 
@@ -92,6 +92,8 @@ class _Arm:
     def __init__(self, findings: Accumulated, found: AccumulatedArm, n_individuals: int) -> None:
         self.findings, self.found, self.n_individuals = findings, found, n_individuals
         self.n_pairs = self.count("pairs")
+        check_magnitude("output distances", float(found.tally.largest["epsilon"].max()))
+        check_magnitude("reference distances", float(findings.thresholds.epsilon[-1]))
         total = self.total("output")
         self.rescale = self.total("reference") / total if total else np.nan
 
@@ -176,10 +178,10 @@ class _Arm:
         return notes
 
 
-def constant_notes(spread: float, scale: float | None) -> list[str]:
-    """Say, and warn, where outputs are nearly constant beside their size."""
-    if spread > 0 and (scale is None or spread >= NEAR_CONSTANT * scale):
-        return []
+def constant_notes(spread: float, output: PairwiseDistance) -> list[str]:
+    """Say, and warn, where outputs are nearly constant beside their size; and what else is to be known of them."""
+    if spread > 0 and (output.scale is None or spread >= NEAR_CONSTANT * output.scale):
+        return [*output.notes]
     note = "outputs are nearly constant: small ratios then say little"
     warnings.warn(f"{note} (spread {spread:.3g})", ConstantOutputWarning, stacklevel=3)
-    return [note]
+    return [note, *output.notes]

@@ -170,7 +170,7 @@ def measure_sampled(
         reference=reference.description,
         output=distance.description,
         similar=sample.similar(nearest_share, radius),
-        **_summary(sample, request, distance.scale),
+        **_summary(sample, request, distance),
     )
 
 
@@ -202,7 +202,7 @@ def _measure(
     return PairSample.of(drawn, bounds, output.n_individuals), drawn.radius
 
 
-def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict[str, Any]:
+def _summary(sample: PairSample, request: _Request, output: PairwiseDistance) -> dict[str, Any]:
     """Compute every figure over the drawn pairs."""
     overall, claims = sample.overall(), sample.claims
     return {
@@ -213,7 +213,7 @@ def _summary(sample: PairSample, request: _Request, scale: float | None) -> dict
         "groups": None if request.groups is None else sample.groups(request.groups),
         "added": {metric.name: sample.mean_of(metric) for metric in request.metrics},
         **(_at_limit(sample, *request.condition) if request.condition else {}),
-        "notes": (*_notes(sample, overall["output_spread"].value, scale), *_note_on_groups(request)),
+        "notes": (*_notes(sample, overall["output_spread"].value, output), *_note_on_groups(request)),
         "population": claims.population,
         "confidence": claims.confidence,
         "share_above_max": claims.beyond_maximum(sample.ratios),
@@ -292,7 +292,7 @@ def _note_on_groups(request: _Request) -> list[str]:
     return notes
 
 
-def _notes(sample: PairSample, spread: float, scale: float | None) -> tuple[str, ...]:
+def _notes(sample: PairSample, spread: float, output: PairwiseDistance) -> tuple[str, ...]:
     """Say what a reader must know."""
     counts, notes = _counts(sample), []
     if sample.claims.population == POPULATION:
@@ -312,4 +312,4 @@ def _notes(sample: PairSample, spread: float, scale: float | None) -> tuple[str,
             f"{counts['n_undefined']:,} pairs drawn have no defined reference distance and count nowhere"
         )
     notes.append("histogram, epsilon-delta curve and worst pairs are those of the pairs drawn")
-    return (*notes, *constant_notes(spread, scale))
+    return (*notes, *constant_notes(spread, output))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import beyond_rounding, excesses, pair_ratios
-from likewise._typing import Floats, Mask
+from likewise._typing import Floats, Indices, Mask
 from likewise.errors import DistanceError
+from likewise.fairness.distances.distance import check_magnitude
 from likewise.fairness.exact.blocks import pair_positions
 from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit, PairGroups, two_groups
 from likewise.fairness.metrics.metric_value import SampledValue
@@ -64,6 +65,8 @@ class PairSample:
                 f"none of {defined.size:,} pairs drawn has a defined distance", "at least one"
             )
         reference, output = drawn.reference[defined], drawn.output[defined]
+        check_magnitude("output distances", float(output.max()))
+        check_magnitude("reference distances", float(reference.max()))
         ratios = pair_ratios(output, reference)
         bounds.check(reference=reference, output=output, ratio=ratios)
         near = reference <= reach(drawn.radius)
@@ -132,8 +135,11 @@ class PairSample:
 
     def groups(self, groups: PairGroups) -> GroupSplit:
         """Return the metrics of every kind of pair."""
-        numbers, names = groups.numbers, groups.names
-        left, right = (numbers[who] for who in pair_positions(self.places, self.n_individuals))
+        left, right = (groups.numbers[who] for who in pair_positions(self.places, self.n_individuals))
+        return self.split(groups.names, left, right, groups.n_unknown)
+
+    def split(self, names: NDArray[Any], left: Indices, right: Indices, n_unknown: int = 0) -> GroupSplit:
+        """Return the same by the numbers of the two groups of each pair; what is no number of a name is unknown."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         known, n_groups = high < len(names), len(names)
         apart = range(n_groups if n_groups <= MOST_GROUPS_APART else 0)
@@ -142,7 +148,7 @@ class PairSample:
             self._kind("within", known & (low == high)),
             self._kind("across", known & (low != high)),
             tuple(self._kind(two_groups(names, a, b), (low == a) & (high == b)) for a, b in kinds),
-            groups.n_unknown,
+            n_unknown,
         )
 
     def _kind(self, name: str, chosen: Mask) -> GroupMetrics:

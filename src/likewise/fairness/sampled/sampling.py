@@ -157,7 +157,7 @@ class Bounds:
 
 
 def distance_bound(distance: PairwiseDistance) -> float | None:
-    """Bound a distance over all pairs of a data set by measuring everybody against one individual.
+    """Bound a distance over all pairs of a data set: by what is known of it, or by measuring everybody against one individual.
 
     Parameters
     ----------
@@ -166,7 +166,8 @@ def distance_bound(distance: PairwiseDistance) -> float | None:
     Returns
     -------
     float or None
-        ``2 max_i d(i, 0)``, by the triangle inequality; None where that is not guaranteed.
+        The smaller one of what no such distance exceeds and of ``2 max_i d(i, 0)``, by the triangle inequality; None where neither is
+        known. Small distances that were set to 0 count as they were: without them the inequality can fail.
 
     Examples
     --------
@@ -174,8 +175,10 @@ def distance_bound(distance: PairwiseDistance) -> float | None:
     >>> round(distance_bound(RowDistance([1.0, 0.0, 4.0])), 6)  # the largest is 4
     6.0
     """
-    if distance.description.axioms not in ("metric", "pseudometric"):
-        return None
-    others = np.arange(1, distance.n_individuals)
-    farthest = float(measure_pairs(distance, np.zeros_like(others), others).max())
-    return None if isnan(farthest) else 2 * farthest * (1 + RELATIVE_ERROR)
+    known = inf if distance.upper_bound is None else distance.upper_bound
+    if distance.description.axioms in ("metric", "pseudometric"):
+        others = np.arange(1, distance.n_individuals)
+        farthest = float(measure_pairs(distance.unresolved(), np.zeros_like(others), others).max())
+        if not isnan(farthest):
+            known = min(known, 2 * farthest)
+    return known * (1 + RELATIVE_ERROR) if known < inf else None

@@ -194,7 +194,7 @@ class Search:
         if coarse is None or output.description.axioms not in ("metric", "pseudometric"):
             return None
         leaves = Leaves.of(coarse.points)
-        slack = 2 * getattr(output, "resolution", 0.0)
+        slack = 2 * output.resolution
         leaf_pairs = LeafPairs.of(leaves, coarse, pivot_distances(output, _OUTPUT_PIVOTS), slack)
         fine = fine_coordinates(reference)
         return cls(
