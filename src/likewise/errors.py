@@ -30,6 +30,7 @@ __all__ = [
     "ModelError",
     "ObservationError",
     "OutputError",
+    "PropensityWarning",
     "RankZeroWarning",
     "ShapeError",
     "ShrinkerError",
@@ -37,6 +38,7 @@ __all__ = [
     "ThresholdError",
     "ValueRangeWarning",
     "option",
+    "printable",
     "spelled",
     "unknown_name",
 ]
@@ -70,6 +72,17 @@ def option(name: str, value: str = "...") -> str:
 def spelled(message: object, spelling: Callable[[str, str], str]) -> str:
     """Write an error, a warning, or a text with the arguments that it mentions spelled by ``spelling(name, value)``."""
     return _MARKED.sub(lambda mention: spelling(*mention.groups()), getattr(message, "marked", str(message)))
+
+
+def printable(text: object) -> str:
+    r"""Write any id, file name or message so that it cannot steer a terminal: control characters are spelled out.
+
+    Examples
+    --------
+    >>> print(printable("Zoë\x1b[31m"))
+    Zoë\x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 def _in_python(name: str, value: str) -> str:
@@ -195,6 +208,10 @@ class CompletenessWarning(LikewiseWarning):
 
 class ConvergenceWarning(LikewiseWarning):
     """Iterations were stopped by their limit before they had settled; the result is kept, flagged."""
+
+
+class PropensityWarning(LikewiseWarning):
+    """Weights by how much is observed of rows and columns, where that hardly goes with the values."""
 
 
 class DamagedStateWarning(LikewiseWarning):

@@ -177,3 +177,132 @@ def test_another_seed_hides_other_observations(likewise, ratings):
         for seed in (0, 1)
     ]
     assert not np.isclose(errors[0]["rmse"], errors[1]["rmse"])
+
+
+APPLICANTS = "name,sex,age,score,city\nann,f,20,0.9,A\nbea,f,21,0.1,A\ncy,m,60,0.5,B\ndan,m,61,0.4,B\n"
+
+
+@pytest.fixture
+def applicants(tmp_path):
+    (tmp_path / "applicants.csv").write_text(APPLICANTS)
+    (tmp_path / "outputs.csv").write_text("name,row,decision\nann,0,1\nbea,1,0\ncy,2,1\ndan,3,0\n")
+    return tmp_path
+
+
+def test_categories_are_compared_by_gower(likewise, applicants):
+    """Ann and Bea: age 1 of 41 years apart, same city; D = 1 over d = (1/41 + 0) / 2."""
+    ran = likewise(
+        "audit", applicants / "applicants.csv", "--id-columns", "name", "--columns", "age,city", "--reference", "gower",
+        "--outputs", applicants / "outputs.csv", "--output-columns", "decision", "--json", "-",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    worst = document["arms"]["outputs"]["fairness"]["worst"][0]
+    assert (worst["left"], worst["right"]) == ("ann", "bea")
+    assert worst["ratio"] == pytest.approx(1 / (1 / 41 / 2))
+    assert document["reference"]["kind"] == "given"
+    people, outputs = document["data"]["columns"]
+    assert (people["ids"], people["features"], people["left_out"]) == (
+        ["name"],
+        ["age", "city"],
+        ["sex", "score"],
+    )
+    assert (outputs["ids"], outputs["outputs"], outputs["left_out"]) == (["name"], ["decision"], ["row"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--reference", "gower"), "error: --reference gower without --outputs"),
+        (("--output-columns", "decision"), "error: --output-columns without --outputs"),
+        (("--violations", "v.csv"), "error: --violations v.csv without a limit"),
+    ],
+)
+def test_options_that_need_another_are_refused(likewise, applicants, options, message):
+    ran = likewise("audit", applicants / "applicants.csv", "--id-columns", "name", *options)
+    assert (ran.code, ran.err.startswith(message)) == (1, True)
+
+
+def test_gower_takes_no_norm_and_no_estimator(likewise, applicants):
+    common = (
+        "audit", applicants / "applicants.csv", "--id-columns", "name", "--reference", "gower",
+        "--outputs", applicants / "outputs.csv", "--output-columns", "decision",
+    )  # fmt: skip
+    assert "--norm beside a distance between the individuals" in likewise(*common, "--norm", "l2").err
+    assert "--estimator beside" in likewise(*common, "--estimator", "svt").err
+
+
+def test_every_violating_pair_is_listed(likewise, ratings, tmp_path):
+    scores = tmp_path / "scores.csv"
+    scores.write_text("id,score\n" + "".join(f"user-{k},{k}\n" for k in range(12)))
+    options = ("--outputs", scores, "--lipschitz", "0.3", "--value-range", "1,5")
+    listed, report = tmp_path / "pairs.csv", tmp_path / "report.json"
+    ran = likewise("audit", ratings, *options, "--violations", listed, "--json", report, "--quiet")
+    assert (ran.code, ran.out) == (0, "")
+    header, *lines = listed.read_text().splitlines()
+    assert header == "arm,left,right,reference_distance,output_distance,ratio,excess"
+    violations = json.loads(report.read_text())["arms"]["outputs"]["fairness"]["violations"]
+    assert 0 < len(lines) == violations["n_violating"] < 66
+    for line in lines:
+        arm, _, _, d, output, ratio, excess = line.split(",")
+        assert arm == "outputs"
+        assert float(output) > 0.3 * float(d)
+        assert float(ratio) == pytest.approx(float(output) / float(d))
+        assert float(excess) == pytest.approx(float(output) - 0.3 * float(d))
+
+
+def test_standard_input_and_the_home_folder_are_read(ratings, tmp_path, monkeypatch, likewise):
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "likewise", "audit", "-", *OPTIONS]
+    ran = subprocess.run(command, input=ratings.read_bytes(), capture_output=True, check=False, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith(b"Individual fairness of standard input: 12 individuals")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "ratings.csv").write_bytes(ratings.read_bytes())
+    ran = likewise("audit", "~/ratings.csv", *OPTIONS, "--json", "~/report.json", "--quiet")
+    assert (ran.code, ran.err) == (0, "")
+    assert (tmp_path / "report.json").exists()
+
+
+def test_files_versions_and_the_command_are_recorded(likewise, ratings, tmp_path):
+    import hashlib
+
+    out = tmp_path / "report"
+    assert likewise("audit", ratings, *OPTIONS, "--out", out, "--quiet").code == 0
+    run = json.loads((out / "run.json").read_text())
+    (file,) = run["files"]
+    content = ratings.read_bytes()
+    assert file == {
+        "role": "observations",
+        "name": "ratings.csv",
+        "n_bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    assert run["date"].endswith("+00:00")
+    assert run["command"].startswith("likewise ")
+
+
+def test_names_cannot_steer_the_terminal(likewise, tmp_path):
+    """Escape characters in ids, groups and columns: on the terminal, in errors and in warnings."""
+    red = "\x1b[31mann"
+    (tmp_path / "r.csv").write_text(f"{red},1,5\nbea,1,3\n{red},2,1\nbea,2,2\ncy,1,4\ncy,2,2\n")
+    (tmp_path / "s.csv").write_text(f"id,\x1b[2Jscore\n{red},1\nbea,0\ncy,3\n")
+    (tmp_path / "g.csv").write_text(f"{red},\x1b]0;x\x07f\nbea,m\ncy,m\n")
+    for more in ((), ("--details",), ("--group-column", "\x1b[7m")):
+        ran = likewise(
+            "audit",
+            tmp_path / "r.csv",
+            "--outputs",
+            tmp_path / "s.csv",
+            "--groups",
+            tmp_path / "g.csv",
+            *more,
+        )
+        assert "\x1b" not in ran.out + ran.err
+        assert "\x07" not in ran.out + ran.err
+    (tmp_path / "few.csv").write_text(f"id,score\n\x1b[31mzoe,1\n{red},2\n")
+    ran = likewise("audit", tmp_path / "r.csv", "--outputs", tmp_path / "few.csv")
+    assert ran.code == 1
+    assert "\x1b" not in ran.err

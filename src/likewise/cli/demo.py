@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from likewise.cli.audit import deliver
+from likewise.cli.results import ResultOptions
 from likewise.cli.values import NewPath, Seed
 from likewise.progress import StepBars
 
@@ -43,4 +43,4 @@ def demo(
         report = likewise.audit(
             data.observed, random_state=random_state, source="generated data", progress=progress
         )
-    deliver(report, out, quiet=quiet)
+    ResultOptions(out=out, quiet=quiet).deliver(report)

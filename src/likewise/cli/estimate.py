@@ -84,9 +84,9 @@ def _tell(
     intervals: EntryIntervals | None,
 ) -> None:
     """Print which columns were read as what, the range, and what was estimated how well: what `auto` chose, with its error."""
+    from likewise.errors import printable
     from likewise.pipeline.summaries import summarise_data, summarise_estimate
     from likewise.report.description import data_lines, estimate_lines
-    from likewise.report.numbers import printable
 
     data = summarise_data(
         observed, estimator.working_range, observed.roles.source if observed.roles else "data"

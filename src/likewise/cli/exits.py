@@ -15,7 +15,7 @@ from typing import TextIO
 
 from cyclopts import CycloptsError
 
-from likewise.errors import FairnessError, LikewiseError, LikewiseWarning, spelled
+from likewise.errors import FairnessError, LikewiseError, LikewiseWarning, printable, spelled
 
 _OTHER_NAMES = {"n_pairs": "--pairs"}
 """Arguments of the library whose options are called otherwise."""
@@ -96,7 +96,7 @@ def exit_code_of(command: Callable[[], object], options: Callable[[], Collection
             if isinstance(error, OSError) and not isinstance(error, LikewiseError):
                 _drop_output()
             if message:
-                print(f"error: {message}", file=sys.stderr)
+                print(f"error: {_lines(message)}", file=sys.stderr)
             return code
     return 0
 
@@ -109,12 +109,17 @@ def _outcome(error: BaseException, options: Callable[[], Collection[str]]) -> tu
     return sentence.format(error=text, kind=type(error).__name__, first_line=first_line), code
 
 
+def _lines(message: str) -> str:
+    """Write a message so that no id or name in it can steer the terminal; its own line ends stay."""
+    return "\n".join(map(printable, message.split("\n")))
+
+
 @contextmanager
 def _warnings_in_one_line(options: Callable[[], Collection[str]]) -> Iterator[None]:
     """Print warnings as a sentence: where in the package they were raised tells a user of the command line nothing."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        print(f"warning: {spelled(message, in_shell(options()))}", file=sys.stderr)
+        print(f"warning: {_lines(spelled(message, in_shell(options())))}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("default", LikewiseWarning)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from likewise.certificates import LipschitzCertificates, certify
 from likewise.estimation import SVT
 from likewise.fairness import (
     ErrorMetrics,
-    LipschitzCertificates,
+    FairnessMetrics,
     PairedDifferences,
+    PairExplanation,
     PairwiseDistance,
-    certify,
 )
 from likewise.norms import Norm
 from likewise.pipeline.measurement import Measurement, as_distances
@@ -53,24 +54,14 @@ def make_report(
         proved = prove_outputs(run, certificates, norm)
         caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
-        explained = {
-            name: measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
-            for name, fairness in measured.items()
-        }
-    of_d = {name for name in outputs if _is_proved_of_d(name, reference, run, certificates, norm)}
+        explained = _explained(measurement, measured, outputs, references, run)
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
-    arms = {
-        name: Arm(
-            name,
-            run.titles[name],
-            fairness,
-            run.error(name, measurement.confidence) if errors is None else errors.get(name),
-            measurement.verdict(fairness, proved.get(name) if name in of_d else None),
-            proved.get(name),
-            explained[name],
-        )
-        for name, fairness in measured.items()
-    }
+    arms = {}
+    for name, fairness in measured.items():
+        error = run.error(name, measurement.confidence) if errors is None else errors.get(name)
+        of_d = _is_proved_of_d(name, reference, run, certificates, norm)
+        verdict = measurement.verdict(fairness, proved.get(name) if of_d else None)
+        arms[name] = Arm(name, run.titles[name], fairness, error, verdict, proved.get(name), explained[name])
     return AuditReport(
         data=data,
         estimate=estimate,
@@ -83,6 +74,19 @@ def make_report(
         seconds=steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
+
+
+def _explained(
+    measurement: Measurement,
+    measured: Mapping[str, FairnessMetrics],
+    outputs: Mapping[str, PairwiseDistance],
+    references: Mapping[str, PairwiseDistance],
+    run: Run,
+) -> dict[str, tuple[PairExplanation, ...]]:
+    return {
+        name: measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
+        for name, fairness in measured.items()
+    }
 
 
 def _findings(

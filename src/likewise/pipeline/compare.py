@@ -82,7 +82,16 @@ def compare(
     references = _references(arms, reference, mixed_references=mixed_references)
     paired = {"population": population, "n_pairs": n_pairs, "ratio_bound": ratio_bound}
     measurement = Measurement(
-        nearest_share, lipschitz, tolerance, groups, "all", confidence, random_state, memory_limit, paired
+        nearest_share,
+        lipschitz,
+        tolerance,
+        groups,
+        "all",
+        confidence,
+        random_state,
+        memory_limit,
+        None,
+        paired,
     )
     first = next(iter(references.values()))
     measurement.check_groups(first.n_individuals, first.row_ids)

@@ -70,8 +70,8 @@ class Measurement:
     confidence: float = 0.95
     random_state: int | np.random.Generator | None = None
     memory_limit: float | str | None = None
-    paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
     violations: PathLike | None = None
+    paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)

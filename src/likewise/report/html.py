@@ -18,7 +18,8 @@ from likewise.report.description import (
 )
 from likewise.report.numbers import number, shown
 from likewise.report.plots import FIGURES, inline_svg
-from likewise.report.rows import PROVED_SCOPE, comparison, proved_domains, tabled_rows, unproved
+from likewise.report.proved import PROVED_SCOPE, proved_domains, tabled_rows, unproved
+from likewise.report.rows import comparison
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
+from likewise.errors import printable
+
 if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue
 
@@ -54,17 +56,6 @@ def percent_change(before: float, after: float) -> str:
         return ""
     percent = round(100 * (after - before) / abs(before))
     return f"{percent:+,}%" if percent else "0%"
-
-
-def printable(text: object) -> str:
-    r"""Write any id or file name so that it cannot steer a terminal: control characters are spelled out.
-
-    Examples
-    --------
-    >>> print(printable("Zoë\x1b[31m"))
-    Zoë\x1b[31m
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
 _LONGEST = 60

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from likewise.errors import printable
 from likewise.report.answer import Answer
 from likewise.report.description import (
     all_findings,
@@ -23,8 +24,9 @@ from likewise.report.description import (
     provenance_lines,
     reference_lines,
 )
-from likewise.report.numbers import number, printable, shown
-from likewise.report.rows import PROVED_SCOPE, comparison, proved_domains, tabled_rows, unproved
+from likewise.report.numbers import number, shown
+from likewise.report.proved import PROVED_SCOPE, proved_domains, tabled_rows, unproved
+from likewise.report.rows import comparison
 
 if TYPE_CHECKING:
     from likewise.report.records import AuditRecord

@@ -1,0 +1,128 @@
+"""The files of an audit: individuals, outputs and groups, which columns they come from, and what they were exactly."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+from numpy.typing import NDArray
+
+from likewise.cli.options import MeasureOptions, ReadOptions
+from likewise.cli.values import STANDARD_STREAM
+from likewise.fairness import GowerDistance, PairwiseDistance, top_n_distance
+from likewise.observations import ObservedMatrix
+from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.reading import OutputsFile, TextOptions, read_outputs_file, read_table
+from likewise.pipeline import AuditReport
+from likewise.report.records import FileRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What was read from files.
+
+    Parameters
+    ----------
+    source : str
+        What to call the file of the individuals.
+    individuals : ObservedMatrix or PairwiseDistance
+    outputs : mapping of str to data frame, array or PairwiseDistance
+        By arm; none where a model is to run.
+    groups : ndarray or None
+    columns : tuple of ColumnRoles
+        Of each file beside that of the observations.
+    notes : tuple of str
+        What the readers of these files noticed.
+    """
+
+    source: str
+    individuals: ObservedMatrix | PairwiseDistance
+    outputs: Mapping[str, Any]
+    groups: NDArray[Any] | None
+    columns: tuple[ColumnRoles, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(
+        cls,
+        path: Path,
+        files: Mapping[str, Path | None],
+        measuring: MeasureOptions,
+        reading: ReadOptions,
+        output_columns: Any,
+        *,
+        mixed: bool,
+    ) -> Self:
+        """Read every file that was named; as a table of numbers and categories where `mixed`."""
+        individuals, columns, notes = _mixed(path, reading) if mixed else (reading.read(path), [], [])
+        ids = individuals.row_ids
+        assert ids is not None  # files name everybody, or count them
+        outputs = {}
+        for arm, file in files.items():
+            if file is not None:
+                found = read_outputs_file(file, ids, output_columns=output_columns)
+                outputs[arm] = _as_outputs(found)
+                columns.append(found.roles)
+                notes += found.notes
+        groups = measuring.read_groups(ids, reading.id_columns)
+        columns += [] if groups is None else [groups.roles]
+        return cls(
+            "standard input" if path == STANDARD_STREAM else path.name,
+            individuals,
+            outputs,
+            None if groups is None else groups.values,
+            tuple(columns),
+            tuple(notes),
+        )
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `likewise.audit` that came from files beside that of the observations."""
+        return {"outputs": self.outputs or None, "groups": self.groups, "source": self.source}
+
+    def named_in(self, report: AuditReport, read: Mapping[str, Path | None]) -> AuditReport:
+        """Return the report with the columns of every file, the files with their checksums, and the command."""
+        assert report.provenance is not None
+        command = shlex.join(["likewise", *sys.argv[1:]]) if sys.argv[1:] else None
+        data = replace(
+            report.data,
+            columns=(*report.data.columns, *self.columns),
+            notes=(*report.data.notes, *self.notes),
+        )
+        files = tuple(
+            _recorded(role, path) for role, path in read.items() if path is not None and path.is_file()
+        )
+        return replace(report, data=data, provenance=replace(report.provenance, command=command, files=files))
+
+
+def _mixed(path: Path, reading: ReadOptions) -> tuple[PairwiseDistance, list[ColumnRoles], list[str]]:
+    """Read a table of numbers and categories; d is Gower's distance."""
+    text = TextOptions(
+        reading.separator, reading.header, reading.encoding, reading.decimal, reading.quote, reading.missing
+    )
+    table = read_table(
+        path, columns=reading.columns, id_columns=reading.id_columns, exclude=reading.exclude, text=text
+    )
+    return GowerDistance(table.frame, row_ids=table.row_ids), [table.roles], list(table.notes)
+
+
+def _as_outputs(found: OutputsFile) -> Any:
+    """Return outputs under their names, so that worst pairs can be explained by them; lists as what they are."""
+    if found.kind == "top-n":
+        return top_n_distance(found.values)
+    if len(set(found.names)) < len(found.names):
+        return found.values
+    columns = found.values.reshape(len(found.values), -1).T
+    return pl.DataFrame(dict(zip(found.names, columns, strict=True)))
+
+
+def _recorded(role: str, path: Path) -> FileRecord:
+    with path.open("rb") as stream:
+        checksum = file_digest(stream, "sha256").hexdigest()
+    named = role if role in ("observations", "groups") else "outputs"
+    return FileRecord(named, path.name, path.stat().st_size, checksum)

@@ -1,0 +1,115 @@
+"""What a command writes and prints of a report, checked before the work."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from likewise.cli.values import STANDARD_STREAM, NewPath, existing, refuse_to_overwrite
+from likewise.errors import InputError
+
+if TYPE_CHECKING:
+    from likewise.pipeline import AuditReport
+
+_WIDEST = 100
+"""Columns of a terminal up to which lines are read with ease."""
+
+
+@Parameter(name="*", group="Results")
+@dataclass(frozen=True, kw_only=True)
+class ResultOptions:
+    """Where the report goes.
+
+    Parameters
+    ----------
+    out
+        Folder for report.html, report.json and figures.
+    json
+        File for the report as JSON; - prints it, and nothing else.
+    violations
+        CSV file for every pair with D > L d, where L is --lipschitz or --fail-above.
+    details
+        Print every number, not the answer alone.
+    quiet
+        Print nothing and show no progress; with --out, --json, --violations or --fail-above, as nothing would come of the work without.
+    """
+
+    out: NewPath | None = None
+    json: NewPath | None = None
+    violations: NewPath | None = None
+    details: Annotated[bool, Parameter(negative=())] = False
+    quiet: Annotated[bool, Parameter(negative=())] = False
+
+    def check(self, read: Mapping[str, Path | None], limit: float | None, *, fails: bool) -> None:
+        """Fail before the work, not after it; where a file is not there, before anything heavy is imported.
+
+        Parameters
+        ----------
+        read : mapping of str to Path or None
+            Files to read, by what they hold.
+        limit : float or None
+            L.
+        fails : bool
+            Whether the exit code says something of fairness.
+        """
+        if self.quiet and not fails and (self.out, self.json, self.violations) == (None, None, None):
+            given = "--quiet without --out, --json, --violations or --fail-above"
+            raise InputError(given, "one of them, or no --quiet")
+        if self.violations is not None and limit is None:
+            given = f"--violations {self.violations} without a limit"
+            raise InputError(given, "--lipschitz L or --fail-above L beside it")
+        for role, path in read.items():
+            if path is not None:
+                existing(path, role if role in ("observations", "groups") else "outputs")
+        self._check_targets(read)
+
+    def _check_targets(self, read: Mapping[str, Path | None]) -> None:
+        from likewise.report.audit_report import FILES, check_report_folder
+        from likewise.writing import check_file
+
+        written = [] if self.out is None else [self.out / name for name in FILES]
+        single = {"--json": self.json, "--violations": self.violations}
+        refuse_to_overwrite(read.values(), [*written, *filter(None, single.values())])
+        if self.out is not None:
+            check_report_folder(self.out)
+        for name, path in single.items():
+            if path is not None and path != STANDARD_STREAM:
+                check_file(path)
+            if None not in (path, self.out) and path.resolve() == self.out.resolve():  # type: ignore[union-attr]
+                raise InputError(f"{name} {path} and --out {self.out}", "two different names")
+
+    def deliver(self, report: AuditReport) -> None:
+        """Write what was asked for, then print the answer, or JSON and nothing else."""
+        from likewise.writing import write_file
+
+        page = None if self.out is None else report.save(self.out)
+        if self.json == STANDARD_STREAM:
+            sys.stdout.write(report.to_json())
+            return
+        if self.json is not None:
+            write_file(self.json, report.to_json())
+        if not self.quiet:
+            self._print(report)
+            if page is not None:
+                print(f"\nReport: {page}")
+
+    def _print(self, report: AuditReport) -> None:
+        """Print the report: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
+        from rich.console import Console
+
+        from likewise.report import as_renderable
+
+        console = Console()
+        if console.is_terminal:
+            width = min(console.width, _WIDEST)
+            console.print(as_renderable(report, width, details=self.details), width=width)
+        else:
+            print(report.details() if self.details else report)
+
+
+RESULTS = ResultOptions()
