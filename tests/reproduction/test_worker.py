@@ -71,6 +71,7 @@ def leaves(features, targets):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "said"), [("fails", "Odd: this and that"), ("leaves", "SystemExit: 3")])
 def test_any_error_of_a_process_is_told(tiny, name, said):
     (tiny / "odd.py").write_text(ODD)
@@ -100,6 +101,7 @@ def with_a_child_that_lives_on(features, targets):
 """
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("name", ["while_sending", "with_a_child_that_lives_on"])
 def test_a_process_that_is_killed_at_any_moment_is_told(tiny, name):
@@ -126,6 +128,7 @@ def stays(features, targets):
 """
 
 
+@pytest.mark.slow
 @posix
 def test_a_process_that_hears_nothing_is_ended_too(tiny):
     (tiny / "stubborn.py").write_text(STUBBORN)
@@ -133,6 +136,20 @@ def test_a_process_that_hears_nothing_is_ended_too(tiny):
     with pytest.raises(ModelError, match="the other one fails"):
         run("stubborn:stays")
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.slow
+def test_an_error_in_another_process_is_the_same_error(tiny):
+    (tiny / "broken.py").write_text("def fails(features, targets):\n    raise KeyError('x')\n")
+    with pytest.raises(ModelError, match="broken:fails failed with KeyError"):
+        reproduce("4", quick=True, simulations=1, model="broken:fails", jobs=2)
+
+
+@pytest.mark.slow
+def test_the_end_of_another_process_is_told(tiny):
+    (tiny / "ending.py").write_text("import os\n\ndef ends(features, targets):\n    os._exit(9)\n")
+    with pytest.raises(MemoryLimitError, match="killed from outside"):
+        reproduce("4", quick=True, simulations=1, model="ending:ends", jobs=2)
 
 
 # --- interruptions
@@ -184,6 +201,7 @@ def test_a_process_that_is_started_hears_no_interruption_and_this_one_does_again
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == mask
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["start", "give", "take", "kill"])
 def test_an_interruption_at_any_step_leaves_no_process(monkeypatch, at):
     made = []

@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
+from likewise.errors import FileFormatError, InputError
 from likewise.fairness import ObservedDistance
 from likewise.inference import nearest_neighbor_outputs
 from likewise.observations import ObservedMatrix
 from likewise.plain import json_tree
 from likewise.report.json_document import versions
 from likewise.report.plots import to_bytes
-from likewise.reproduction import EXPERIMENTS, Reproduction, Settings, movielens
+from likewise.reproduction import EXPERIMENTS, Reproduction, Settings, movielens, reproduce
 from likewise.reproduction.arms import resolve_arm
 from likewise.reproduction.figures import all_figures
 from likewise.reproduction.formats import as_markdown
+from likewise.reproduction.movielens import COUNTS, find_ratings, read_movielens
 from likewise.reproduction.results import ON_INPUT, ON_OBSERVED
 from likewise.reproduction.units import units_of
 
@@ -70,3 +72,37 @@ def test_table_and_figure_name_both_references(found):
     assert drawing.name == "ratios-2"
     assert to_bytes(drawing.paint, drawing.name, "png", drawing.size).startswith(b"\x89PNG")
     assert "d on each arm" in to_bytes(drawing.paint, drawing.name, "svg", drawing.size).decode()
+
+
+# --- the file
+
+
+def test_ratings_that_are_not_there(monkeypatch, tmp_path):
+    monkeypatch.delenv("LIKEWISE_DATA", raising=False)
+    with pytest.raises(InputError, match="choose experiments 1,3,4"):
+        reproduce("2")
+    with pytest.raises(InputError, match=r"no file .*ratings\.dat"):
+        find_ratings(tmp_path)
+    monkeypatch.setenv("LIKEWISE_DATA", str(tmp_path))
+    (tmp_path / "ml-1m").mkdir()
+    (tmp_path / "ml-1m" / "ratings.dat").write_text("1::1::5\n")
+    assert find_ratings() == tmp_path / "ml-1m" / "ratings.dat"
+
+
+@pytest.mark.parametrize("content", ["1::1::5\n2::1::3\n", "", "hello\n", "1::1::7\n", "9999::1::3\n"])
+def test_a_file_that_is_not_movielens(tmp_path, content):
+    file = tmp_path / "ratings.dat"
+    file.write_text(content)
+    with pytest.raises(FileFormatError, match="expected MovieLens 1M: 1,000,209 ratings of 6,040 users"):
+        reproduce("2", ratings=file)
+
+
+def test_counts_of_movielens_add_up():
+    assert sum(COUNTS.values()) == 1_000_209
+
+
+@pytest.mark.data
+def test_movielens_is_recognised(data_folder):
+    observed = read_movielens(find_ratings(data_folder), EXPERIMENTS["2"])
+    assert observed.shape == (6040, 3952)
+    assert set(observed.scaled("unit").values.data.round(9)) == {0.2, 0.4, 0.6, 0.8, 1.0}

@@ -57,6 +57,7 @@ def is_gone(group):
     return False
 
 
+@pytest.mark.slow
 def test_killed_runs_end_with_the_same_tables_whatever_the_jobs(driver, tmp_path):
     chance, folder = random.Random(0), tmp_path / "killed"
     for jobs in (1, 1, 2):
@@ -72,6 +73,7 @@ def test_killed_runs_end_with_the_same_tables_whatever_the_jobs(driver, tmp_path
     assert tables(folder) == tables(tmp_path / "undisturbed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("later", [0, 0.005, 0.02])
 def test_an_interrupted_run_leaves_no_process(driver, tmp_path, later):
     process = start(driver, tmp_path / "out", jobs=2, simulations=200)

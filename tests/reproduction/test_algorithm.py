@@ -1,13 +1,17 @@
-"""The paper's net in a run, where PyTorch is installed."""
+"""The algorithm of a run: the paper's net where PyTorch is installed, and models by name."""
+
+import importlib.util
+import sys
 
 import numpy as np
 import pytest
 
+from likewise.errors import MissingDependencyError, ModelError
 from likewise.reproduction import reproduce
 from likewise.reproduction.algorithm import resolve_algorithm
 from likewise.reproduction.formats import as_markdown
 
-pytest.importorskip("torch")
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch")
 
 
 @pytest.fixture
@@ -19,6 +23,7 @@ def few_steps(monkeypatch):
     monkeypatch.setattr(dense_net, "NetSettings", lambda **options: settings(n_steps=200, **options))
 
 
+@needs_torch
 @pytest.mark.usefixtures("tiny", "few_steps")
 def test_no_pair_exceeds_a_bound_with_k1_of_the_trained_net():
     found = reproduce("tiny", simulations=1, arms="h,f-released")
@@ -35,6 +40,7 @@ def test_no_pair_exceeds_a_bound_with_k1_of_the_trained_net():
     assert all(0 < float(check["closest"]) < 1 for check in checks)
 
 
+@needs_torch
 @pytest.mark.usefixtures("tiny", "few_steps")
 def test_the_same_seed_gives_the_same_tables():
     first, second = (as_markdown(reproduce("tiny", simulations=1, arms="h")) for _ in range(2))
@@ -42,6 +48,7 @@ def test_the_same_seed_gives_the_same_tables():
 
 
 @pytest.mark.usefixtures("few_steps")
+@needs_torch
 def test_equal_people_get_equal_outputs():
     """So that pairs at distance 0 have ratio 0, as individuals with no observation do."""
     from scipy import sparse
@@ -51,3 +58,31 @@ def test_equal_people_get_equal_outputs():
     targets = sparse.csr_array(np.random.default_rng(1).uniform(-1, 1, (12, 10)))
     outputs = resolve_algorithm("dnn")(features, targets, 0).outputs
     np.testing.assert_array_equal(outputs[3], outputs[7])
+
+
+def test_torch_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match="pip install"):
+        reproduce("1")
+
+
+def test_a_model_that_fails_or_puts_out_something_else_is_named(tiny):
+    (tiny / "broken.py").write_text(
+        "import numpy as np\n"
+        "def fails(features, targets):\n    raise KeyError('x')\n"
+        "def small(features, targets):\n    return np.zeros((features.shape[0], 2))\n"
+        "def nan(features, targets):\n    return np.full(features.shape, np.nan)\n"
+        "nothing = 3\n"
+    )
+    for name, message in (
+        ("fails", "KeyError"),
+        ("small", "outputs of shape"),
+        ("nan", "NaN|finite"),
+        ("nothing", "int"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            reproduce("tiny", model=f"broken:{name}", simulations=1)
+
+
+def test_resolving_needs_no_run():
+    assert resolve_algorithm("knn")
