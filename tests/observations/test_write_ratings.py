@@ -18,3 +18,10 @@ def test_observations_come_back(tmp_path_factory, numbers, named):
     found = read_ratings(file)
     assert found.row_ids.tolist() == observed.row_ids.tolist()
     assert (found.values != observed.values).nnz == 0
+
+
+def test_no_id_is_run_by_a_spreadsheet(tmp_path):
+    ids = ["=1+1", "@sum", "-3", "+7 sins", "ann"]
+    write_ratings(tmp_path / "r.csv", ObservedMatrix([[5.0], [4.0], [3.0], [2.0], [1.0]], row_ids=ids))
+    lines = (tmp_path / "r.csv").read_text().splitlines()[1:]
+    assert [line.partition(",")[0] for line in lines] == ["'=1+1", "'@sum", "-3", "'+7 sins", "ann"]

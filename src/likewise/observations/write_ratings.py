@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from likewise.observations.observed_matrix import ObservedMatrix
-from likewise.writing import PathLike, write_file
+from likewise.writing import PathLike, spreadsheet_safe, write_file
 
 
 def write_ratings(path: PathLike, observed: ObservedMatrix) -> None:
@@ -18,7 +18,8 @@ def write_ratings(path: PathLike, observed: ObservedMatrix) -> None:
     path : path-like
         An existing file is replaced.
     observed : ObservedMatrix
-        Ids are written as text. Individuals and features without an observation, and the value range, are not in such a file.
+        Ids are written as text; before one that a spreadsheet would run as a formula, such as ``=1+1``, stands an apostrophe. Individuals and
+        features without an observation, and the value range, are not in such a file.
 
     Raises
     ------
@@ -50,4 +51,4 @@ def write_ratings(path: PathLike, observed: ObservedMatrix) -> None:
 
 
 def _plain(ids: NDArray[Any]) -> list[Any]:
-    return [str(name) for name in ids.tolist()] if ids.dtype == object else ids.tolist()
+    return [spreadsheet_safe(str(name)) for name in ids.tolist()] if ids.dtype == object else ids.tolist()

@@ -51,8 +51,13 @@ def test_an_index_before_the_ids_of_outputs_is_refused_with_the_option_that_sett
         read_outputs_file(file, [3, 5, 7])
     with pytest.raises(FileFormatError, match=r"which is how an index is written, as an output .*exclude=0"):
         read_outputs_file(file, [3, 5, 7], id_columns="applicant")
-    for settled in ({"exclude": 0}, {"output_columns": "score"}):
-        read = read_outputs_file(file, [7, 3, 5], id_columns="applicant", **settled)
+    settling = [
+        {"exclude": 0},
+        {"id_columns": "applicant", "exclude": 0},
+        {"id_columns": "applicant", "output_columns": "score"},
+    ]
+    for settled in settling:
+        read = read_outputs_file(file, [7, 3, 5], **settled)
         assert read.values.tolist() == [0.5, 0.8, 0.3]
         assert (
             read.roles.sentence()

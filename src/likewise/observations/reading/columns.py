@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Self
 
-from likewise.errors import FileFormatError, ObservationError, option
+from likewise.errors import FileFormatError, option
 from likewise.observations.column_names import KNOWN, TIME, is_count, is_id, plain_name
 from likewise.observations.reading.text import shortened
 
@@ -41,7 +41,6 @@ _EXAMPLES = {
     "rating": "rating, score or stars",
 }
 
-_ROLES_NAMED = "user, item, rating"
 _FEWEST_COUNTED = 5
 """From how many rows on a column 0, 1, 2... is taken for a count of the rows: of three people, three values may happen to be in order."""
 
@@ -180,7 +179,11 @@ def listing(names: Sequence[object]) -> str:
 
 
 def find_ids(
-    names: Sequence[str] | None, columns: Sequence[Column] | None, width: int, file: str
+    names: Sequence[str] | None,
+    columns: Sequence[Column] | None,
+    width: int,
+    file: str,
+    left_out: Collection[int] = (),
 ) -> list[int]:
     """Return the positions of what names the individuals in a table of outputs or groups.
 
@@ -190,6 +193,8 @@ def find_ids(
         See `find_roles`.
     columns : sequence of str or int, optional
         As the caller said; by default the one column that is called like an id, or else the first.
+    left_out : collection of int
+        Positions of columns that are no ids.
 
     Raises
     ------
@@ -198,16 +203,17 @@ def find_ids(
     """
     if columns is not None:
         return [position_of(column, names, width, file) for column in columns]
+    places = [place for place in range(width) if place not in left_out] or [0]
     if names is None:
-        return [0]
-    called = [i for i, name in enumerate(names) if is_id(name)]
-    first = called[0] if called and 0 not in called else 0
-    if is_count(names[0]) and width > 2:
-        meant = names[called[0] if called else 1]
+        return places[:1]
+    called = [place for place in places if is_id(names[place])]
+    first = called[0] if called and places[0] not in called else places[0]
+    if is_count(names[places[0]]) and len(places) > 2:
+        meant = names[called[0] if called else places[1]]
         raise FileFormatError(
-            f"{_named(names[0])} first in {file}, beside {listing(names[1:])}",
+            f"{_named(names[places[0]])} first in {file}, beside {listing([names[place] for place in places[1:]])}",
             "a column that names the individuals",
-            f"give {option('id_columns', repr(meant))}, or {option('id_columns', '0')} for the first",
+            f"give {option('id_columns', repr(meant))}, or {option('id_columns', '0')} for the first, or write the file without an index",
         )
     return [first]
 
@@ -269,12 +275,3 @@ def _counts_rows(values: pl.Series) -> bool:
         return False
     first = values[0]
     return first in (0, 1) and bool((values.diff().drop_nulls() == 1).all())
-
-
-def refuse_repeats(ids: Collection[object], file: str) -> None:
-    """Raise where individuals of a table share an id."""
-    seen: set[object] = set()
-    for name in ids:
-        if name in seen:
-            raise ObservationError(f"id {shortened(repr(name))} twice in {file}", "distinct ids")
-        seen.add(name)

@@ -198,8 +198,9 @@ def _of_arrays(file: ArrayFile, wanted: Sequence[Any]) -> OutputsFile:
 
 def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFile:
     """Read a row for each individual."""
-    ids = find_ids(file.header, ask.ids, file.width, file.name)
-    outputs = _output_columns(file, ask, ids)
+    left_out = [position_of(column, file.header, file.width, file.name) for column in ask.exclude or ()]
+    ids = find_ids(file.header, ask.ids, file.width, file.name, left_out)
+    outputs = _output_columns(file, ask, ids, left_out)
     labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
     lists = take_lists(file, ids, outputs, ask.kind)
     taken, notes = (lists, [note_on_lists(len(outputs))]) if lists else _numbers(file, ids, outputs)
@@ -223,12 +224,9 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
     return OutputsFile(values, roles, labels, "numbers", (*taken.notes, *notes))
 
 
-def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int]) -> list[int]:
+def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int], left_out: Sequence[int]) -> list[int]:
     """Return the positions of the outputs, as the caller said or all that are nothing else."""
-    said, left_out = (
-        [position_of(column, file.header, file.width, file.name) for column in given or ()]
-        for given in (ask.outputs, ask.exclude)
-    )
+    said = [position_of(column, file.header, file.width, file.name) for column in ask.outputs or ()]
     others = [position for position in range(file.width) if position not in (*ids, *left_out)]
     outputs = said or others
     if not outputs:
