@@ -19,6 +19,7 @@ MOST_FILES = 3
 KINDS = {
     "A threshold rule": "likewise.thresholds",
     "A shrinker": "likewise.shrinkers",
+    "A distance": "likewise.distances",
     "An estimator": "likewise.estimators",
     "A metric over pairs": "likewise.pair_metrics",
     "A file format": "likewise.formats",
