@@ -24,6 +24,7 @@ from likewise.fairness.distances.outputs import (
     top_n_distance,
     total_variation_distance,
 )
+from likewise.fairness.distances.registry import DISTANCES, distance_by_name, register_distance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
 from likewise.fairness.exact.measure import measure_arms, measure_fairness
 from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
@@ -53,6 +54,7 @@ from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
 from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
 
 __all__ = [
+    "DISTANCES",
     "ActivityCheck",
     "AffineCertificate",
     "AnyMetricValue",
@@ -96,6 +98,7 @@ __all__ = [
     "certify_on_truth",
     "compose",
     "consistency",
+    "distance_by_name",
     "explain_pair",
     "feature_distance",
     "held_out_error",
@@ -111,6 +114,7 @@ __all__ = [
     "paired_differences",
     "projected_distance",
     "rank_biased_distance",
+    "register_distance",
     "register_pair_metric",
     "strongest_verdict",
     "top_items",

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from likewise.errors import ActivityWarning, InputError, unknown_name
 from likewise.fairness import (
     CoObservedDistance,
-    ObservedDistance,
     PairwiseDistance,
     RowDistance,
     activity_check,
+    distance_by_name,
 )
+from likewise.fairness.distances.registry import is_added
 from likewise.inference import NearestNeighborModel
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
@@ -29,7 +30,8 @@ from likewise.pipeline.run import Run
 from likewise.report.records import Arm, ReferenceSummary
 
 ReferenceKind = Literal["observed", "co-observed", "estimate"]
-ReferenceChoice = ReferenceKind | PairwiseDistance
+ReferenceChoice = ReferenceKind | str | PairwiseDistance
+"""A name, also one that was registered by `likewise.fairness.register_distance`, or a distance."""
 
 _TWO_REFERENCES = (
     "d is taken from the observed data in the arm without pre-processing, and from the estimate in the arm with it. This is the "
@@ -69,9 +71,11 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
         raise InputError(
             f"reference {reference!r} without observations", "a distance between the individuals"
         )
-    kind = CoObservedDistance if reference == "co-observed" else ObservedDistance
-    references: dict[str, PairwiseDistance] = dict.fromkeys(
-        run.outputs, kind(run.training, norm, working_range=run.working_range)
+    if is_added(reference):
+        return dict.fromkeys(run.outputs, distance_by_name(reference, run.training))
+    kind = "co-observed" if reference == "co-observed" else "observed"
+    references = dict.fromkeys(
+        run.outputs, distance_by_name(kind, run.training, norm=norm, working_range=run.working_range)
     )
     if reference == "estimate":
         if run.estimate is None or "with" not in run.outputs:
@@ -86,8 +90,9 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
 
 def check_reference(reference: ReferenceChoice) -> None:
     """Raise InputError if a reference is neither a distance nor a known name."""
-    if not isinstance(reference, PairwiseDistance) and reference not in get_args(ReferenceKind):
-        raise InputError(*unknown_name("reference", reference, get_args(ReferenceKind)))
+    known = get_args(ReferenceKind)
+    if not (isinstance(reference, PairwiseDistance) or reference in known or is_added(reference)):
+        raise InputError(*unknown_name("reference", reference, known))
 
 
 def summarise_reference(
