@@ -220,6 +220,12 @@ def test_every_library_that_is_imported_is_declared():
     assert failing(lambda path: {module.partition(".")[0] for module in imports(path)} - known) == {}
 
 
+def test_every_path_that_ci_names_is_there():
+    named = re.findall(r"\btests(?:/[\w.]+)*", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert len(named) > 1
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def loaded_by(code: str) -> set[str]:
     """Return the modules that some code loads, in a process of its own."""
     ran = subprocess.run(

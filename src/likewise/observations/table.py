@@ -14,7 +14,7 @@ from likewise.errors import ObservationError, ShapeError, option, unknown_name
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array, counted_ids, factorize
 
-Values: TypeAlias = sparse.csr_array[Any, tuple[int, int]]
+Values: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"
 
 
 _DENSE = 0.5
