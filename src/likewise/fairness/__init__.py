@@ -51,7 +51,7 @@ from likewise.fairness.search.explanation import (
     explain_pair,
 )
 from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
-from likewise.fairness.verdict import Verdict, judge_certificate, judge_maximum, judge_rate, strongest_verdict
+from likewise.fairness.verdicts import Verdict, judge_certificate, judge_rate, strongest_verdict, verdict
 
 __all__ = [
     "DISTANCES",
@@ -103,7 +103,6 @@ __all__ = [
     "feature_distance",
     "held_out_error",
     "judge_certificate",
-    "judge_maximum",
     "judge_rate",
     "mahalanobis_distance",
     "measure_arms",
@@ -120,5 +119,6 @@ __all__ = [
     "top_items",
     "top_n_distance",
     "total_variation_distance",
+    "verdict",
     "worst_pairs",
 ]

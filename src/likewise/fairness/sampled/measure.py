@@ -23,7 +23,7 @@ from likewise.fairness.options import check_options, checked_bins, individual_id
 from likewise.fairness.sampled.pair_sample import Plan, draw
 from likewise.fairness.sampled.sampled_metrics import MOST_GROUPS_APART, PairSample
 from likewise.fairness.sampled.sampling import POPULATION, Bounds, distance_bound
-from likewise.fairness.verdict import Verdict, check_tolerance, judge_rate, strongest_verdict
+from likewise.fairness.verdicts import Verdict, check_tolerance, judge_rate, strongest_verdict
 from likewise.observations.index_alignment import check_order
 from likewise.progress import Progress
 from likewise.randomness import generator_of

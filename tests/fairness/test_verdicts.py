@@ -2,13 +2,23 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
-from likewise.fairness import AffineCertificate, Certificate, ExactValue, SampledValue, Unavailable
-from likewise.fairness.verdict import judge_certificate, judge_maximum, judge_rate, strongest_verdict
+from likewise.fairness import (
+    AffineCertificate,
+    Certificate,
+    ExactValue,
+    RowDistance,
+    SampledValue,
+    Unavailable,
+    measure_fairness,
+    measure_sampled,
+)
+from likewise.fairness.verdicts import judge_certificate, judge_rate, strongest_verdict, verdict
 
 
 def sampled(value, low, high):
@@ -38,33 +48,60 @@ def certificate(value, assumptions=()):
     ],
 )
 def test_what_a_rate_shows(rate, tolerance, status, confidence):
-    verdict = judge_rate(rate, 1.5, tolerance=tolerance)
-    assert (verdict.status, verdict.confidence, verdict.tolerance) == (status, confidence, tolerance)
+    found = judge_rate(rate, 1.5, tolerance=tolerance)
+    assert (found.status, found.confidence, found.tolerance) == (status, confidence, tolerance)
 
 
-@pytest.mark.parametrize(
-    ("largest", "status"),
-    [
-        (ExactValue(1.5, 10), "holds"),
-        (ExactValue(1.6, 10), "violated"),
-        (ExactValue(math.inf, 10), "violated"),
-        (ExactValue(math.nan, 0), "inconclusive"),
-        (SampledValue(1.4, 1.4, math.inf, 0.95, "all", "largest", 10), "inconclusive"),
-        (SampledValue(1.6, 1.6, math.inf, 0.95, "all", "largest", 10), "violated"),
-    ],
-)
-def test_what_a_maximum_shows(largest, status):
-    assert judge_maximum(largest, 1.5).status == status
+def audited(**options):
+    # d: 1, 4, 3; D: 0.5, 2, 1.5: the largest ratio is 0.5.
+    return measure_fairness([0.0, 0.5, 2.0], RowDistance([0.0, 1.0, 4.0]), **options)
+
+
+def test_what_is_proved_is_asked_before_what_was_measured():
+    assert verdict(audited(), 0.5).reason == "the largest ratio is 0.5"
+    assert verdict(audited(), 0.49).status == "violated"
+    by_proof = verdict(audited(), 0.6, certificate=certificate(0.6))
+    assert by_proof.reason.startswith("proved: K* = 0.6")
+    assert by_proof.population == str(certificate(0.6).domain)
+    loose = verdict(audited(), 0.6, certificate=certificate(0.7))
+    assert (loose.status, loose.reason) == ("holds", "the largest ratio is 0.5")
+    nothing = verdict(audited(), 0.6, certificate=Unavailable("K1", "trees jump"))
+    assert nothing.reason == "the largest ratio is 0.5"
+
+
+def test_a_violation_that_was_seen_is_not_overruled():
+    found = verdict(audited(), 0.4, certificate=certificate(0.1))
+    assert found.status == "violated"
+    assert "against proved: K* = 0.1" in found.reason
+
+
+def test_a_share_that_may_violate_is_judged_by_the_rate():
+    found = audited(lipschitz=0.4)  # all three pairs violate
+    assert verdict(found, 0.4, 0.9).status == "violated"
+    assert verdict(found, 0.4, 0.9, certificate(0.4)).status == "holds"
+    with pytest.raises(InputError, match="not held against it"):
+        verdict(found, 0.3, 0.5)
+
+
+def test_drawn_pairs_keep_their_own_verdict():
+    rng = np.random.default_rng(0)
+    people = rng.standard_normal((200, 2))
+    drawn = measure_sampled(
+        people @ [0.5, 0.1], RowDistance(people), lipschitz=0.6, tolerance=0.05, n_pairs=500, random_state=0
+    )
+    assert verdict(drawn, 0.6, 0.05) is drawn.verdict
+    with pytest.raises(InputError, match="measure them with the same lipschitz"):
+        verdict(drawn, 0.7)
 
 
 def test_a_certificate_proves_and_never_refutes():
     assert judge_certificate(certificate(1.5), 1.5).status == "holds"
     assert judge_certificate(certificate(1.6), 1.5).status == "inconclusive"
     assert judge_certificate(Unavailable("K1", "trees jump"), 1.5).status == "inconclusive"
-    verdict = judge_certificate(certificate(1.0, ("the vendor's word",)), 1.5)
-    assert verdict.confidence is None
-    assert "given the vendor's word" in verdict.reason
-    assert verdict.population == str(certificate(1.0).domain)
+    found = judge_certificate(certificate(1.0, ("the vendor's word",)), 1.5)
+    assert found.confidence is None
+    assert "given the vendor's word" in found.reason
+    assert found.population == str(certificate(1.0).domain)
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.99))
@@ -89,9 +126,9 @@ def test_a_proved_line_needs_slack(slope, offset, confidence, slack, status):
     line = AffineCertificate(
         name="A", slope=slope, offset=offset, confidence=confidence, from_norm="l2", to_norm="l2"
     )
-    verdict = judge_certificate(line, 1.5, slack=slack)
-    assert (verdict.status, verdict.slack) == (status, slack)
-    assert verdict.confidence == (0.9 if confidence == 0.9 else None)
+    found = judge_certificate(line, 1.5, slack=slack)
+    assert (found.status, found.slack) == (status, slack)
+    assert found.confidence == (0.9 if confidence == 0.9 else None)
 
 
 def test_the_strongest_of_several():
@@ -107,19 +144,18 @@ def test_the_strongest_of_several():
 
 
 def test_it_reads_as_a_sentence():
-    verdict = judge_rate(sampled(0.01, 0.001, 0.05), 1.5, tolerance=0.05, slack=0.1)
-    assert str(verdict) == (
+    found = judge_rate(sampled(0.01, 0.001, 0.05), 1.5, tolerance=0.05, slack=0.1)
+    assert str(found) == (
         "D <= 1.5 d + 0.1 for all pairs of this data set but a share of 0.05: holds "
         "(a share of at most 0.05 violates by Clopper-Pearson on 100 pairs; confidence 0.95)"
     )
-    assert verdict.to_dict()["status"] == "holds"
+    assert found.to_dict()["status"] == "holds"
 
 
 @pytest.mark.parametrize("limit", [0, -1.0, math.inf, math.nan])
 def test_a_limit_that_is_none_is_refused(limit):
     for judge, evidence in (
         (judge_rate, ExactValue(0.0, 1)),
-        (judge_maximum, ExactValue(0.0, 1)),
         (judge_certificate, certificate(1.0)),
     ):
         with pytest.raises(InputError, match="L="):

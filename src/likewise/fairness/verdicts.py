@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf, isnan
 from typing import Any, Literal
 
 from likewise.certificates import AffineCertificate, Certificate, Unavailable
 from likewise.errors import InputError, option
+from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue, SampledValue
 from likewise.fairness.sampled.sampling import DATA_SET
 
@@ -117,41 +118,6 @@ def _judge_sampled_rate(rate: SampledValue, limit: float, tolerance: float, slac
     return verdict("inconclusive", None, f"a share from {rate.low:.4g} to {rate.high:.4g} violates {by}")
 
 
-def judge_maximum(max_ratio: MetricValue, limit: float, *, population: str = DATA_SET) -> Verdict:
-    """Judge by the largest ratio D / d; no violating pair is tolerated.
-
-    Parameters
-    ----------
-    max_ratio : ExactValue or SampledValue
-        The largest ratio of a sample can only show a violation.
-    limit : float
-        L > 0.
-    population : str
-        Of which pairs an exact maximum speaks.
-
-    Returns
-    -------
-    Verdict
-
-    Raises
-    ------
-    InputError
-        A limit that is not above 0.
-
-    Examples
-    --------
-    >>> print(judge_maximum(ExactValue(1.2, 4950), 1.5))
-    D <= 1.5 d for all pairs of this data set: holds (the largest ratio is 1.2)
-    """
-    check_limit(limit)
-    if isinstance(max_ratio, ExactValue):
-        status = _exact_status(max_ratio.value, limit)
-        return Verdict(status, limit, 0.0, None, population, f"the largest ratio is {max_ratio.value:.4g}")
-    status = "violated" if max_ratio.value > limit else "inconclusive"
-    seen = f"the largest ratio of {max_ratio.n_pairs:,} pairs drawn is {max_ratio.value:.4g}"
-    return Verdict(status, limit, 0.0, None, max_ratio.population, seen)
-
-
 def judge_certificate(
     certificate: Certificate | AffineCertificate | Unavailable, limit: float, *, slack: float = 0.0
 ) -> Verdict:
@@ -224,7 +190,7 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
     Examples
     --------
     >>> unsure = judge_certificate(Unavailable("K1", "trees jump"), 2.0)
-    >>> strongest_verdict(unsure, judge_maximum(ExactValue(1.2, 4950), 2.0)).status
+    >>> strongest_verdict(unsure, judge_rate(ExactValue(0.0, 4950), 2.0)).status
     'holds'
     """
     if not verdicts:
@@ -241,6 +207,77 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
         hint = "compare the norms, units and assumptions of the proof with the distances"
         raise InputError(given, "verdicts that do not contradict each other", hint)
     return next((verdict for verdict in verdicts if verdict.status != "inconclusive"), verdicts[0])
+
+
+def verdict(
+    metrics: FairnessMetrics,
+    lipschitz: float,
+    tolerance: float = 0.0,
+    certificate: Certificate | AffineCertificate | Unavailable | None = None,
+) -> Verdict:
+    """Judge ``D <= L d`` by all there is: what is proved is asked first, then what was measured.
+
+    A proof speaks of pairs that were never seen as well, so it comes first; but a violation that was seen is never overruled.
+
+    Parameters
+    ----------
+    metrics : FairnessMetrics
+        Measured with ``lipschitz=L``, or exactly with any L where no violation is tolerated.
+    lipschitz : float
+        L > 0.
+    tolerance : float, default 0
+        Share of the pairs that may violate, in [0, 1).
+    certificate : Certificate, AffineCertificate or Unavailable, optional
+        Of this D against this d.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    InputError
+        L or the tolerance out of its range, or pairs that were not held against L.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance, measure_fairness
+    >>> found = measure_fairness([0.0, 0.5, 1.0], RowDistance([0.0, 1.0, 4.0]))
+    >>> print(verdict(found, 0.5))
+    D <= 0.5 d for all pairs of this data set: holds (the largest ratio is 0.5)
+    >>> verdict(found, 0.4).status
+    'violated'
+    """
+    check_limit(lipschitz)
+    check_tolerance(tolerance)
+    measured = _measured_verdict(metrics, lipschitz, tolerance)
+    if certificate is None:
+        return measured
+    proved = judge_certificate(certificate, lipschitz)
+    if proved.status != "holds":
+        return measured
+    if measured.status == "violated" and measured.confidence is None and not tolerance:
+        reason = f"{measured.reason}, against {proved.reason}: compare norms, units and assumptions"
+        return replace(measured, reason=reason)
+    return proved
+
+
+def _measured_verdict(metrics: FairnessMetrics, lipschitz: float, tolerance: float) -> Verdict:
+    """Judge by the rate of violations, or by the largest ratio where it is exact and none is tolerated."""
+    own = getattr(
+        metrics, "verdict", None
+    )  # of drawn pairs: each end of the rate alone may use the whole error
+    if own is not None and (own.limit, own.tolerance, own.slack) == (lipschitz, tolerance, 0.0):
+        judged: Verdict = own
+        return judged
+    violations, largest = metrics.violations, metrics.max_ratio
+    if violations is not None and (violations.lipschitz, violations.slack) == (lipschitz, 0.0):
+        return judge_rate(violations.rate, lipschitz, tolerance=tolerance)
+    if tolerance or not isinstance(largest, ExactValue):
+        given = f"{option('lipschitz', repr(lipschitz))} and pairs that were not held against it"
+        raise InputError(given, "metrics of pairs that were", "measure them with the same lipschitz")
+    status, reason = _exact_status(largest.value, lipschitz), f"the largest ratio is {largest.value:.4g}"
+    return Verdict(status, lipschitz, 0.0, None, DATA_SET, reason)
 
 
 def _exact_status(value: float, allowed: float) -> Status:
