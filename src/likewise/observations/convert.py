@@ -90,7 +90,7 @@ def _from_compressed(values: Any) -> Values:
     rows = checked.tocsr()
     index = index_type(max(rows.shape[1], rows.nnz))
     parts = (rows.data.astype(float_type(rows.dtype)), rows.indices.astype(index), rows.indptr.astype(index))
-    matrix = Values(parts, shape=rows.shape)
+    matrix: Values = sparse.csr_array(parts, shape=rows.shape)
     return matrix if matrix.has_canonical_format else _from_coordinates(matrix)
 
 
@@ -139,4 +139,4 @@ def _from_dense(array: NDArray[np.floating]) -> Values:
     indptr = np.concatenate(([0], np.cumsum(observed.sum(axis=1))))
     kind = index_type(max(array.shape[1], int(indptr[-1])))
     indices = np.nonzero(observed)[1].astype(kind)
-    return Values((array[observed], indices, indptr.astype(kind)), shape=array.shape)
+    return sparse.csr_array((array[observed], indices, indptr.astype(kind)), shape=array.shape)

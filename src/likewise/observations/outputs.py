@@ -64,8 +64,18 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
 
 
 def dense(matrix: Any) -> NDArray[Any]:
-    """Return a matrix with the zeros that a sparse one does not store, if they fit into memory."""
-    return _filled(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+    """Return a matrix as an array: a tensor without its gradient, a sparse matrix with the zeros that it does not store, if they fit.
+
+    Raises
+    ------
+    MemoryLimitError
+        A sparse matrix whose zeros would not fit.
+    """
+    if sparse.issparse(matrix):
+        return _filled(matrix)
+    if hasattr(matrix, "detach") and hasattr(matrix, "cpu"):  # a tensor of PyTorch, perhaps on another device
+        matrix = matrix.detach().cpu()
+    return np.asarray(matrix)
 
 
 def _filled(matrix: Any) -> NDArray[Any]:
@@ -81,7 +91,7 @@ def _as_floats(outputs: Any, source: str) -> Floats:
         if array.dtype.kind in "USmMc":
             raise TypeError(f"values of type {array.dtype}")
         return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ModelError(
             f"{source} gave outputs that are not numbers ({error})", "an array of numbers"
         ) from error
