@@ -13,9 +13,10 @@ from likewise.cli.doctor import doctor
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
+from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
 
-COMMANDS = (audit, estimate, frontier, reproduce, demo, doctor)
+COMMANDS = (audit, estimate, frontier, repair, reproduce, demo, doctor)
 
 app = App(
     name="likewise",

@@ -1,0 +1,140 @@
+"""Outputs made fair from the command line: D <= L d for everybody in the file, at the least change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from likewise.cli.options import READING, MeasureOptions, ReadOptions
+from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
+from likewise.progress import StepBars
+
+if TYPE_CHECKING:
+    from likewise.fairness import PairwiseDistance
+    from likewise.fairness.repair import Repair
+    from likewise.observations import ObservedMatrix
+
+_TABLES = (".csv", ".parquet")
+
+
+def repair(
+    individuals: OldPath,
+    /,
+    *,
+    outputs: OldPath,
+    lipschitz: Number,
+    out: NewPath,
+    objective: Literal["largest-change", "least-squares"] = "largest-change",
+    norm: Literal["l1", "l2"] = "l1",
+    reference: Literal["observed", "gower"] = "observed",
+    output_columns: Columns = None,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+    reading: ReadOptions = READING,
+) -> None:
+    """Change outputs as little as possible so that D <= L d holds for every pair, and write them.
+
+    Parameters
+    ----------
+    individuals
+        File of individuals, as audit reads it: d is measured between its rows.
+    outputs
+        File of outputs to repair: a row of numbers for each individual.
+    lipschitz
+        L: how far apart outputs may be for each unit of distance between individuals.
+    out
+        File to write, .csv or .parquet: the id, the repaired outputs under their names, and by how much each individual's changed.
+    objective
+        What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes (up to a few
+        thousand individuals).
+    norm
+        Of the distance between individuals.
+    reference
+        observed, missing entries filled with the middle of their range; or gower, for tables of numbers and categories without missing values.
+    output_columns
+        Columns of the outputs file that are outputs, separated by commas; by default all but the id.
+    quiet
+        Print nothing but errors and warnings.
+    """
+    from likewise.errors import FileFormatError
+
+    if out.suffix.lower() not in _TABLES:
+        raise FileFormatError(f"--out {out}", "a name that ends in .csv or .parquet")
+    existing(individuals)
+    existing(outputs, "outputs")
+    refuse_to_overwrite([individuals, outputs], [out])
+    from likewise.cli.inputs import Inputs
+    from likewise.fairness.repair import repair as repaired
+    from likewise.writing import check_file
+
+    check_file(out)
+    with StepBars(quiet=quiet) as progress:
+        progress("read the files", 0, 1)
+        read = Inputs.read(
+            individuals,
+            {"outputs": outputs},
+            MeasureOptions(),
+            reading,
+            output_columns,
+            mixed=reference == "gower",
+        )
+        given, names = _numbers(read.outputs["outputs"])
+        found = repaired(
+            given,
+            _distance(read.individuals, norm),
+            lipschitz=lipschitz,  # type: ignore[arg-type]  # None, which the command line cannot give, is refused there
+            objective=objective,
+            progress=lambda done, total: progress("compare individuals", done, total),
+        )
+    _write(found, read.individuals.row_ids, names, out)
+    if not quiet:
+        _tell(read, found, out)
+
+
+def _distance(individuals: ObservedMatrix | PairwiseDistance, norm: Literal["l1", "l2"]) -> PairwiseDistance:
+    from likewise.fairness import ObservedDistance, PairwiseDistance
+
+    return individuals if isinstance(individuals, PairwiseDistance) else ObservedDistance(individuals, norm)
+
+
+def _numbers(outputs: Any) -> tuple[Any, list[str]]:
+    """Return outputs as numbers, with a name for each column; lists of items have no repair."""
+    import polars as pl
+
+    from likewise.errors import FileFormatError
+    from likewise.fairness import PairwiseDistance
+
+    if isinstance(outputs, PairwiseDistance):
+        raise FileFormatError(
+            "lists of items as outputs",
+            "numbers, which can be moved a little",
+            "repair the scores behind the lists",
+        )
+    if isinstance(outputs, pl.DataFrame):
+        values = outputs.to_numpy()
+        return (values[:, 0] if values.shape[1] == 1 else values), outputs.columns
+    return outputs, ["output"] if outputs.ndim == 1 else [f"output {k}" for k in range(outputs.shape[1])]
+
+
+def _write(found: Repair, ids: Any, names: list[str], out: NewPath) -> None:
+    import polars as pl
+
+    from likewise.writing import spreadsheet_safe, write_file
+
+    rows, columns = ids.tolist(), found.outputs.reshape(len(found.outputs), -1).T
+    is_csv = out.suffix.lower() == ".csv"
+    named = [spreadsheet_safe(one) for one in rows] if is_csv else rows
+    frame = pl.DataFrame({"id": named, **dict(zip(names, columns, strict=True)), "change": found.changes})
+    write_file(out, frame.write_csv if is_csv else frame.write_parquet)
+
+
+def _tell(read: Any, found: Repair, out: NewPath) -> None:
+    """Print what the repair costs, and what was read as what."""
+    from likewise.errors import printable
+
+    individuals = read.individuals
+    roles = [getattr(individuals, "roles", None), *read.columns]
+    print(found)
+    for line in (*(each.sentence() for each in roles if each is not None), *read.notes):
+        print(printable(line))
+    print(f"Repaired outputs: {out}")
