@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from typing import TYPE_CHECKING, Self
 
 from likewise.errors import FileFormatError, option
 from likewise.observations.column_names import KNOWN, TIME, is_count, is_id, plain_name
-from likewise.observations.reading.text import shortened
+from likewise.observations.reading.text import as_tuple, shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,7 +107,9 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
         If there is no such column.
     """
     if not isinstance(column, str | int) or isinstance(column, bool):
-        raise FileFormatError(f"column {column!r} of {file}", "a name, or a position counted from 0")
+        raise FileFormatError(
+            f"column {shortened(repr(column))} of {file}", "a name, or a position counted from 0"
+        )
     if isinstance(column, Numeral) and names is not None and column.text in names:
         column = column.text
     if isinstance(column, int):
@@ -138,11 +141,12 @@ def as_columns(given: Column | Iterable[Column] | None, name: str) -> tuple[Colu
     FileFormatError
         If they are no columns.
     """
-    if given is None or isinstance(given, str | int):
-        return None if given is None else (given,)
-    columns = tuple(given) if isinstance(given, Iterable) else (None,)
-    if all(isinstance(column, str | int) for column in columns):
-        return columns
+    if given is None:
+        return None
+    columns = (given,) if isinstance(given, str | Integral) else as_tuple(given)
+    if columns is not None and all(isinstance(column, str | Integral) for column in columns):
+        # A position that NumPy counted is an int as any other; a numeral stays one.
+        return tuple(column if isinstance(column, str | int) else int(column) for column in columns)
     raise FileFormatError(
         option(name, shortened(repr(given))), "names of columns, or positions counted from 0"
     )
@@ -201,8 +205,11 @@ def find_ids(
     FileFormatError
         Where the first column is an index without a name, beside which another may be meant.
     """
-    if columns is not None:
-        return [position_of(column, names, width, file) for column in columns]
+    if columns:
+        ids = [position_of(column, names, width, file) for column in columns]
+        if len(set(ids)) < len(ids):
+            raise FileFormatError(f"{option('id_columns', f'[{listing(columns)}]')}", "each column once")
+        return ids
     places = [place for place in range(width) if place not in left_out] or [0]
     if names is None:
         return places[:1]

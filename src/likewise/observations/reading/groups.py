@@ -19,7 +19,7 @@ from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import id_array, joined_ids
 from likewise.observations.reading.numerals import Notation, could_be_number
-from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
 
 
@@ -128,7 +128,7 @@ def read_groups_file(
             return True
         return fields[0].strip() not in known and not could_be_number(fields[0])
 
-    file = open_columns(unpack(path, "groups"), text, is_header)
+    file = open_columns(unpack(path, "groups"), checked_text(text), is_header)
     ids = find_ids(file.header, given, file.width, file.name)
     place = position_of(group_column, file.header, file.width, file.name)
     if place in ids or len(set(ids)) < len(ids):

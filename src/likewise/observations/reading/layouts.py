@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import FileFormatError, ObservationError, option, unknown_name
+from likewise.errors import FileFormatError, ObservationError, option
 from likewise.observations.convert import to_table
 from likewise.observations.reading.columns import (
     Column,
@@ -24,7 +24,7 @@ from likewise.observations.reading.columns import (
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.numerals import could_be_number, is_usually_missing
-from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, check_choice
 from likewise.observations.table import DuplicateRule, Table, assemble, without_value
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class Choices:
     text: TextOptions = PLAIN_TEXT
 
     def __post_init__(self) -> None:
-        if self.format not in (None, *get_args(Layout)):
-            raise FileFormatError(*unknown_name("format", self.format, get_args(Layout)))
+        check_choice("format", self.format, get_args(Layout))
+        check_choice("duplicates", self.duplicates, get_args(DuplicateRule))
         if self.missing_value is not None and not _is_finite_number(self.missing_value):
             raise FileFormatError(
                 option("missing_value", repr(self.missing_value)), "a finite number; NaN is missing anyway"

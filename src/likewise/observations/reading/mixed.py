@@ -18,7 +18,7 @@ from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import feature_columns, id_array, joined_ids
 from likewise.observations.reading.numerals import Notation, find_notation
-from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def read_table(
     """
     import polars as pl
 
-    file = open_columns(unpack(path, "individuals"), text, lambda _: True)
+    file = open_columns(unpack(path, "individuals"), checked_text(text), lambda _: True)
     ids, features = feature_columns(
         file,
         *(

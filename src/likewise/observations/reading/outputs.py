@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.errors import FileFormatError, InputError, ModelError, option, unknown_name
+from likewise.errors import FileFormatError, InputError, ModelError, option
 from likewise.observations.column_names import is_output, long_columns
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import places_in_file
@@ -40,7 +40,7 @@ from likewise.observations.reading.output_kinds import (
     take_lists,
     two_valued,
 )
-from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, check_choice, checked_text
 from likewise.observations.reading.unpack import unpack
 
 if TYPE_CHECKING:
@@ -142,11 +142,10 @@ def read_outputs_file(
     ...
     likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
     """
-    if kind not in (None, *get_args(OutputKind)):
-        raise FileFormatError(*unknown_name("kind", kind, get_args(OutputKind)))
+    check_choice("kind", kind, get_args(OutputKind))
     wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
     source = unpack(path, "outputs")
-    file = open_file(source, text, lambda _: True)
+    file = open_file(source, checked_text(text), lambda _: True)
     if isinstance(file, ArrayFile):
         return _of_arrays(file, wanted)
     ask = _Asked(

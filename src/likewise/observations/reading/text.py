@@ -6,12 +6,12 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from likewise.errors import FileFormatError, option
-from likewise.observations.reading.numerals import could_be_number
+from likewise.errors import FileFormatError, option, unknown_name
+from likewise.observations.reading.numerals import Decimal, could_be_number
 from likewise.observations.reading.unpack import Source
 
 _SEPARATORS = ("\t", ",", ";", "|")
@@ -61,7 +61,7 @@ class TextOptions:
     separator: str | None = None
     header: bool | None = None
     encoding: str = "utf-8"
-    decimal: Literal[".", ","] | None = None
+    decimal: Decimal | None = None
     quote: Quote | None = None
     missing: tuple[str, ...] | None = None
 
@@ -72,24 +72,42 @@ class TextOptions:
                 raise FileFormatError(option(name, repr(given)), f"a {kind.__name__}")
         if self.separator is not None and not self.separator.strip("\r\n"):
             raise FileFormatError(f"separator {self.separator!r}", "one character or more, no line end")
-        for name, known in (("decimal", (".", ",")), ("quote", ('"', "'", "none"))):
-            if getattr(self, name) not in (None, *known):
-                raise FileFormatError(
-                    option(name, repr(getattr(self, name))), f"one of {', '.join(map(repr, known))}"
-                )
+        check_choice("decimal", self.decimal, get_args(Decimal))
+        check_choice("quote", self.quote, get_args(Quote))
         if self.missing is not None:
             object.__setattr__(self, "missing", _words(self.missing))
 
 
-PLAIN_TEXT = TextOptions()
-"""Nothing said: everything is found by looking."""
+def check_choice(name: str, given: object, known: Sequence[str]) -> None:
+    """Raise unless an argument is None or one of some words; whatever else it is, it may not even compare."""
+    if given is not None and not (isinstance(given, str) and given in known):
+        raise FileFormatError(*unknown_name(name, given, known))
+
+
+def checked_text(given: object) -> TextOptions:
+    """Return options of text, or raise where they are something else."""
+    if isinstance(given, TextOptions):
+        return given
+    raise FileFormatError(option("text", shortened(repr(given))), "TextOptions(...)")
 
 
 def _words(given: object) -> tuple[str, ...]:
-    words = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else None
+    words = (given,) if isinstance(given, str) else as_tuple(given)
     if words is not None and all(isinstance(word, str) for word in words):
         return words
-    raise FileFormatError(option("missing", repr(given)), "words, such as ('?', 'NA')")
+    raise FileFormatError(option("missing", shortened(repr(given))), "words, such as ('?', 'NA')")
+
+
+def as_tuple(given: object) -> tuple[Any, ...] | None:
+    """Return the items of what can be iterated, or None."""
+    try:
+        return tuple(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+PLAIN_TEXT = TextOptions()
+"""Nothing said: everything is found by looking."""
 
 
 @dataclass(frozen=True, eq=False)
