@@ -47,7 +47,7 @@ def request(certificate="auto", dtype=np.float64, seed=0, tau=1.0):
 
 
 def goal(wanted, level):
-    return ConvergenceTarget(wanted=wanted, level=level, floor=0.0, resolved=True)
+    return ConvergenceTarget(wanted=wanted, level=level, floor=0.0)
 
 
 # How often the randomised test errs
@@ -224,7 +224,7 @@ def test_blur_covers_what_coupling_moves():
         outcome = Prover(operator, request("random")).prove(subspace, goal(1, level), 0.8 + 1e-3)
         exact = np.count_nonzero(np.linalg.eigvalsh(factor.T @ factor) > level)
         found = np.count_nonzero(subspace.squares > level)
-        near = np.count_nonzero(np.abs(subspace.squares - level) <= outcome.blur)
+        near = np.count_nonzero(np.abs(subspace.squares - level) <= outcome.eigenvalue_uncertainty)
         assert outcome.complete
         assert found <= exact <= found + near
 

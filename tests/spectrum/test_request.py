@@ -72,7 +72,17 @@ def test_threshold_zero_keeps_the_rank(solver):
     triplets = singular_triplets(planted(values, 80, 60), above=0, solver=solver)
     assert triplets.rank == 20
     assert triplets.completeness.proved
-    assert triplets.completeness.at_threshold == 0
+    assert triplets.completeness.at_threshold == 40  # rounding of the matrix itself makes them larger than 0
+
+
+def test_what_is_left_out_above_zero_is_counted():
+    """1e-15 beside 1 may be rounding: left out, and said; a singular value of 0 is no doubt."""
+    triplets = singular_triplets(np.diag([1.0, 1e-15, 0.0]), above=0)
+    assert triplets.values.tolist() == [1.0]
+    assert triplets.completeness.at_threshold == 1
+    assert "1 within rounding" in str(triplets.completeness)
+    assert singular_triplets(np.diag([1.0, 1e-15, 0.0]), at_most=1).completeness.at_threshold == 0
+    assert singular_triplets(np.diag([1.0, 1e-15, 0.0]), at_most=3).completeness.at_threshold == 1
 
 
 @pytest.mark.parametrize("solver", ["gram", "krylov"])

@@ -131,6 +131,16 @@ class CompressedRows:
         return type(self)(self.products.with_values(_frozen(values[:, 0])))
 
     @property
+    def values(self) -> AnyFloats:
+        """What S stores, in the order of the CSR matrix that was laid out."""
+        return self.products.values
+
+    @property
+    def low_rank(self) -> tuple[AnyFloats, AnyFloats]:
+        """L and R."""
+        return self.products.left, self.products.right
+
+    @property
     def shape(self) -> tuple[int, int]:
         """``(m, n)``."""
         return self.products.shape

@@ -19,6 +19,7 @@ from likewise.spectrum.subspace import Subspace
 from likewise.spectrum.threaded_blas import tall_product
 
 _ROUNDS = 6  # each is a step of subspace iteration; float32 work needs one or two
+_WORTHWHILE = 0.9  # of the last round's residual: what falls less will not arrive
 _COLUMNS = 16  # of a float64 copy
 _NEAR = 1e-5  # relative: Ritz values that far below the level are refined too, since they may end above it
 
@@ -40,67 +41,95 @@ class CandidateTriplets:
     proof: Proof
 
     @classmethod
-    def of(cls, subspace: Subspace, goal: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
+    def of(cls, subspace: Subspace, target: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
         """Take a subspace one step of subspace iteration ahead, and remember what is wanted of it."""
-        if proof.complete and not goal.resolved:
-            proof = Proof.failed(goal.unresolved_reason)
-        lowest = max((1 - _NEAR) * goal.level - proof.blur, goal.floor / 2, 0.0)
-        usable = subspace.squares > goal.floor / 2
+        if proof.complete and target.unresolved:
+            proof = Proof.failed(target.unresolved)
+        lowest = max((1 - _NEAR) * target.level - proof.eigenvalue_uncertainty, target.floor / 2, 0.0)
+        usable = subspace.squares > target.floor / 2
         return cls(subspace.images[:, usable] / subspace.squares[usable], lowest**0.5, proof)
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """Singular triplets, largest first, with relative residuals ``||A^T u - sigma v|| / sigma``."""
+    """Singular triplets, largest first.
+
+    Parameters
+    ----------
+    left : ndarray, shape (m, k)
+    values : ndarray of float64, shape (k,)
+    right : ndarray of float64, shape (n, k)
+    images : ndarray of float64, shape (n, k)
+        ``A^T left``, which is ``right * values`` where nothing is wrong.
+    """
 
     left: AnyFloats
     values: NDArray[np.float64]
     right: AnyFloats
-    residuals: NDArray[np.float64]
+    images: AnyFloats
+
+    def first(self, count: int) -> Refined:
+        """Keep the largest."""
+        kept = slice(count)
+        return Refined(self.left[:, kept], self.values[kept], self.right[:, kept], self.images[:, kept])
+
+    def rounded(self, operator: RowOperator, dtype: np.dtype[Any]) -> Refined:
+        """Return the vectors in the precision asked for, with the images of what is returned."""
+        left = self.left.astype(dtype, copy=False)
+        images = self.images if left.dtype == self.left.dtype else exact_adjoint(operator, left)
+        return Refined(left, self.values, self.right.astype(dtype, copy=False), images)
+
+    @property
+    def residuals(self) -> NDArray[np.float64]:
+        """Relative residuals ``||A^T u - sigma v|| / sigma``; 0 where A^T u and sigma are 0."""
+        errors = np.linalg.norm(self.images - self.right * self.values, axis=0)
+        return np.asarray(errors / np.where(self.values > 0, self.values, 1), np.float64)
 
 
-def refine(operator: RowOperator, found: CandidateTriplets, request: Request) -> Refined:
+def refine(operator: RowOperator, candidates: CandidateTriplets, request: Request) -> Refined:
     """Turn approximate right singular vectors into singular triplets.
 
     Alternates ``A V = U S W^T`` (Rayleigh-Ritz on A itself, so that small singular values keep their digits) and
-    ``V = A^T U`` (a step of subspace iteration) until every residual is within the tolerance. Small matrices and sums
-    over rows are float64 throughout; the first product with A has the working precision, which nearly always does.
+    ``V = A^T U`` (a step of subspace iteration) until every residual is within the tolerance, or no round helps any more.
+    Small matrices and sums over rows are float64 throughout; the first product with A has the working precision, which
+    nearly always does. Rounding of ``A V`` costs ``eps sigma_1 / sigma``: where sigma_1 is so much larger that this shows,
+    the product is repeated in float64, from the same vectors.
 
     Parameters
     ----------
     operator : RowOperator
-    found : CandidateTriplets
+    candidates : CandidateTriplets
     request : Request
 
     Returns
     -------
     Refined
     """
-    images: AnyFloats = found.right.astype(np.float64)
-    dtype = request.dtype
+    right: AnyFloats = candidates.right.astype(np.float64)
+    dtype, last = request.dtype, np.inf
     for _ in range(_ROUNDS):
-        triplets, images = _round(operator, images, found.lowest, dtype)
+        triplets = _round(operator, right, candidates.lowest, dtype)
         wanted = triplets.residuals[triplets.values > request.threshold][: request.at_most]
-        if wanted.max(initial=0.0) <= request.tolerance:
+        worst = wanted.max(initial=0.0)
+        if worst <= request.tolerance or (dtype == np.float64 and worst > _WORTHWHILE * last):
             break
+        if dtype == np.float64:
+            right, last = triplets.images, worst
         dtype = np.dtype(np.float64)
     return triplets
 
 
-def _round(
-    operator: RowOperator, right: AnyFloats, lowest: float, dtype: np.dtype[Any]
-) -> tuple[Refined, AnyFloats]:
+def _round(operator: RowOperator, right: AnyFloats, lowest: float, dtype: np.dtype[Any]) -> Refined:
+    """Make `right` orthonormal, in place, and return the triplets of A restricted to it."""
     orthonormalise(right)
     left = operator.forward(right.astype(dtype))
     turn, values, back = linalg.svd(orthonormalise(left), check_finite=False)
     wanted = values > lowest
-    left, right, values = tall_product(left, turn[:, wanted]), right @ back[wanted].T, values[wanted]
-    images = _exact_adjoint(operator, left)
-    residuals = np.linalg.norm(images - right * values, axis=0) / values
-    return Refined(left, values, right, residuals), images
+    left, values = tall_product(left, turn[:, wanted]), values[wanted]
+    return Refined(left, values, right @ back[wanted].T, exact_adjoint(operator, left))
 
 
-def _exact_adjoint(operator: RowOperator, left: AnyFloats) -> AnyFloats:
+def exact_adjoint(operator: RowOperator, left: AnyFloats) -> AnyFloats:
     """Return ``A^T left`` in float64, a few columns at a time: sums over all rows would lose digits in float32."""
     if left.dtype == np.float64:
         return operator.adjoint(left)

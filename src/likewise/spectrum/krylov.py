@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from likewise._typing import AnyFloats
+from likewise.errors import SpectrumError
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import Basis, rank_revealing_qr
 from likewise.spectrum.request import Request
@@ -31,30 +32,37 @@ class ConvergenceTarget:
         Nothing above it may be missing: tau^2, or the smallest wanted eigenvalue where `at_most` decides.
     floor : float
         Eigenvalues below it drown in the rounding of the working precision.
-    resolved : bool
-        Whether the level is what was asked for, not the floor.
+    unresolved : str
+        Why nothing can be said of what was asked for; empty where the level is what was asked for, not the floor.
     """
 
     wanted: int
     level: float
     floor: float
-    resolved: bool
+    unresolved: str = ""
 
     @classmethod
     def of(cls, squares: NDArray[np.float64], request: Request, dtype: np.dtype[Any]) -> ConvergenceTarget:
-        """Derive the goal from Ritz values, largest first."""
+        """Derive it from Ritz values, largest first."""
         floor = _RESOLVED * float(np.finfo(dtype).eps) * max(float(squares[0]), 0.0)
         level = max(request.square, floor)
         wanted = int(np.count_nonzero(squares > level))
         if request.at_most is not None and wanted >= request.at_most:
             level = float(squares[request.at_most - 1])
-            return cls(request.at_most, level, floor, True)
-        return cls(wanted, level, floor, request.square >= floor)
+            return cls(request.at_most, level, floor)
+        return cls(wanted, level, floor, "" if request.square >= floor else lost_below(request, floor))
 
-    @property
-    def unresolved_reason(self) -> str:
-        """Why nothing can be said below the floor."""
-        return f"below {self.floor**0.5:.1e} singular values are lost in the rounding of A^T A"
+
+def lost_threshold(request: Request) -> SpectrumError:
+    """Make the error for a threshold whose square is mere rounding of A^T A."""
+    return SpectrumError(
+        f"the threshold {request.asked:g} is lost in the rounding of A^T A; use solver='dense'"
+    )
+
+
+def lost_below(request: Request, square: float) -> str:
+    """Say below which singular value an eigenvalue of A^T A is mere rounding."""
+    return f"below {request.as_given(square**0.5)} singular values are lost in the rounding of A^T A"
 
 
 class RestartSchedule:

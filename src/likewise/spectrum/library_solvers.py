@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from likewise._typing import AnyFloats
+from likewise._typing import AnyFloats, Floats
 from likewise.errors import SpectrumError
 from likewise.memory import ensure_fits
 from likewise.spectrum.candidates import CandidateTriplets, Refined
 from likewise.spectrum.completeness import gram_matrix
-from likewise.spectrum.krylov import ConvergenceTarget
+from likewise.spectrum.krylov import ConvergenceTarget, lost_below, lost_threshold
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.proof import Proof, Prover
 from likewise.spectrum.request import Request
@@ -33,10 +33,17 @@ def decompose_dense(operator: RowOperator, request: Request) -> tuple[Refined, P
         request.memory_limit,
     )
     array = operator.forward(np.eye(n))
-    left, values, back = linalg.svd(array, full_matrices=False, check_finite=False)
-    right = back.T
-    residuals = np.linalg.norm(array.T @ left - right * values, axis=0) / np.where(values > 0, values, 1)
-    return Refined(left, values, right, residuals), Proof(Completeness(True, "full decomposition"))
+    left, values, back = _svd(array)
+    return Refined(left, values, back.T, array.T @ left), Proof(Completeness(True, "full decomposition"))
+
+
+def _svd(array: AnyFloats) -> tuple[Floats, Floats, Floats]:
+    """Divide and conquer, which on rare matrices does not converge; then by QR iteration, which is slower."""
+    try:
+        factors = linalg.svd(array, full_matrices=False, check_finite=False)
+    except linalg.LinAlgError:
+        factors = linalg.svd(array, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    return factors
 
 
 def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
@@ -60,18 +67,30 @@ def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
     gram = gram_matrix(operator)
     rounding = 4 * n * float(np.finfo(np.float64).eps) * float(linalg.norm(gram, np.inf))
     if 0 < request.square < 2 * rounding:
-        raise SpectrumError(
-            f"the threshold {request.threshold:g} is lost in the rounding of A^T A; use solver='dense'"
-        )
+        raise lost_threshold(request)
     lowest = max(request.square - rounding, rounding)
     request.report("eigenvalues above the threshold", None)
-    _, vectors = linalg.eigh(gram, subset_by_value=(lowest, np.inf), overwrite_a=True, check_finite=False)
-    vectors = vectors[:, ::-1][:, : request.at_most]
+    vectors = _eigenvectors_above(gram, lowest)[:, : request.at_most]
     if request.square or vectors.shape[1] == request.at_most:
         proof = Proof(Completeness(True, "eigenvalues of the Gram matrix by value"), rounding)
     else:
-        proof = Proof.failed(f"below {lowest**0.5:.1e} singular values are lost in the rounding of A^T A")
+        proof = Proof.failed(lost_below(request, lowest))
     return CandidateTriplets(vectors, 0.0, proof)
+
+
+def _eigenvectors_above(gram: AnyFloats, lowest: float) -> AnyFloats:
+    """Eigenvectors with an eigenvalue above a level, largest first.
+
+    By value LAPACK's ``syevr`` counts the eigenvalues by bisection and finds vectors by inverse iteration. Where many are equal
+    it may stop with an internal error: inverse iteration finds no start that is orthogonal to those before. Divide and
+    conquer (``syevd``) computes all of them and has no such trouble.
+    """
+    try:
+        _, vectors = linalg.eigh(gram, subset_by_value=(lowest, np.inf), check_finite=False)
+    except linalg.LinAlgError:
+        squares, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
+        vectors = vectors[:, squares > lowest]
+    return np.asarray(vectors[:, ::-1])
 
 
 _FIRST = 16
@@ -92,11 +111,11 @@ def arpack_search(operator: RowOperator, request: Request) -> CandidateTriplets:
             raise SpectrumError(f"ARPACK cannot find {asked} of {n} triplets; use solver='gram' or 'dense'")
         request.report(f"ARPACK for {asked} triplets", None)
         subspace = measured(operator, _largest(operator, asked, request))
-        goal = ConvergenceTarget.of(subspace.squares, request, request.dtype)
-        if goal.wanted < asked:
+        target = ConvergenceTarget.of(subspace.squares, request, request.dtype)
+        if target.wanted < asked:
             outside = float(subspace.squares[-1])
             return CandidateTriplets.of(
-                subspace, goal, Prover(operator, request).prove(subspace, goal, outside)
+                subspace, target, Prover(operator, request).prove(subspace, target, outside)
             )
         asked *= 2
 

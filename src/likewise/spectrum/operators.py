@@ -6,7 +6,9 @@ memory, on disk or on other machines.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,19 @@ from likewise._kernels.checks import checked_csr
 from likewise._typing import AnyFloats
 from likewise.errors import InputError, ObservationError, ShapeError
 
+_NEAR_ONE = 8
+"""Binary digits: where the largest entry lies within so many of 1, the fourth power of a singular value fits even float32."""
+_SINGLE_REACH = 40
+"""Binary digits by which a float32 block can be scaled without a loss, and the square of a float64 entry too."""
+_FARTHEST = 1000
+"""Binary digits that a matrix is scaled by at the most: 2 to that power is a number still, and so is its inverse."""
+
 
 class RowOperator(ABC):
     """An m x n matrix A known through products; subclass it for rows that live elsewhere.
 
-    Every product has the dtype of the block it is given (float32 or float64) and counts as one pass over A.
+    Every product has the dtype of the block it is given (float32 or float64) and counts as one pass over A. A product
+    that holds NaN or infinite values raises `ObservationError`: nothing could be proved of such a matrix.
 
     Attributes
     ----------
@@ -32,7 +42,7 @@ class RowOperator(ABC):
     energy : float or None
         ``||A||_F^2``, the sum of all squared singular values; None where it is not known.
     passes : int
-        How often A has been read from end to end.
+        How often A has been read from end to end since `singular_triplets` was last called with it.
     """
 
     shape: tuple[int, int]
@@ -43,17 +53,32 @@ class RowOperator(ABC):
     def gram(self, X: AnyFloats) -> AnyFloats:
         """Return ``A^T (A X)``, shape (n, b), for X of shape (n, b)."""
         self.passes += 1
-        return self._gram(X)
+        return _finite(self._gram(X))
 
     def forward(self, X: AnyFloats) -> AnyFloats:
         """Return ``A X``, shape (m, b), for X of shape (n, b)."""
         self.passes += 1
-        return self._forward(X)
+        return _finite(self._forward(X))
 
     def adjoint(self, Y: AnyFloats) -> AnyFloats:
         """Return ``A^T Y``, shape (n, b), for Y of shape (m, b)."""
         self.passes += 1
-        return self._adjoint(Y)
+        return _finite(self._adjoint(Y))
+
+    def largest_entry(self) -> float:
+        """Return about how large the largest entry is; here by a product with one random column.
+
+        Solvers divide by it, so that no square of a singular value overflows or vanishes. A subclass that knows it saves a pass.
+        """
+        probe = np.random.default_rng(0).standard_normal((self.shape[1], 1))
+        return largest_of(self.forward(probe))
+
+    def energy_over(self, exponent: int) -> float | None:
+        """Return the energy of ``A / 2^exponent``; None where it is not known."""
+        # A sum of squares that is 0, infinite or next to it may be a rounding of anything.
+        if self.energy is None or not 1e-280 < self.energy < np.inf:
+            return None
+        return math.ldexp(self.energy, -2 * exponent)
 
     def _gram(self, X: AnyFloats) -> AnyFloats:
         return self._adjoint(self._forward(X))
@@ -70,6 +95,16 @@ class SparseRows(RowOperator):
 
     def __init__(self, rows: _kernels.CompressedRows, energy: float | None = None) -> None:
         self.rows, self.shape, self.dtype, self.energy = rows, rows.shape, rows.dtype, energy
+
+    def largest_entry(self) -> float:
+        """Return the largest entry of the sparse part, or of a bound on the low-rank part."""
+        left, right = self.rows.low_rank
+        low_rank = left.shape[1] * largest_of(left) * largest_of(right)
+        return float(np.maximum(largest_of(self.rows.values), low_rank))
+
+    def energy_over(self, exponent: int) -> float | None:
+        """Return the energy of ``A / 2^exponent``; None where it is not known."""
+        return None if self.energy is None else _sum_of_squares(self.rows.values, exponent)
 
     def _gram(self, X: AnyFloats) -> AnyFloats:
         return _kernels.gram_product(self.rows, X)
@@ -88,6 +123,14 @@ class DenseRows(RowOperator):
         self.array, self.dtype, self.energy = array, array.dtype, _sum_of_squares(array)
         self.shape = (array.shape[0], array.shape[1])
 
+    def largest_entry(self) -> float:
+        """Return the largest entry."""
+        return largest_of(self.array)
+
+    def energy_over(self, exponent: int) -> float:
+        """Return the energy of ``A / 2^exponent``."""
+        return _sum_of_squares(self.array, exponent)
+
     def _forward(self, X: AnyFloats) -> AnyFloats:
         return np.asarray(self.array.astype(X.dtype, copy=False) @ X)
 
@@ -102,11 +145,68 @@ class Transposed(RowOperator):
         self.inner, self.shape = inner, inner.shape[::-1]
         self.dtype, self.energy = inner.dtype, inner.energy
 
+    def largest_entry(self) -> float:
+        """Return that of A."""
+        return self.inner.largest_entry()
+
+    def energy_over(self, exponent: int) -> float | None:
+        """Return that of A."""
+        return self.inner.energy_over(exponent)
+
     def _forward(self, X: AnyFloats) -> AnyFloats:
         return self.inner._adjoint(X)
 
     def _adjoint(self, Y: AnyFloats) -> AnyFloats:
         return self.inner._forward(Y)
+
+
+class Rescaled(RowOperator):
+    """``A / 2^exponent`` through the products of A: a power of two changes no digit.
+
+    The block is scaled, not the matrix, which may fill the memory. A block of float32 does not reach as far as a matrix of
+    float64 may; where the exponent is large the arithmetic is float64, and the two halves of a Gram product are scaled one by one.
+    """
+
+    def __init__(self, inner: RowOperator, exponent: int) -> None:
+        self.inner, self.shape, self.dtype = inner, inner.shape, inner.dtype
+        self.exponent, self.energy = exponent, inner.energy_over(exponent)
+        self.passes = inner.passes
+
+    def _gram(self, X: AnyFloats) -> AnyFloats:
+        if abs(self.exponent) > _SINGLE_REACH:
+            return self._adjoint(self._forward(X))
+        return np.ldexp(self.inner._gram(np.ldexp(X, -self.exponent)), -self.exponent)
+
+    def _forward(self, X: AnyFloats) -> AnyFloats:
+        return self._scaled(self.inner._forward, X)
+
+    def _adjoint(self, Y: AnyFloats) -> AnyFloats:
+        return self._scaled(self.inner._adjoint, Y)
+
+    def _scaled(self, product: Callable[[AnyFloats], AnyFloats], block: AnyFloats) -> AnyFloats:
+        wide = block if abs(self.exponent) <= _SINGLE_REACH else block.astype(np.float64, copy=False)
+        return product(np.ldexp(wide, -self.exponent)).astype(block.dtype, copy=False)
+
+
+def near_one(operator: RowOperator) -> tuple[RowOperator, int]:
+    """Scale a matrix by a power of two where its largest entry is far from 1: ``(A / 2^exponent, exponent)``.
+
+    Raises
+    ------
+    ObservationError
+        If it holds NaN or infinite values.
+
+    Examples
+    --------
+    >>> operator, exponent = near_one(DenseRows(np.array([[3e200]])))
+    >>> float(operator.forward(np.ones((1, 1)))[0, 0]) * 2.0**exponent == 3e200
+    True
+    """
+    exponent = _digits(_checked_largest(operator.largest_entry()))
+    if abs(exponent) <= _NEAR_ONE:
+        return operator, 0
+    exponent = min(max(exponent, -_FARTHEST), _FARTHEST)
+    return Rescaled(operator, exponent), exponent
 
 
 def as_operator(operand: Any, dtype: Any = None) -> tuple[RowOperator, bool]:
@@ -143,21 +243,48 @@ def as_operator(operand: Any, dtype: Any = None) -> tuple[RowOperator, bool]:
 
 def _as_matrix(operand: Any, dtype: Any) -> Any:
     source = getattr(operand, "values", operand)
-    if np.dtype(getattr(source, "dtype", float)).kind == "c":
+    kind = np.dtype(getattr(source, "dtype", float))
+    if kind.kind == "c":
         raise InputError("the operand is complex", "a real matrix")
-    wanted = _float_type(getattr(source, "dtype", None) if dtype is None else dtype)
-    matrix = (
-        _without_duplicates(checked_csr(source, wanted)) if issparse(source) else _as_array(source, wanted)
-    )
+    wanted = _float_type(kind if dtype is None else dtype)
+    # float32 holds any whole number, but not any float64: these are looked at before they are narrowed.
+    narrow = wanted == np.float32 and kind.kind == "f" and kind.itemsize > wanted.itemsize
+    matrix = _in_type(source, np.dtype(np.float64) if narrow else wanted)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ShapeError(f"the operand has shape {matrix.shape}", "a matrix with at least one row and column")
-    if not np.isfinite(matrix.data if issparse(matrix) else matrix).all():
+    largest = _checked_largest(largest_of(matrix if isinstance(matrix, np.ndarray) else matrix.data))
+    return matrix.astype(wanted) if narrow and abs(_digits(largest)) <= _SINGLE_REACH else matrix
+
+
+def _in_type(source: Any, dtype: np.dtype[Any]) -> Any:
+    return _without_duplicates(checked_csr(source, dtype)) if issparse(source) else _as_array(source, dtype)
+
+
+def largest_of(values: AnyFloats) -> float:
+    """Return the largest absolute value, 0 of none; NaN where one is."""
+    if not values.size:
+        return 0.0
+    return float(np.maximum(values.max(), -values.min()))
+
+
+def _digits(value: float) -> int:
+    """Return the exponent of a number, so that ``value / 2^exponent`` is between 1/2 and 1."""
+    return math.frexp(value)[1]
+
+
+def _checked_largest(largest: float) -> float:
+    if not math.isfinite(largest):
         raise ObservationError(
             "the matrix holds NaN or infinite values",
             "finite values",
             "leave missing entries out of a sparse matrix, or pass an ObservedMatrix",
         )
-    return matrix
+    return largest
+
+
+def _finite(product: AnyFloats) -> AnyFloats:
+    _checked_largest(largest_of(product))
+    return product
 
 
 def _without_duplicates(matrix: csr_array) -> csr_array:
@@ -179,9 +306,12 @@ def _float_type(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype is not None and np.dtype(dtype) == np.float32 else np.float64)
 
 
-def _sum_of_squares(values: AnyFloats) -> float:
-    """Sum in float64 whatever the dtype, without a copy of all values."""
+def _sum_of_squares(values: AnyFloats, exponent: int = 0) -> float:
+    """Sum the squares of ``values / 2^exponent`` in float64 whatever the dtype, without a copy of all values."""
     flat = values.ravel(order="K")
     step = 1 << 20
     parts = (flat[start : start + step].astype(np.float64, copy=False) for start in range(0, flat.size, step))
-    return float(sum(float(part @ part) for part in parts))
+    if exponent:
+        parts = (np.ldexp(part, -exponent) for part in parts)
+    with np.errstate(over="ignore"):  # a sum that overflows is infinite: see `energy_over`
+        return float(sum(float(part @ part) for part in parts))

@@ -16,7 +16,7 @@ from likewise.spectrum.completeness import (
     eigenvalues_above,
 )
 from likewise.spectrum.krylov import ConvergenceTarget
-from likewise.spectrum.operators import RowOperator
+from likewise.spectrum.operators import RowOperator, near_one
 from likewise.spectrum.request import Request, checked_request
 from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import Subspace
@@ -38,14 +38,14 @@ class Proof:
     Parameters
     ----------
     completeness : Completeness
-    blur : float
+    eigenvalue_uncertainty : float
         Eigenvalues closer below the level than this cannot be told from it.
     escaped : ndarray, shape (n, b), or None
         Vectors rich in what the subspace lacks, where the attempt found out that it lacks something.
     """
 
     completeness: Completeness
-    blur: float = 0.0
+    eigenvalue_uncertainty: float = 0.0
     escaped: AnyFloats | None = None
 
     @classmethod
@@ -111,31 +111,31 @@ class Prover:
         self.tests = 0
 
     def columns_to_deflate(
-        self, squares: NDArray[np.float64], goal: ConvergenceTarget, converged: int
+        self, squares: NDArray[np.float64], target: ConvergenceTarget, converged: int
     ) -> int:
         """How many of the converged pairs to deflate: each costs some columns once, and widens the gap."""
-        outside = np.append(squares, 0.0)[goal.wanted : converged + 1]
+        outside = np.append(squares, 0.0)[target.wanted : converged + 1]
         n = self.operator.shape[1]
         cost = [
-            _COST_OF_DEFLATION * k + TEST_WIDTH * self._gap(goal, squares, value).degree(n)
+            _COST_OF_DEFLATION * k + TEST_WIDTH * self._gap(target, squares, value).degree(n)
             for k, value in enumerate(outside)
         ]
-        return goal.wanted + int(np.argmin(cost))
+        return target.wanted + int(np.argmin(cost))
 
-    def passes_needed(self, squares: NDArray[np.float64], goal: ConvergenceTarget, outside: float) -> float:
+    def passes_needed(self, squares: NDArray[np.float64], target: ConvergenceTarget, outside: float) -> float:
         """Estimate how often a proof would read the matrix if these eigenvalues were deflated."""
-        if self._by_energy(squares, goal.level) or self._prefers_inertia:
+        if self._by_energy(squares, target.level) or self._prefers_inertia:
             return 0.0
-        return self._gap(goal, squares, outside).degree(self.operator.shape[1])
+        return self._gap(target, squares, outside).degree(self.operator.shape[1])
 
-    def prove(self, subspace: Subspace, goal: ConvergenceTarget, outside: float) -> Proof:
+    def prove(self, subspace: Subspace, target: ConvergenceTarget, outside: float) -> Proof:
         """Try to prove that no eigenvalue of A^T A above the level is missing from `subspace`.
 
         Parameters
         ----------
         subspace : Subspace
             Whose vectors are deflated; those below the level belong to it too, they widen the gap.
-        goal : ConvergenceTarget
+        target : ConvergenceTarget
         outside : float
             Estimate of the largest eigenvalue outside.
 
@@ -143,22 +143,22 @@ class Prover:
         -------
         Proof
         """
-        if self._by_energy(subspace.squares, goal.level):
+        if self._by_energy(subspace.squares, target.level):
             reason = "the energy outside the triplets is below the threshold squared"
             return Proof(
                 Completeness(True, reason),
-                _eigenvalue_uncertainty(subspace, goal.level, self._missing(subspace.squares)),
+                _eigenvalue_uncertainty(subspace, target.level, self._missing(subspace.squares)),
             )
         if self._prefers_inertia:
-            return self._count(subspace, goal.level)
-        gap = self._gap(goal, subspace.squares, outside)
+            return self._count(subspace, target.level)
+        gap = self._gap(target, subspace.squares, outside)
         if gap.cut >= gap.tested:
             return Proof.failed("no gap below the threshold was found")
         return self._test(subspace, gap)
 
-    def _gap(self, goal: ConvergenceTarget, squares: NDArray[np.float64], outside: float) -> Gap:
-        largest = float(squares.max(initial=goal.level))
-        return Gap(goal.level, outside, _ROUNDING * float(np.finfo(self.request.dtype).eps) * largest)
+    def _gap(self, target: ConvergenceTarget, squares: NDArray[np.float64], outside: float) -> Gap:
+        largest = float(squares.max(initial=target.level))
+        return Gap(target.level, outside, _ROUNDING * float(np.finfo(self.request.dtype).eps) * largest)
 
     @property
     def _prefers_inertia(self) -> bool:
@@ -179,12 +179,12 @@ class Prover:
 
     def _count(self, subspace: Subspace, level: float) -> Proof:
         largest = float(subspace.squares.max(initial=level))
-        blur = self.operator.shape[1] * float(np.finfo(np.float64).eps) * largest
-        count = eigenvalues_above(self.operator, level + blur)
-        found = int(np.count_nonzero(subspace.squares > level))
-        if count <= found:
-            return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), blur)
-        return Proof.failed(f"inertia counts {count} above the threshold, {found} were found")
+        rounding = self.operator.shape[1] * float(np.finfo(np.float64).eps) * largest
+        count = eigenvalues_above(self.operator, level + rounding)
+        inside = int(np.count_nonzero(subspace.squares > level))
+        if count <= inside:
+            return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), rounding)
+        return Proof.failed(f"inertia counts {count} above the threshold, {inside} were found")
 
     def _test(self, subspace: Subspace, gap: Gap) -> Proof:
         self.tests += 1
@@ -245,18 +245,21 @@ def certify_norm_bound(
     (True, False)
     """
     n = operator.shape[1]
+    operator, exponent = near_one(operator)
+    request = _request(level, exponent, random_state, n)
+    outside = _request(min(seen, level), exponent, None, n).square
     nothing = np.zeros((n, 0))
     subspace = Subspace(nothing, np.zeros(0), np.zeros(0), nothing)
-    goal, request = ConvergenceTarget(0, level**2, 0.0, True), _request(level, random_state, n)
-    passes = Prover(operator, request).passes_needed(subspace.squares, goal, seen**2)
+    target = ConvergenceTarget(0, request.square, 0.0)
+    passes = Prover(operator, request).passes_needed(subspace.squares, target, outside)
     if n <= _GRAM_SIDE and passes > _LONGEST_TEST:
         request = replace(request, certificate="inertia")
     with one_blas_thread():
-        return Prover(operator, request).prove(subspace, goal, seen**2)
+        return Prover(operator, request).prove(subspace, target, outside)
 
 
-def _request(level: float, random_state: int | np.random.Generator | None, n: int) -> Request:
-    return checked_request(
+def _request(level: float, exponent: int, random_state: int | np.random.Generator | None, n: int) -> Request:
+    request = checked_request(
         above=level,
         at_most=None,
         dtype=np.dtype(np.float64),
@@ -268,3 +271,4 @@ def _request(level: float, random_state: int | np.random.Generator | None, n: in
         certificate="auto",
         progress=None,
     )
+    return replace(request, exponent=exponent)

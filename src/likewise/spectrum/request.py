@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
+from likewise._kernels.checks import FLOAT_TYPES
 from likewise._typing import AnyFloats
 from likewise.checks import checked_whole
 from likewise.errors import InputError, ShapeError, ThresholdError, unknown_name
@@ -19,6 +21,8 @@ Progress = Callable[[str, float | None], None]
 
 CERTIFICATES = ("auto", "inertia", "random")
 _SHARE_OF_MEMORY = 0.8  # of what is free; BLAS and LAPACK want some room too
+_FARTHEST = 500
+"""Binary digits that a threshold may lie from 1: so far from a matrix near 1 it is beyond all of it, or lost, and its square is a number still."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Request:
         How completeness is to be proved.
     report : callable
         Told what is going on, with the fraction done or None.
+    exponent : int
+        Solvers see the matrix divided by 2 to this power; see `likewise.spectrum.operators.near_one`.
     """
 
     above: float | None
@@ -55,10 +61,21 @@ class Request:
     max_passes: int
     certificate: str
     report: Progress
+    exponent: int = 0
 
     @property
     def threshold(self) -> float:
-        """Tau."""
+        """Tau, for the matrix that solvers see."""
+        mantissa, own = math.frexp(self.asked)
+        return math.ldexp(mantissa, min(max(own - self.exponent, -_FARTHEST), _FARTHEST))
+
+    def as_given(self, value: float) -> str:
+        """Write a singular value of the matrix that solvers see in the units of the one that was given."""
+        return f"{float(np.ldexp(value, self.exponent)):.1e}"
+
+    @property
+    def asked(self) -> float:
+        """Tau, for the matrix that was given."""
         return self.above or 0.0
 
     @property
@@ -68,13 +85,19 @@ class Request:
 
     @property
     def tolerance(self) -> float:
-        """Largest relative residual of a triplet: 1e-6 in float32, 1e-10 in float64."""
+        """Relative residual that is good enough: 1e-6 in float32, 1e-10 in float64."""
         return 1e-6 if self.dtype == np.float32 else 1e-10
 
-    def count_wanted(self, squares: NDArray[np.float64]) -> int:
-        """How many of these eigenvalues of ``A^T A`` are asked for."""
-        above = int(np.count_nonzero(squares > self.square))
-        return above if self.at_most is None else min(above, self.at_most)
+
+def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return float32 or float64, by any name that NumPy has for it."""
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = np.dtype(object)
+    if kind not in FLOAT_TYPES:
+        raise InputError(f"dtype is {dtype!r}", "float32 or float64")
+    return kind
 
 
 def checked_request(
@@ -97,7 +120,7 @@ def checked_request(
         dtype=dtype,
         rng=generator_of(random_state),
         start=_checked_start(start, n),
-        memory_limit=_SHARE_OF_MEMORY * available_memory() if memory_limit is None else float(memory_limit),
+        memory_limit=_checked_limit(memory_limit),
         max_passes=checked_whole("max_passes", max_passes),
         certificate=_known("certificate", certificate, CERTIFICATES),
         report=progress or _silent,
@@ -124,6 +147,14 @@ def _checked_threshold(above: float | None, at_most: int | None) -> float | None
     return threshold
 
 
+def _checked_limit(memory_limit: float | None) -> float:
+    if memory_limit is None:
+        return _SHARE_OF_MEMORY * available_memory()
+    if isinstance(memory_limit, bool) or not isinstance(memory_limit, (int, float)) or not memory_limit > 0:
+        raise InputError(f"memory_limit is {memory_limit!r}", "a number of bytes above 0")
+    return float(memory_limit)
+
+
 def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
     if name not in known:
         raise InputError(*unknown_name(kind, name, known))
@@ -133,9 +164,13 @@ def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
 def _checked_start(start: Any, n: int) -> AnyFloats | None:
     if start is None:
         return None
-    basis = np.asarray(start, dtype=np.float64)
+    try:
+        basis = np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"start is a {type(start).__name__}", "an array of numbers") from error
     if basis.ndim != 2 or basis.shape[0] != n:
         raise ShapeError(f"start has shape {basis.shape}", f"({n}, b): one row for each column of the matrix")
     if not np.isfinite(basis).all():
         raise InputError("start holds NaN or infinite values", "finite values")
-    return basis
+    # Only the directions count: the largest entry of each column is brought near 1, by a power of two.
+    return np.asarray(np.ldexp(basis, -np.frexp(np.abs(basis).max(axis=0, initial=0.0))[1]))

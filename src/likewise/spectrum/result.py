@@ -20,7 +20,8 @@ class Completeness:
     failure_probability : float
         Probability that the proof is wrong: 0 for a deterministic proof, at most 1e-6 for a randomised one.
     at_threshold : int
-        How many singular values equal the threshold within rounding; which side they fall on is then arbitrary.
+        How many of the singular values that were computed equal the threshold within rounding, and were left out for it: whether they
+        are above is arbitrary. An iteration computes a few of those below the threshold, so it may meet only some of many that equal it.
     """
 
     proved: bool

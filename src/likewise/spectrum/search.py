@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import AnyFloats
-from likewise.errors import MemoryLimitError, SpectrumError
+from likewise.errors import MemoryLimitError
 from likewise.memory import format_bytes
 from likewise.spectrum.candidates import CandidateTriplets
 from likewise.spectrum.krylov import (
@@ -18,6 +18,7 @@ from likewise.spectrum.krylov import (
     RestartSchedule,
     RitzPairs,
     columns_that_fit,
+    lost_threshold,
 )
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.proof import Proof, Prover
@@ -75,9 +76,7 @@ def krylov_search(
     try:
         return _Search(operator, replace(request, dtype=np.dtype(np.float64)), columns_before_gram).run()
     except _TooFineError:
-        raise SpectrumError(
-            f"the threshold {request.threshold:g} is lost in the rounding of A^T A; use solver='dense'"
-        ) from None
+        raise lost_threshold(request) from None
 
 
 class _Search:
@@ -93,7 +92,7 @@ class _Search:
                 "with memory_limit="
             )
         self.space = BlockKrylov(operator, self._starting_block())
-        self.pace = RestartSchedule(8 * _WIDTH)
+        self.schedule = RestartSchedule(8 * _WIDTH)
         self.prover = Prover(operator, request)
 
     def run(self) -> CandidateTriplets:
@@ -102,23 +101,23 @@ class _Search:
             self._grow()
             # Ritz vectors cost several times what Ritz values do, and are of no use while more and more are wanted.
             if self.space.size > _SMALL and not settled and not self._cannot_grow:
-                goal, worst = self._goal(self.space.squares()), math.inf
+                target, worst = self._target(self.space.squares()), math.inf
             else:
                 pairs = self.space.ritz()
-                goal = self._goal(pairs.squares)
-                excess = self._excess(pairs, goal)
-                worst = float(excess[: goal.wanted].max(initial=0.0))
-                found = self._judge(pairs, goal, excess / self._allowed(goal, worst))
+                target = self._target(pairs.squares)
+                excess = self._excess(pairs, target)
+                worst = float(excess[: target.wanted].max(initial=0.0))
+                found = self._judge(pairs, target, excess / self._allowed(target, worst))
                 if found is not None:
                     return found
-            settled = goal.wanted <= _SETTLED * wanted
-            wanted = goal.wanted
-            self.pace.plan(self.space.size, wanted, worst)
+            settled = target.wanted <= _SETTLED * wanted
+            wanted = target.wanted
+            self.schedule.plan(self.space.size, wanted, worst)
 
-    def _goal(self, squares: NDArray[np.float64]) -> ConvergenceTarget:
-        goal = ConvergenceTarget.of(squares, self.request, self.dtype)
-        self._check(goal)
-        return goal
+    def _target(self, squares: NDArray[np.float64]) -> ConvergenceTarget:
+        target = ConvergenceTarget.of(squares, self.request, self.dtype)
+        self._check(target)
+        return target
 
     def _starting_block(self) -> AnyFloats:
         gaussian = self._gaussian(_WIDTH)
@@ -138,7 +137,7 @@ class _Search:
                 self.space.inject(self._gaussian(max(_WIDTH, self.space.size)))
             self.space.step()
             self.request.report(f"Krylov space of {self.space.size} columns", None)
-            if self.space.size >= self.pace.next_size or self._cannot_grow:
+            if self.space.size >= self.schedule.next_size or self._cannot_grow:
                 return
 
     @property
@@ -153,73 +152,73 @@ class _Search:
     def _out_of_passes(self) -> bool:
         return self.operator.passes >= self.request.max_passes
 
-    def _check(self, goal: ConvergenceTarget) -> None:
-        """Leave early where this search is the wrong way to the goal."""
-        if 0 < self.request.square < goal.floor:
+    def _check(self, target: ConvergenceTarget) -> None:
+        """Leave early where this search is the wrong way to the target."""
+        if 0 < self.request.square < target.floor:
             raise _TooFineError
-        held = goal.wanted * 8 * sum(self.operator.shape)
-        no_room = self.limit < self.operator.shape[1] and goal.wanted + 3 * _WIDTH > self.limit
+        held = target.wanted * 8 * sum(self.operator.shape)
+        no_room = self.limit < self.operator.shape[1] and target.wanted + 3 * _WIDTH > self.limit
         if no_room or held > self.request.memory_limit:
-            raise self._does_not_fit(goal.wanted)
+            raise self._does_not_fit(target.wanted)
         if self.space.size > self.columns_before_gram:
             raise GramIsCheaperError
 
     def _does_not_fit(self, count: int) -> MemoryLimitError:
         return MemoryLimitError(
-            f"at least {count} singular values exceed the threshold {self.request.threshold:g}, too many for the "
+            f"at least {count} singular values exceed the threshold {self.request.asked:g}, too many for the "
             f"{format_bytes(self.request.memory_limit)} that may be used; raise the threshold, ask for fewer with "
             "at_most=, or allow more with memory_limit="
         )
 
-    def _excess(self, pairs: RitzPairs, goal: ConvergenceTarget) -> NDArray[np.float64]:
+    def _excess(self, pairs: RitzPairs, target: ConvergenceTarget) -> NDArray[np.float64]:
         """Residuals over the tolerance."""
         tolerance = _HEADROOM * self.request.tolerance
-        return pairs.errors / (tolerance * np.maximum(pairs.squares, goal.level or 1.0))
+        return pairs.errors / (tolerance * np.maximum(pairs.squares, target.level or 1.0))
 
-    def _allowed(self, goal: ConvergenceTarget, worst: float) -> float:
+    def _allowed(self, target: ConvergenceTarget, worst: float) -> float:
         """What counts as converged: in float32 rounding may stop the residuals just above the tolerance."""
         near = self.dtype == np.float32 and worst <= _ROUNDING_REACH
-        return _ROUNDING_REACH if near and self.pace.stalled(goal.wanted, worst) else 1.0
+        return _ROUNDING_REACH if near and self.schedule.stalled(target.wanted, worst) else 1.0
 
     def _judge(
-        self, pairs: RitzPairs, goal: ConvergenceTarget, excess: NDArray[np.float64]
+        self, pairs: RitzPairs, target: ConvergenceTarget, excess: NDArray[np.float64]
     ) -> CandidateTriplets | None:
         """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""
-        if excess[: goal.wanted].max(initial=0.0) <= 1:
+        if excess[: target.wanted].max(initial=0.0) <= 1:
             converged = int(np.argmin(np.append(excess <= _LOOSE, False)))
-            found = self._try_proof(pairs, goal, converged)
+            found = self._try_proof(pairs, target, converged)
             if found is not None:
                 return found
         if self.space.size == self.operator.shape[1]:
-            return self._stop(pairs, goal, Proof(Completeness(True, "the Krylov space is the whole space")))
+            return self._stop(pairs, target, Proof(Completeness(True, "the Krylov space is the whole space")))
         if self._out_of_passes:
-            return self._stop(pairs, goal, Proof.failed(f"stopped after {self.operator.passes} passes"))
+            return self._stop(pairs, target, Proof.failed(f"stopped after {self.operator.passes} passes"))
         if self._full:
-            self._make_room(pairs, goal)
+            self._make_room(pairs, target)
         return None
 
-    def _stop(self, pairs: RitzPairs, goal: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
+    def _stop(self, pairs: RitzPairs, target: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
         return CandidateTriplets.of(
-            measured(self.operator, self.space.vectors(pairs, goal.wanted)), goal, proof
+            measured(self.operator, self.space.vectors(pairs, target.wanted)), target, proof
         )
 
     def _try_proof(
-        self, pairs: RitzPairs, goal: ConvergenceTarget, converged: int
+        self, pairs: RitzPairs, target: ConvergenceTarget, converged: int
     ) -> CandidateTriplets | None:
-        kept = self.prover.columns_to_deflate(pairs.squares, goal, converged)
+        kept = self.prover.columns_to_deflate(pairs.squares, target, converged)
         outside = float(np.append(pairs.squares, 0.0)[kept])
         affordable = max(_CHEAP_PROOF, self.operator.passes)
-        if self.prover.passes_needed(pairs.squares[:kept], goal, outside) > affordable:
+        if self.prover.passes_needed(pairs.squares[:kept], target, outside) > affordable:
             return None
         subspace = measured(self.operator, self.space.vectors(pairs, kept))
-        proof = self.prover.prove(subspace, goal, outside)
+        proof = self.prover.prove(subspace, target, outside)
         if proof.complete:
-            return CandidateTriplets.of(subspace, goal, proof)
+            return CandidateTriplets.of(subspace, target, proof)
         if proof.escaped is not None:
             self.space.inject(proof.escaped)
         return None
 
-    def _make_room(self, pairs: RitzPairs, goal: ConvergenceTarget) -> None:
+    def _make_room(self, pairs: RitzPairs, target: ConvergenceTarget) -> None:
         """Restart from the best Ritz vectors, since the memory limit is reached."""
-        spare = self.limit - self.space.frontier.shape[1] - goal.wanted
-        self.space.restart(pairs, goal.wanted + max(spare // 2, 0))
+        spare = self.limit - self.space.frontier.shape[1] - target.wanted
+        self.space.restart(pairs, target.wanted + max(spare // 2, 0))

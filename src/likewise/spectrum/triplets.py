@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from likewise._typing import AnyFloats
-from likewise.errors import CompletenessWarning, InputError, unknown_name
+from likewise.errors import CompletenessWarning, InputError, SpectrumError, unknown_name
 from likewise.spectrum.candidates import CandidateTriplets, Refined, refine
 from likewise.spectrum.library_solvers import arpack_search, decompose_dense, dense_bytes, gram_search
-from likewise.spectrum.operators import RowOperator, as_operator
+from likewise.spectrum.operators import RowOperator, as_operator, near_one
 from likewise.spectrum.proof import Proof
-from likewise.spectrum.request import Progress, Request, checked_request
+from likewise.spectrum.request import Progress, Request, checked_dtype, checked_request
 from likewise.spectrum.result import SingularTriplets
 from likewise.spectrum.search import GramIsCheaperError, krylov_search
 from likewise.spectrum.threaded_blas import one_blas_thread
@@ -161,11 +161,13 @@ def singular_triplets(
     """
     if solver not in SOLVERS:
         raise InputError(*unknown_name("solver", solver, SOLVERS))
-    operator, transposed = as_operator(operand, dtype)
+    precision = None if dtype is None else checked_dtype(dtype)
+    operator, transposed = as_operator(operand, precision)
+    operator.passes = 0
     request = checked_request(
         above=above,
         at_most=at_most,
-        dtype=operator.dtype if dtype is None else np.dtype(dtype),
+        dtype=precision or operator.dtype,
         random_state=random_state,
         start=start,
         n=operator.shape[int(not transposed)],
@@ -176,6 +178,9 @@ def singular_triplets(
     )
     if transposed and request.start is not None:
         request = replace(request, start=operator.adjoint(request.start))
+    # From here on the largest entry is near 1, so that no square of a singular value overflows or vanishes.
+    operator, exponent = near_one(operator)
+    request = replace(request, exponent=exponent)
     choice = choose(operator, request) if solver == "auto" else Choice(solver, "asked for")
     with one_blas_thread() if choice.solver == "krylov" else nullcontext():
         refined, proof, choice = _solve(operator, request, choice)
@@ -187,13 +192,13 @@ def _solve(operator: RowOperator, request: Request, choice: Choice) -> tuple[Ref
     if choice.solver == "dense":
         return *decompose_dense(operator, request), choice
     try:
-        found = _SEARCHES[choice.solver](operator, request, choice)
+        candidates = _SEARCHES[choice.solver](operator, request, choice)
     except GramIsCheaperError:
         choice = Choice("gram", "so much lies above the threshold that an iteration would cost more")
-        found = gram_search(operator, request)
-    if choice.dense_at_need and not found.proof.complete:
-        return _solve(operator, request, Choice("dense", found.proof.completeness.reason))
-    return refine(operator, found, request), found.proof, choice
+        candidates = gram_search(operator, request)
+    if choice.dense_at_need and not candidates.proof.complete:
+        return _solve(operator, request, Choice("dense", candidates.proof.completeness.reason))
+    return refine(operator, candidates, request), candidates.proof, choice
 
 
 def _selected(
@@ -202,24 +207,20 @@ def _selected(
     """Keep what is strictly above the threshold; what equals it within rounding is counted, not kept."""
     window = _window(refined, proof, operator, request)
     count = int(np.count_nonzero(refined.values > request.threshold + window))
-    kept = slice(min(count, request.at_most or count))
-    at_threshold = int(np.count_nonzero(np.abs(refined.values - request.threshold) <= window))
-    completeness = replace(proof.completeness, at_threshold=at_threshold if request.threshold else 0)
+    completeness = replace(proof.completeness, at_threshold=_at_threshold(refined, window, count, request))
     if not completeness.proved:
         warnings.warn(
-            f"singular values above {request.threshold:g} may be missing: {completeness.reason}",
+            f"singular values above {request.asked:g} may be missing: {completeness.reason}",
             CompletenessWarning,
             stacklevel=3,
         )
-    left, right = refined.left[:, kept], refined.right[:, kept]
-    signs = _signs(right)
-    left *= signs
-    right *= signs
+    kept = refined.first(min(count, request.at_most or count)).rounded(operator, request.dtype)
+    signs = _signs(kept.right)
     return SingularTriplets(
-        left=left.astype(request.dtype, order="C", copy=False),
-        values=refined.values[kept],
-        right=right.astype(request.dtype, order="C", copy=False),
-        residuals=refined.residuals[kept],
+        left=np.multiply(kept.left, signs, order="C"),
+        values=_in_given_units(kept.values, request),
+        right=np.multiply(kept.right, signs, order="C"),
+        residuals=kept.residuals,
         threshold=request.above,
         completeness=completeness,
         solver=choice.solver,
@@ -228,16 +229,41 @@ def _selected(
     )
 
 
+def _at_threshold(refined: Refined, window: float, count: int, request: Request) -> int:
+    """Count what was left out because it equals the threshold within rounding; of 0 itself there is no doubt."""
+    if request.above is None and request.at_most == min(count, request.at_most or count):
+        return 0  # a number of triplets was asked for and is there: the threshold of 0 played no part
+    near = np.abs(refined.values - request.threshold) <= window
+    return int(np.count_nonzero(near & (refined.values > 0)))
+
+
+def _in_given_units(values: NDArray[np.float64], request: Request) -> NDArray[np.float64]:
+    """Undo the scaling of the matrix.
+
+    Raises
+    ------
+    SpectrumError
+        If a singular value is larger than the largest number.
+    """
+    with np.errstate(over="ignore"):
+        given = np.ldexp(values, request.exponent)
+    if np.isinf(given).any():
+        raise SpectrumError(
+            f"the largest singular value is above {np.finfo(np.float64).max:.1e}, the largest number there is; divide the matrix by something"
+        )
+    return given
+
+
 def _window(refined: Refined, proof: Proof, operator: RowOperator, request: Request) -> float:
     """How close to the threshold a singular value cannot be told from it."""
     largest = float(refined.values.max(initial=0.0))
     window = 10 * max(operator.shape) ** 0.5 * float(np.finfo(np.float64).eps) * largest
     if request.threshold:
-        window += proof.blur / (2 * request.threshold)
+        window += proof.eigenvalue_uncertainty / (2 * request.threshold)
     return float(window + 4 * np.finfo(request.dtype).eps * request.threshold)
 
 
 def _signs(vectors: AnyFloats) -> AnyFloats:
     """Make the largest entry of each column positive: a convention, so that equal runs give equal vectors."""
     largest = np.argmax(np.abs(vectors), axis=0)
-    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1, 1).astype(vectors.dtype)

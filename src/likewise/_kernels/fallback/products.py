@@ -53,6 +53,11 @@ class ScipyProducts:
         self.adjoint(product, out, n_threads)
 
     @property
+    def values(self) -> AnyFloats:
+        """What S stores."""
+        return np.asarray(self.matrix.data[: self.nnz])
+
+    @property
     def shape(self) -> tuple[int, int]:
         """``(m, n)``."""
         m, n = self.matrix.shape
