@@ -14,7 +14,14 @@ from scipy.spatial.distance import pdist
 from likewise.certificates import model_constant
 from likewise.errors import InputError, MemoryLimitError, ModelError, ObservationError, ShapeError
 from likewise.inference import DenseNet, DenseNetRecommender, NetSettings, dense_net_outputs, train_dense_net
-from likewise.inference.net.training import Epochs, Training, initial_state, observed_entries, validation_mask
+from likewise.inference.net.training import (
+    Epochs,
+    IndependentBatches,
+    Training,
+    initial_state,
+    observed_entries,
+    validation_mask,
+)
 from likewise.observations import ObservedMatrix, clustered
 
 torch = pytest.importorskip("torch")
@@ -461,3 +468,28 @@ def test_torch_is_imported_only_where_a_net_is_trained():
         ).stdout.strip()
         == "False"
     )
+
+
+def test_batches_can_be_drawn_anew_each_time():
+    batches = IndependentBatches(5, np.random.default_rng(0)).take(200, 4)
+    assert all(len(set(batch)) == 4 for batch in batches.tolist())
+    left_out = [set(range(5)).difference(batch).pop() for batch in batches.tolist()]
+    assert left_out[:-1] != left_out[1:]
+    assert min(np.bincount(left_out)) > 20  # 40 each, give or take 5.7
+
+
+def test_a_training_goes_on_from_a_net(Z):
+    still = NetSettings(hidden=(8, 4), n_steps=1, batch_size=16, learning_rate=1e-12, device="cpu")
+    start = a_net(Z.shape, (8, 4), 1)
+    gone_on = train_dense_net(Z, Z, settings=still, random_state=0, start=start)
+    drawn = train_dense_net(Z, Z, settings=still, random_state=0)
+    np.testing.assert_allclose(gone_on.predict_all(Z), start.predict_all(Z), atol=1e-6)
+    assert np.abs(drawn.predict_all(Z) - start.predict_all(Z)).max() > 0.01
+    np.testing.assert_array_equal(gone_on.record.is_validation, drawn.record.is_validation)
+    with pytest.raises(ModelError, match="a start for"):
+        train_dense_net(Z, Z, settings=NetSettings(hidden=(4, 4)), start=start)
+
+
+def test_unknown_batches_are_named():
+    with pytest.raises(ModelError, match=r"unknown batches 'epoch'.*did you mean 'epochs'"):
+        NetSettings(batches="epoch")

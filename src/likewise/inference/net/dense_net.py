@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise._typing import Floats
+from likewise._typing import Floats, Singles
 from likewise.errors import ModelError
 from likewise.inference.model import Model, TrainedModel
 from likewise.inference.net.settings import NetSettings, device_of, import_torch, threads
@@ -28,6 +28,7 @@ def train_dense_net(
     settings: NetSettings | None = None,
     bounds: tuple[float, float] = (-1.0, 1.0),
     random_state: RandomState = None,
+    start: DenseNet | None = None,
     progress: Progress | None = None,
 ) -> DenseNet:
     """Train the net that predicts entry (i, j) from row i and column j of a complete matrix.
@@ -44,6 +45,9 @@ def train_dense_net(
         Between which the outputs lie: ``2 h' - 1`` for a net h' that ends in a sigmoid; with (0, 1) h' itself.
     random_state : int, numpy.random.Generator or None, default None
         Which observations validate, the initial weights, and the order of the batches. torch's own state is not read or changed.
+    start : DenseNet, optional
+        Go on from its weights, with a new optimiser and other batches; the same observations validate for the same `random_state`. By
+        default weights are drawn.
     progress : callable, optional
         Called with (steps done, steps in all) after each validation.
 
@@ -92,7 +96,15 @@ def train_dense_net(
     generator = generator_of(random_state)
     held_back = validation_mask(len(entries), chosen.validation_fraction, generator)
     with threads(chosen.n_threads):
-        training = Training(inputs, entries[~held_back], entries[held_back], (low, high), chosen, generator)
+        training = Training(
+            inputs,
+            entries[~held_back],
+            entries[held_back],
+            (low, high),
+            chosen,
+            generator,
+            None if start is None else _state_of(start, inputs.shape, chosen),
+        )
         trained = training.run(progress)
     return DenseNet(
         trained.weights,
@@ -132,6 +144,16 @@ def dense_net_outputs(features: Any, targets: Any, **options: Any) -> Floats:
     (40, 60)
     """
     return train_dense_net(features, targets, **options).predict_all(features)
+
+
+def _state_of(net: DenseNet, shape: tuple[int, ...], settings: NetSettings) -> list[Singles]:
+    layers = tuple(len(bias) for bias in net.biases[:-1])
+    if (net.shape, layers) != (shape, tuple(settings.hidden)):
+        raise ModelError(
+            f"a start for {net.shape} with layers {layers}",
+            f"one for {shape} with layers {tuple(settings.hidden)}",
+        )
+    return [part for layer in zip(net.weights, net.biases, strict=True) for part in layer]
 
 
 def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from likewise.checks import checked_positive, checked_share, checked_whole
-from likewise.errors import MissingDependencyError, ModelError
+from likewise.errors import MissingDependencyError, ModelError, unknown_name
+
+Batches = Literal["epochs", "independent"]
+"""Each observation once before any comes again, or every batch drawn anew."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class NetSettings:
     n_threads : int or None, default 1
         Threads of torch on the CPU while it trains and predicts; None leaves torch's setting. A batch is small: further threads save
         little where CPUs are idle, and wait for one another where they are not.
+    batches : {"epochs", "independent"}, default "epochs"
+        Each training observation once before any comes again; or every batch drawn anew from all of them, as the released code does.
 
     Raises
     ------
@@ -53,6 +58,7 @@ class NetSettings:
     check_every: int = 100
     device: str = "auto"
     n_threads: int | None = 1
+    batches: Batches = "epochs"
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "n_steps", "check_every"):
@@ -62,6 +68,8 @@ class NetSettings:
         _ensure_layers(self.hidden)
         checked_positive("learning_rate", self.learning_rate, error=ModelError)
         checked_share("validation_fraction", self.validation_fraction, error=ModelError)
+        if self.batches not in get_args(Batches):
+            raise ModelError(*unknown_name("batches", self.batches, get_args(Batches)))
         if not isinstance(self.device, str):
             raise ModelError(f"device is {self.device!r}", "'auto', 'cpu', or a device of torch by name")
 

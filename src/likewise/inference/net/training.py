@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isfinite
@@ -131,6 +131,18 @@ class Epochs:
         return order[:wanted].reshape(n_batches, batch_size)
 
 
+class IndependentBatches:
+    """Batches of distinct numbers from 0 to n - 1, each drawn anew; the parameters are those of `Epochs`."""
+
+    def __init__(self, n: int, generator: np.random.Generator) -> None:
+        self._n, self._generator = n, generator
+
+    def take(self, n_batches: int, batch_size: int) -> Counts:
+        """Return the next batches, shape (n_batches, batch_size)."""
+        drawn = [self._generator.choice(self._n, batch_size, replace=False) for _ in range(n_batches)]
+        return np.stack(drawn)
+
+
 @dataclass(frozen=True, eq=False)
 class Trained:
     """The best state, and the validation errors after each check."""
@@ -167,6 +179,8 @@ class Training:
         What the sigmoid's 0 and 1 stand for.
     settings : NetSettings
     generator : numpy.random.Generator
+    start : sequence of ndarray of float32, optional
+        Weights and biases of each layer in turn, to go on from; drawn by default.
     """
 
     def __init__(
@@ -177,6 +191,7 @@ class Training:
         bounds: tuple[float, float],
         settings: NetSettings,
         generator: np.random.Generator,
+        start: Sequence[Singles] | None = None,
     ) -> None:
         self._torch = import_torch()
         self._device = device_of(settings.device)
@@ -185,7 +200,7 @@ class Training:
         self._rows = self._tensor(features)
         self._columns = self._rows.T.contiguous()
         self._training, self._validation = self._on_device(training), self._on_device(validation)
-        state = initial_state(sum(features.shape), settings.hidden, generator)
+        state = initial_state(sum(features.shape), settings.hidden, generator) if start is None else start
         self._parameters = [self._tensor(values).requires_grad_() for values in state]
         self._best = [values.detach().clone() for values in self._parameters]
 
@@ -215,11 +230,12 @@ class Training:
         """Yield the batches up to each check, with the number of steps that are then done."""
         n_steps, every = self._settings.n_steps, self._settings.check_every
         n_training = len(self._training[2])
-        epochs = Epochs(n_training, self._generator)
+        kind = IndependentBatches if self._settings.batches == "independent" else Epochs
+        drawn = kind(n_training, self._generator)
         size = min(self._settings.batch_size, n_training)
         for start in range(0, n_steps, every):
             stop = min(start + every, n_steps)
-            yield stop, self._tensor(epochs.take(stop - start, size))
+            yield stop, self._tensor(drawn.take(stop - start, size))
 
     def _step(self, optimizer: Any, batch: Any) -> None:
         rows, columns, values = (part.index_select(0, batch) for part in self._training)
