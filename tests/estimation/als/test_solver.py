@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise.errors import ConvergenceWarning, InputError
+from likewise.errors import ConvergenceWarning, InputError, MemoryLimitError
 from likewise.estimation import AlternatingLeastSquares, alternating_least_squares
 from likewise.estimation.als.transformer import orthogonal_factors
-from likewise.estimation.base.factor_update import Prior, regress
-from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, packed_inner, unpacked
+from likewise.estimation.base.factor_update import Prior, invert, regress
+from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, unpacked
 
 
 def partly_observed(matrix, share, rng):
@@ -72,12 +72,39 @@ def test_an_uncertain_column_by_hand():
     assert found.penalty == pytest.approx(divergence)
 
 
-def test_packing_is_undone_and_keeps_the_inner_product():
+def test_packing_is_undone():
     rng = np.random.default_rng(0)
     for d in (1, 2, 5):
-        left, right = (a + a.transpose(0, 2, 1) for a in rng.normal(size=(2, 4, d, d)))
-        np.testing.assert_array_equal(unpacked(packed(left), d), left)
-        np.testing.assert_allclose(packed_inner(packed(left), packed(right)), (left * right).sum(axis=(1, 2)))
+        matrices = rng.normal(size=(4, d, d))
+        matrices += matrices.transpose(0, 2, 1)
+        np.testing.assert_array_equal(unpacked(packed(matrices), d), matrices)
+
+
+def test_matrices_side_by_side_are_inverted_as_lapack_inverts_them():
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 7):
+        halves = rng.normal(size=(5, d, 2 * d))
+        matrices = halves @ halves.transpose(0, 2, 1)
+        triangles = packed(matrices).T.copy()
+        log_determinants, lost = invert(triangles, d)
+        np.testing.assert_allclose(unpacked(triangles.T, d), np.linalg.inv(matrices), rtol=1e-9)
+        np.testing.assert_allclose(log_determinants, np.linalg.slogdet(matrices)[1])
+        assert lost == 0
+
+
+def test_matrices_that_are_singular_within_rounding_are_counted():
+    singular = packed(
+        np.array([[[1.0, 1.0], [1.0, 1.0 + 1e-15]], [[1.0, 0.0], [0.0, 1e-30]], [[0.0, 0.0], [0.0, 1.0]]])
+    )
+    assert invert(singular.T.copy(), 2)[1] == 2  # a small diagonal entry alone is no loss
+
+
+def test_turned_factors_are_those_of_turned_vectors():
+    rng = np.random.default_rng(0)
+    means, turn = rng.normal(size=(6, 3)), rng.normal(size=(3, 2))
+    turned = Factors.certain(means).turned(turn)
+    np.testing.assert_allclose(turned.means, means @ turn)
+    np.testing.assert_allclose(turned.moments, Factors.certain(means @ turn).moments)
 
 
 @pytest.mark.parametrize("by_count", [False, True])
@@ -235,6 +262,7 @@ def test_what_is_not_observed_is_what_the_other_side_says():
     )
 
 
+@pytest.mark.filterwarnings("ignore::likewise.errors.PropensityWarning")
 @pytest.mark.parametrize("regularization", ["estimated", 0.1])
 def test_rows_of_the_fit_fold_in_exactly(regularization):
     rng = np.random.default_rng(5)
@@ -285,3 +313,62 @@ def test_bad_parameters_are_named(options):
     (name,) = options
     with pytest.raises(InputError, match=f"^{name}(=| is ).*; expected"):
         AlternatingLeastSquares(**options).fit(np.eye(3))
+
+
+def test_components_that_fit_noise_do_not_keep_themselves_alive():
+    """One weak component under much noise: where ten begin, the one that is left is as good as where one begins."""
+    rng = np.random.default_rng(0)
+    m, n = 400, 300
+    truth = rng.normal(size=(m, 1)) + rng.normal(size=n) + 0.6 * rng.normal(size=(m, 1)) * rng.normal(size=n)
+    values = partly_observed(truth + 1.5 * rng.normal(size=(m, n)), 0.08, rng)
+    one, ten = (alternating_least_squares(values, rank, random_state=0) for rank in (1, 10))
+    errors = [np.mean((completed(fit) - truth) ** 2) for fit in (one, ten)]
+    assert errors[1] < 1.05 * errors[0]
+    assert ten.row_prior.noise == pytest.approx(one.row_prior.noise, rel=0.01)
+
+
+def test_components_without_use_are_dropped():
+    rng = np.random.default_rng(2)
+    values = partly_observed(planted(rng, 200, 100, 3, noise=0.3)[1], 0.3, rng)
+    fit = alternating_least_squares(values, 8, random_state=0)
+    assert fit.rank == 3
+    assert fit.columns.moments.shape == (100, 10)
+
+
+@pytest.mark.parametrize("regularization", ["estimated", 0.5])
+def test_a_fit_that_begins_with_another_stays_near_it(regularization):
+    rng = np.random.default_rng(3)
+    values = partly_observed(planted(rng, 80, 60)[1], 0.4, rng)
+    options = {"regularization": regularization, "tol": 1e-6, "max_iter": 500, "random_state": 0}
+    first = alternating_least_squares(values, 5, **options)
+    again = alternating_least_squares(values, 5, start=first, **options)
+    assert again.n_iter <= 3
+    np.testing.assert_allclose(completed(again), completed(first), atol=1e-2)
+
+
+def test_a_fit_ends_where_it_is_told_to():
+    values = partly_observed(planted(np.random.default_rng(4))[1], 0.4, np.random.default_rng(4))
+    answers = iter([False, False, True, True])
+    fit = alternating_least_squares(values, 2, tol=1e-12, random_state=0, stop=lambda: next(answers))
+    assert fit.n_iter == 3
+    assert not fit.converged
+
+
+@pytest.mark.parametrize(
+    ("options", "name"), [({"regularization": 1e-18}, "regularization"), ({"noise": 1e-16}, "noise")]
+)
+def test_a_prior_that_rounding_swallows_is_refused(options, name):
+    stars = np.random.default_rng(0).integers(1, 6, (30, 8)).astype(float)
+    with pytest.raises(InputError, match=f"{name} so small that rounding swallows it"):
+        AlternatingLeastSquares(20, value_range=(1, 5), random_state=0, **options).fit(stars)
+
+
+def test_a_fit_that_would_not_fit_is_refused_before_it_begins(monkeypatch):
+    monkeypatch.setattr("likewise.memory.available_memory", lambda: 1e6)
+    with pytest.raises(MemoryLimitError, match=r"factors of rank 20 of 400 x 300.*take a smaller rank"):
+        alternating_least_squares(sparse.csr_array(np.ones((400, 300))), 20)
+
+
+def test_counts_have_no_say_where_the_regularization_is_estimated():
+    with pytest.raises(InputError, match="by_count=True beside a regularization that is estimated"):
+        AlternatingLeastSquares(2, by_count=True).fit(np.eye(3))

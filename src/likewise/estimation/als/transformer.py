@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import linalg
@@ -10,11 +11,8 @@ from scipy import linalg
 from likewise._typing import Floats
 from likewise.checks import checked_positive, checked_whole
 from likewise.errors import InputError, option
-from likewise.estimation.als.solver import (
-    FactorFit,
-    Regularization,
-    alternating_least_squares,
-)
+from likewise.estimation.als.descent import FactorFit
+from likewise.estimation.als.solver import Regularization, alternating_least_squares
 from likewise.estimation.base.estimator import (
     MatrixEstimator,
     warn_unless_converged,
@@ -35,15 +33,14 @@ class AlternatingLeastSquares(MatrixEstimator):
     Parameters
     ----------
     rank : int, default 20
-        Number of factors, cut to the shorter side. Where the regularisation is estimated, more than are needed do no harm but take
-        time.
+        Number of factors, cut to the shorter side. Where the regularisation is estimated, those that are not needed are dropped.
     regularization : float or "estimated", default "estimated"
         lambda > 0, in observations, of every factor and bias; or estimated together with the noise (variational Bayes), so that
         there is nothing to tune.
     noise : float or None, default None
         Share of the variance of the observations that is noise, above 0, where the regularisation is estimated; estimated too by default.
     by_count : bool, default False
-        Multiply the lambda of a row or column by its number of observations (weighted-lambda regularisation).
+        Multiply a given lambda by the number of observations of the row or column (weighted-lambda regularisation).
     propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
         As in `SVT`: observations are weighted by the inverse of how likely they were.
     tol : float, default 1e-4
@@ -62,8 +59,8 @@ class AlternatingLeastSquares(MatrixEstimator):
     ----------
     propensities_ : Propensities or None
         What the weights rest on; None where there are none.
-    objectives_ : tuple of float
-        After each sweep, never increasing.
+    factor_fit_ : FactorFit
+        Factors, priors, and the objective after each sweep.
     noise_ : float or None
         Standard deviation of an observation about its expectation, on the method's working range; None where the regularisation is given.
     estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
@@ -84,6 +81,8 @@ class AlternatingLeastSquares(MatrixEstimator):
     """
 
     no_budget: ClassVar[str] = PosteriorFolding.not_linear
+    _start: FactorFit | None = None
+    _stop: Callable[[], bool] | None = None
 
     def __init__(
         self,
@@ -109,6 +108,11 @@ class AlternatingLeastSquares(MatrixEstimator):
         self.working_range = working_range
         self.random_state = random_state
 
+    def continuing(self, start: FactorFit | None = None, stop: Callable[[], bool] | None = None) -> Self:
+        """Begin the next fit with the factors of an earlier one; end it where `stop` says so. See `alternating_least_squares`."""
+        self._start, self._stop = start, stop
+        return self
+
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         # Centre and biases are part of the regressions.
         prepared = prepare(observed, self.working_range, "none", self.propensities, self.random_state)
@@ -122,8 +126,10 @@ class AlternatingLeastSquares(MatrixEstimator):
             tol=checked_positive("tol", self.tol),
             max_iter=checked_whole("max_iter", self.max_iter),
             random_state=self.random_state,
+            start=self._start,
+            stop=self._stop,
         )
-        self.objectives_, self.n_iter_ = fit.objectives, fit.n_iter
+        self.factor_fit_, self.n_iter_ = fit, fit.n_iter
         self.converged_ = prepared.converged(fit.converged)
         self.noise_ = fit.row_prior.noise**0.5 if fit.row_prior.uncertain else None
         limit = warn_unless_converged(fit.converged, fit.n_iter, "sweep", "the objective still falls")
@@ -132,6 +138,12 @@ class AlternatingLeastSquares(MatrixEstimator):
 
     def _checked_regularization(self) -> Regularization:
         if isinstance(self.regularization, str) and self.regularization == "estimated":
+            if self.by_count:
+                raise InputError(
+                    f"{option('by_count', 'True')} beside a regularization that is estimated",
+                    "a number for it, which is then multiplied by counts",
+                    f"set {option('regularization', '0.05')}, or leave out {option('by_count', '')}",
+                )
             return "estimated"
         return checked_positive("regularization", self.regularization, or_else="'estimated'")
 

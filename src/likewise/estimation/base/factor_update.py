@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels.threads import equal_shares, run_together, thread_count
 from likewise._typing import Floats
-from likewise.estimation.base.normal_equations import (
-    Factors,
-    ObservedRows,
-    Regressors,
-    packed,
-    packed_inner,
-    packed_size,
-    unpacked,
-)
+from likewise.errors import InputError
+from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, packed_size
 
-_ROWS_AT_A_TIME = 256
+_ROWS_AT_A_TIME = 512
+_LOST = 1e-13
+"""A pivot below this share of its diagonal entry is rounding: the matrix is singular in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +39,14 @@ class Prior:
     uncertain: bool = False
     by_count: bool = False
 
-    def normal_matrices(self, grams: Floats, counts: NDArray[np.integer]) -> Floats:
-        """Return precision plus Gram matrix over noise of each row, shape (k, d, d)."""
-        matrices = unpacked(grams / self.noise, self.precision.shape[0])
-        matrices += self._scaled_by(counts)[:, None, None] * self.precision
-        return matrices
-
-    def penalty(self, moments: Floats, matrices: Floats, counts: NDArray[np.integer]) -> float:
-        """Return what the vectors of some rows cost; see `FactorUpdate`."""
-        quadratic = packed_inner(moments, packed(self.precision[None])) @ self._scaled_by(counts)
-        if not self.uncertain:
-            return float(quadratic / 2)
-        d = self.precision.shape[0]
-        volumes = np.linalg.slogdet(matrices)[1] - np.linalg.slogdet(self.precision)[1] - d
-        return float((quadratic + volumes.sum()) / 2)
-
-    def _scaled_by(self, counts: NDArray[np.integer]) -> Floats:
+    def multiples(self, counts: NDArray[np.integer]) -> Floats:
+        """By how much the precision of each vector is multiplied, shape (k,)."""
         return np.maximum(counts, 1.0) if self.by_count else np.ones(counts.size)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Shape (d, d)."""
+        return np.asarray(np.linalg.inv(self.precision), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +82,25 @@ def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> Facto
     Returns
     -------
     FactorUpdate
+
+    Raises
+    ------
+    InputError
+        If the prior is so weak beside the observations that rounding swallows it.
     """
-    regressors = Regressors.of(columns)
-    m, d = observations.n_rows, observations.d
+    m, d = observations.n_rows, columns.means.shape[1]
     factors = Factors(np.empty((m, d)), np.empty((m, packed_size(d))))
-    totals = np.zeros(2)
-    for rows, grams, sides in observations.equations(regressors):
-        block = _Block(grams, sides, observations.counts[rows], prior, factors.rows(rows))
-        totals += block.solved_by_all_threads()
-    return FactorUpdate(factors, *totals.tolist())
+    totals = np.zeros(3)
+    for rows, grams, sides in observations.equations(columns):
+        found = Factors(factors.means[rows], factors.moments[rows])
+        totals += _Block(grams, sides, observations.counts[rows], prior, found).solved_by_all_threads()
+    explained, penalty, n_lost = totals.tolist()
+    if n_lost:
+        name = "noise" if prior.uncertain else "regularization"
+        raise InputError(
+            f"{name} so small that rounding swallows it in {n_lost:,.0f} regressions", f"a larger {name}"
+        )
+    return FactorUpdate(factors, explained, penalty)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +114,9 @@ class _Block:
     solutions: Factors
 
     def solved_by_all_threads(self) -> Floats:
-        """Solve, a few rows at a time, and return what is explained and what is penalised."""
+        """Solve, a few rows at a time; return what is explained, what is penalised, and how many matrices are singular."""
         starts = range(0, self.counts.size, _ROWS_AT_A_TIME)
-        totals = np.zeros((len(starts), 2))
+        totals = np.zeros((len(starts), 3))
 
         def solve(_: int, first: int, last: int) -> None:
             for number in range(first, last):
@@ -129,16 +126,84 @@ class _Block:
         total: Floats = totals.sum(axis=0)
         return total
 
-    def _solve(self, rows: slice) -> tuple[float, float]:
-        prior, counts, grams, sides = self.prior, self.counts[rows], self.grams[rows], self.sides[rows]
-        matrices = prior.normal_matrices(grams, counts)
+    def _solve(self, rows: slice) -> tuple[float, float, int]:
+        # Rows lie side by side along the last axis, so that a step on one entry of all their matrices is one operation on a vector.
+        prior, multiples = self.prior, self.prior.multiples(self.counts[rows])
+        grams, sides = self.grams[rows].T.copy(), self.sides[rows].T.copy()
+        d = sides.shape[0]
+        precision = packed(prior.precision[None])[0]
+        # 1. Precision of the posterior: that of the prior, and what the observations add.
+        matrices = grams / prior.noise + precision[:, None] * multiples
+        # 2. Its inverse is the covariance of the posterior, the mean is the covariance times the right-hand side.
+        log_volumes, lost = invert(matrices, d)
+        means = _times(matrices, sides) / prior.noise
+        # 3. Second moments E[x x^T] = mean mean^T + covariance; least squares forgets the covariance.
+        moments = matrices if prior.uncertain else np.zeros_like(matrices)
+        for row, i in zip(_rows(d), range(d), strict=True):
+            moments[row] += means[i] * means[i:]
+        self.solutions.means[rows], self.solutions.moments[rows] = means.T, moments.T
+        # 4. E[misfit] falls by 2 sum_i side_i^T x_i - <Gram_i, E[x_i x_i^T]>; both triangles count.
+        twice = np.full(precision.size, 2.0)
+        twice[[row.start for row in _rows(d)]] = 1.0
+        explained = 2 * np.sum(sides * means) - twice @ np.sum(moments * grams, axis=1)
+        # 5. Penalty: x^T P x; and of an uncertain vector the divergence 1/2 (tr(P E[x x^T]) - d + log|posterior| - log|P|).
+        penalty = ((twice * precision) @ moments) @ multiples
         if prior.uncertain:
-            inverse = np.linalg.inv(matrices)
-            means = np.matmul(inverse, sides[:, :, None])[:, :, 0] / prior.noise
-            found = Factors(means, packed(inverse + means[:, :, None] * means[:, None, :]))
-        else:
-            means = np.linalg.solve(matrices, sides[:, :, None] / prior.noise)[:, :, 0]
-            found = Factors.certain(np.asarray(means, dtype=np.float64))
-        self.solutions.means[rows], self.solutions.moments[rows] = found.means, found.moments
-        explained = 2 * np.sum(sides * found.means) - packed_inner(found.moments, grams).sum()
-        return float(explained), prior.penalty(found.moments, matrices, counts)
+            penalty += np.sum(log_volumes - np.linalg.slogdet(prior.precision)[1] - d)
+        return float(explained), float(penalty / 2), lost
+
+
+def invert(triangles: Floats, d: int) -> tuple[Floats, int]:
+    """Invert symmetric positive definite matrices in place.
+
+    Parameters
+    ----------
+    triangles : ndarray, shape (d (d + 1) / 2, k)
+        Upper triangles, row by row, of k matrices side by side. They are overwritten.
+    d : int
+
+    Returns
+    -------
+    log_determinants : ndarray, shape (k,)
+    lost : int
+        How many matrices are singular within rounding; their inverses are not to be used.
+
+    Notes
+    -----
+    Gauss-Jordan elimination without exchanges, which is stable for such matrices (the *sweep operator*; Goodnight, "A tutorial on
+    the SWEEP operator", The American Statistician 33, 1979): d steps on vectors of length k, in place of k calls of LAPACK on small matrices.
+    """
+    rows = list(_rows(d))
+    diagonals = triangles[[row.start for row in rows]]
+    log_determinants, lost = np.zeros(triangles.shape[1]), np.zeros(triangles.shape[1], bool)
+    for p, pivot_row in enumerate(rows):
+        above = [rows[i].start + p - i for i in range(p)]
+        column = np.concatenate([triangles[above], triangles[pivot_row]])
+        pivot = column[p].copy()
+        lost |= ~(pivot > _LOST * diagonals[p])
+        pivot[lost] = 1.0
+        log_determinants += np.log(pivot)
+        column[p] = 0.0  # row and column of the pivot are written below
+        scaled = column / pivot
+        for i, row in enumerate(rows):
+            if i != p:
+                triangles[row] -= scaled[i] * column[i:]
+        triangles[above], triangles[pivot_row] = scaled[:p], scaled[p:]
+        triangles[pivot_row.start] = -1.0 / pivot
+    np.negative(triangles, out=triangles)
+    return log_determinants, int(lost.sum())
+
+
+def _times(triangles: Floats, vectors: Floats) -> Floats:
+    """Multiply symmetric matrices, given as in `invert`, with vectors, shape (d, k)."""
+    product = np.zeros_like(vectors)
+    for i, row in enumerate(_rows(vectors.shape[0])):
+        product[i:] += triangles[row] * vectors[i]
+        product[i] += np.sum(triangles[row][1:] * vectors[i + 1 :], axis=0)
+    return product
+
+
+def _rows(d: int) -> list[slice]:
+    """Where the rows of a packed upper triangle stand."""
+    stops = np.cumsum(np.arange(d, 0, -1)).tolist()
+    return [slice(stop - length, stop) for stop, length in zip(stops, range(d, 0, -1), strict=True)]

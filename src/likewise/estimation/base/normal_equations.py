@@ -1,4 +1,4 @@
-"""The normal equations of factors, for all rows of a sparse matrix at once, as products with packed second moments."""
+"""The normal equations of factors, for all rows of a sparse matrix at once, as sparse products with packed second moments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ class Factors:
     @classmethod
     def certain(cls, means: Floats) -> Factors:
         """Take factors as they are, without uncertainty."""
-        return cls(means, packed(means[:, :, None] * means[:, None, :]))
+        i, j = np.triu_indices(means.shape[1])
+        moments = means[:, i]
+        moments *= means[:, j]
+        return cls(means, moments)
 
     @property
     def coordinates(self) -> Floats:
@@ -51,46 +54,23 @@ class Factors:
         """``E[bias^2]``, shape (n,)."""
         return self.moments[:, -1]
 
-    def rows(self, rows: slice) -> Factors:
-        """Return some of the vectors: a view."""
-        return Factors(self.means[rows], self.moments[rows])
-
     def total_moment(self, counted: NDArray[np.bool_]) -> Floats:
         """``sum_j E[x_j x_j^T]`` over the vectors that count, shape (d, d)."""
-        summed = self.moments[counted].sum(axis=0, keepdims=True)
-        total: Floats = unpacked(summed, self.means.shape[1])[0]
+        summed = counted.astype(np.float64) @ self.moments
+        total: Floats = unpacked(summed[None], self.means.shape[1])[0]
         return total
 
-
-@dataclass(frozen=True, eq=False)
-class Regressors:
-    """What the other side regresses on: ``f_j = (coordinates, 1)``, while the bias of j is taken from the observation.
-
-    Parameters
-    ----------
-    means : ndarray, shape (n, d)
-        ``E[f_j]``.
-    products : ndarray, shape (n, d (d + 1) / 2 + d)
-        ``E[f_j f_j^T]`` packed, and ``E[bias_j f_j]``.
-    """
-
-    means: Floats
-    products: Floats
-
-    @classmethod
-    def of(cls, factors: Factors) -> Regressors:
-        """Exchange the bias of each vector for 1."""
-        d = factors.means.shape[1]
-        last = last_column(d)
-        means, moments, cross = factors.means.copy(), factors.moments.copy(), factors.moments[:, last]
-        means[:, -1] = 1.0
-        cross[:, -1] = factors.biases
-        moments[:, last] = means
-        return cls(means, np.hstack([moments, cross]))
+    def turned(self, turn: Floats) -> Factors:
+        """Return what is known of ``turn^T x_j``; `turn` has shape (d, k)."""
+        moments = np.empty((self.means.shape[0], packed_size(turn.shape[1])))
+        for rows in blocks(self.means.shape[0], turn.shape[0] ** 2):
+            full = unpacked(self.moments[rows], turn.shape[0])
+            moments[rows] = packed(np.matmul(turn.T, full) @ turn)
+        return Factors(self.means @ turn, moments)
 
 
 class ObservedRows:
-    """Weighted observations, laid out so that the normal equations of all rows are two sparse products.
+    """Weighted observations, laid out so that the normal equations of all rows are sparse products.
 
     Parameters
     ----------
@@ -99,45 +79,56 @@ class ObservedRows:
     weights : ndarray, shape (n_observed,), optional
         >= 0; all 1 by default.
     rank : int
-        Number of coordinates, which decides how many rows are treated at a time.
+        Largest number of coordinates, which decides how many rows are treated at a time.
     """
 
     def __init__(self, values: Values, weights: Floats | None, rank: int) -> None:
         w = np.ones(values.nnz) if weights is None else weights
-        self.n_rows, self.d = values.shape[0], rank + 1
-        self.counts = np.diff(values.indptr)
-        self._weights, self._weighted = with_data(values, w), with_data(values, w * values.data)
+        weighted = w * values.data
+        self.n_rows, self.counts = values.shape[0], np.diff(values.indptr)
+        labels = np.repeat(np.arange(self.n_rows), self.counts)
+        self._row_weights, self._row_sums = (np.bincount(labels, x, self.n_rows) for x in (w, weighted))
         self.column_weights = np.bincount(values.indices, w, minlength=values.shape[1])
-        self.column_sums = np.bincount(values.indices, self._weighted.data, minlength=values.shape[1])
-        self.energy = float(self._weighted.data @ values.data)
-        self.blocks = [(rows, self._laid_out(rows)) for rows in self._slices()]
+        self._column_sums = np.bincount(values.indices, weighted, minlength=values.shape[1])
+        self.energy = float(weighted @ values.data)
+        of_weights, of_values = with_data(values, w), with_data(values, weighted)
+        self._laid_out = [
+            (rows, CompressedRows.from_csr(of_weights[rows]), CompressedRows.from_csr(of_values[rows]))
+            for rows in blocks(self.n_rows, packed_size(rank + 1) + 2 * (rank + 1))
+        ]
 
-    def equations(self, regressors: Regressors) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield (rows, their packed ``sum_j w_ij E[f_j f_j^T]``, their ``sum_j w_ij E[(z_ij - bias_j) f_j]``)."""
-        n_packed = packed_size(self.d)
-        for rows, (weights, weighted) in self.blocks:
-            products = _product(weights, regressors.products)
-            yield (
-                rows,
-                products[:, :n_packed],
-                _product(weighted, regressors.means) - products[:, n_packed:],
-            )
+    def equations(self, columns: Factors) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield the normal equations of some rows at a time: their positions, Gram matrices and right-hand sides.
+
+        An observation is ``z_ij = bias_j + f_j^T x_i`` with ``f_j = (coordinates of j, 1)``: the bias of the column is taken from the
+        observation, and the 1 stands for the bias of the row. So a row needs ``sum_j w_ij E[f_j f_j^T]``, packed, and
+        ``sum_j w_ij E[(z_ij - bias_j) f_j]``. Both are made of the sums of the moments and of the means of its columns: only the last
+        column of the Gram matrix, where a bias stands in the moments, has to be exchanged.
+        """
+        last = last_column(columns.means.shape[1])
+        for rows, weights, weighted in self._laid_out:
+            grams = _product(weights, columns.moments)
+            means, sides = _product(weights, columns.means), _product(weighted, columns.means)
+            sides -= grams[:, last]
+            sides[:, -1] = self._row_sums[rows] - means[:, -1]
+            means[:, -1] = self._row_weights[rows]
+            grams[:, last] = means
+            yield rows, grams, sides
 
     def bias_misfit(self, columns: Factors) -> float:
         """``sum w_ij E[(z_ij - bias_j)^2]``: what the coordinates and the biases of the rows have to explain."""
-        known = self.column_weights @ columns.squared_biases - 2 * self.column_sums @ columns.biases
+        known = self.column_weights @ columns.squared_biases - 2 * self._column_sums @ columns.biases
         return self.energy + float(known)
-
-    def _slices(self) -> Iterator[slice]:
-        step = max(1, _BLOCK_BYTES // (8 * (packed_size(self.d) + self.d)))
-        return (slice(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step))
-
-    def _laid_out(self, rows: slice) -> tuple[CompressedRows, CompressedRows]:
-        return CompressedRows.from_csr(self._weights[rows]), CompressedRows.from_csr(self._weighted[rows])
 
 
 def _product(rows: CompressedRows, block: Floats) -> Floats:
     return np.asarray(forward_product(rows, block), dtype=np.float64)
+
+
+def blocks(n_rows: int, numbers_a_row: int) -> Iterator[slice]:
+    """Cut rows into slices of at most 64 MiB."""
+    step = max(1, _BLOCK_BYTES // (8 * numbers_a_row))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def packed_size(d: int) -> int:
@@ -157,13 +148,6 @@ def unpacked(triangles: Floats, d: int) -> Floats:
     return triangles[:, place].reshape(-1, d, d)
 
 
-def packed_inner(left: Floats, right: Floats) -> Floats:
-    """Return ``sum_kl L_kl R_kl`` of pairs of symmetric matrices given by their upper triangles, shape (k,)."""
-    on_diagonal = _diagonal(left.shape[1])
-    products = left * right
-    return np.asarray(2 * products.sum(axis=1) - products[:, on_diagonal].sum(axis=1))
-
-
 def last_column(d: int) -> NDArray[np.intp]:
     """Where the last column of a d x d matrix stands in its packed upper triangle."""
     return _places(d)[1].reshape(d, d)[:, -1]
@@ -176,10 +160,3 @@ def _places(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     place = np.empty((d, d), np.intp)
     place[i, j] = place[j, i] = np.arange(i.size)
     return i * d + j, place.ravel()
-
-
-@cache
-def _diagonal(size: int) -> NDArray[np.intp]:
-    """Where the diagonal stands in a packed triangle of so many numbers."""
-    d = int((np.sqrt(8 * size + 1) - 1) / 2)
-    return np.cumsum(np.arange(d + 1, 1, -1)) - (d + 1)

@@ -1,0 +1,168 @@
+"""Sweeps over rows and columns in turn, from first factors until the objective has settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from likewise._typing import Floats
+from likewise.estimation.base.factor_update import FactorUpdate, Prior, regress
+from likewise.estimation.base.normal_equations import Factors, ObservedRows
+from likewise.estimation.base.weighting import transposed_weights
+from likewise.observations.table import Values, with_data
+
+_SMALL = 0.1
+"""Standard deviation of the first coordinates, against those that the first prior expects."""
+
+
+@dataclass(frozen=True, eq=False)
+class FactorFit:
+    """``z_ij = centre + u_i^T v_j + a_i + b_j``: the factors, and how they were found.
+
+    Parameters
+    ----------
+    centre : float
+        Mean of the observations.
+    rows, columns : Factors
+        ``(u_i, a_i)`` and ``(v_j, b_j)``.
+    row_prior, column_prior : Prior
+        With which the rows were found given the columns, and the columns given the rows.
+    objectives : tuple of float
+        On the way to this result, after each sweep, never increasing: half of the weighted squared residuals plus penalties; where the
+        regularisation is estimated, the free energy (minus the evidence lower bound).
+    converged : bool
+    n_iter : int
+        How many sweeps ran, those included that led elsewhere.
+    """
+
+    centre: float
+    rows: Factors
+    columns: Factors
+    row_prior: Prior
+    column_prior: Prior
+    objectives: tuple[float, ...]
+    converged: bool
+    n_iter: int
+
+    @property
+    def rank(self) -> int:
+        """Number of components that are left."""
+        return int(self.rows.means.shape[1]) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Deviations of the observations from their mean, laid out by rows and by columns."""
+
+    rows: ObservedRows
+    columns: ObservedRows
+    centre: float
+    variance: float
+
+    @classmethod
+    def of(cls, values: Values, weights: Floats | None, rank: int) -> Sides:
+        """Subtract the mean of all observations and lay out what is left."""
+        data = np.asarray(values.data, dtype=np.float64)
+        centre = float(np.average(data, weights=weights))
+        deviations = with_data(values, data - centre)
+        rows = ObservedRows(deviations, weights, rank)
+        variance = rows.energy / float(rows.column_weights.sum())
+        columns = ObservedRows(deviations.T.tocsr(), transposed_weights(weights, values), rank)
+        return cls(rows, columns, centre, variance or 1.0)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When sweeps end."""
+
+    tol: float
+    max_iter: int
+    stop: Callable[[], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The factors of both sides after a sweep, the priors under which they were found, and the objective there."""
+
+    rows: FactorUpdate
+    columns: FactorUpdate
+    row_prior: Prior
+    column_prior: Prior
+    objective: float = inf
+
+
+class Descent:
+    """Sweeps over columns and rows under one prior, the same for both."""
+
+    def __init__(self, sides: Sides, limits: Limits, prior: Prior) -> None:
+        self.sides, self.limits, self.prior = sides, limits, prior
+        self.n_sweeps = 0
+        self.objectives: list[float] = []
+
+    def run(self, rng: np.random.Generator, start: FactorFit | None) -> FactorFit:
+        """Sweep until the objective has settled."""
+        state, converged = self._settled(self._begun(rng, start))
+        return self._fit(state, converged)
+
+    def _begun(self, rng: np.random.Generator, start: FactorFit | None) -> State:
+        """Find the rows given the columns of an earlier fit, or small random ones."""
+        if start is not None:
+            columns, row_prior, column_prior = start.columns, start.row_prior, start.column_prior
+        else:
+            n, d = self.sides.columns.n_rows, self.prior.precision.shape[0]
+            first = np.zeros((n, d))
+            first[:, :-1] = rng.normal(0.0, _SMALL * (self.sides.variance / d) ** 0.25, (n, d - 1))
+            columns, row_prior, column_prior = Factors.certain(first), self.prior, self.prior
+        rows = regress(self.sides.rows, columns, row_prior)
+        return State(rows, FactorUpdate(columns, 0.0, 0.0), row_prior, column_prior)
+
+    def _settled(self, state: State) -> tuple[State, bool]:
+        """Sweep until the objective hardly falls any more; return whether it came to that."""
+        while not self._over:
+            before, state = state.objective, self._swept(self._judged(state))
+            self.objectives.append(state.objective)
+            if before - state.objective <= self.limits.tol * self._size(state.objective):
+                return state, True
+        return state, False
+
+    @property
+    def _over(self) -> bool:
+        return self.n_sweeps >= self.limits.max_iter or (self.n_sweeps > 0 and self.limits.stop())
+
+    def _swept(self, state: State) -> State:
+        """Regress the columns on the rows, then the rows on the columns; so a row that is folded in is treated as those of the fit."""
+        columns = regress(self.sides.columns, state.rows.factors, state.column_prior)
+        rows = regress(self.sides.rows, columns.factors, state.row_prior)
+        self.n_sweeps += 1
+        after = replace(state, rows=rows, columns=columns)
+        return replace(after, objective=self._objective(after))
+
+    def _judged(self, state: State) -> State:
+        """Given priors stay."""
+        return state
+
+    def _objective(self, state: State) -> float:
+        return self._misfit(state) / 2 + state.rows.penalty + state.columns.penalty
+
+    def _size(self, objective: float) -> float:
+        """What a decrease of the objective is measured by."""
+        return objective
+
+    def _misfit(self, state: State) -> float:
+        """``sum w E[(z - estimate)^2]``."""
+        return self.sides.rows.bias_misfit(state.columns.factors) - state.rows.explained
+
+    def _fit(self, state: State, converged: bool) -> FactorFit:
+        return FactorFit(
+            self.sides.centre,
+            state.rows.factors,
+            state.columns.factors,
+            state.row_prior,
+            state.column_prior,
+            tuple(self.objectives),
+            converged,
+            self.n_sweeps,
+        )

@@ -1,0 +1,143 @@
+"""Sweeps under priors that are estimated in between: variational Bayes, heated once to leave a poor minimum, idle components dropped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from likewise._typing import Floats
+from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, State
+from likewise.estimation.base.factor_update import Prior
+from likewise.estimation.base.normal_equations import Factors
+
+_HELD = 5
+"""Sweeps for which the priors are held, so that the factors find the signal before the priors are judged by them."""
+_FIRST_NOISE = 0.5
+"""Share of the variance of the observations that is taken for noise meanwhile, unless it is given."""
+_HEAT, _HOT_SWEEPS = 1.5, 6
+"""Where the energy has settled, the noise is taken for so many times what it is estimated to be, for so many sweeps."""
+_NO_USE = 1e-3
+"""A component with less than this share of the variance of the noise is dropped: 0.05% of the error at most."""
+_PSEUDO = 1e-3
+"""Weight of the first prior, in vectors, where a prior is estimated: it keeps a component that nothing needs from vanishing."""
+
+
+class EstimatedDescent(Descent):
+    """Sweeps under priors that are estimated in between.
+
+    The free energy has several minima. In one that is often met on sparse ratings, components that fit noise make the noise look small,
+    and a small noise keeps them alive. So factors that have settled are *heated* once: for a few sweeps the noise is taken to be larger
+    than it is estimated to be, which such components do not outlive; then it is free again. What comes of it is kept where its energy is lower.
+    """
+
+    def __init__(self, sides: Sides, limits: Limits, rank: int, noise: float | None) -> None:
+        self.noise = None if noise is None else noise * sides.variance
+        # Two sides of this variance make products of the variance that is observed.
+        coordinates = np.full(rank, (sides.variance / max(rank, 1)) ** 0.5)
+        self.first = np.diag([*coordinates, sides.variance])
+        first_noise = _FIRST_NOISE * sides.variance if self.noise is None else self.noise
+        super().__init__(sides, limits, Prior(np.linalg.inv(self.first), first_noise, uncertain=True))
+
+    def run(self, rng: np.random.Generator, start: FactorFit | None) -> FactorFit:
+        """Sweep until the energy has settled; heat, and sweep again."""
+        state = self._begun(rng, start)
+        while start is None and self.n_sweeps < _HELD and not self._over:
+            state = self._swept(state)
+            self.objectives.append(state.objective)
+        state, converged = self._settled(replace(state, objective=inf))
+        if converged and start is None and self.noise is None:
+            state = self._heated(state)
+        return self._fit(state, converged)
+
+    def _heated(self, state: State) -> State:
+        """Return what settles after a few sweeps with much noise, where its energy is lower; else the state itself."""
+        so_far, hot = len(self.objectives), state
+        for _ in range(_HOT_SWEEPS):
+            if self._over or hot.row_prior.precision.size == 1:
+                return state
+            hot = self._swept(self._judged(hot, _HEAT))
+        cooled, converged = self._settled(replace(hot, objective=inf))
+        better = converged and cooled.objective < state.objective
+        self.objectives[so_far:] = [
+            energy for energy in self.objectives[so_far:] if better and energy < state.objective
+        ]
+        return cooled if better else state
+
+    def _judged(self, state: State, heat: float = 1.0) -> State:
+        """Take the priors that make the factors and observations most likely, and leave out components that are of no use."""
+        noise = heat * self._misfit(state) / self._n_observations if self.noise is None else self.noise
+        row_prior = self._likeliest(state.rows.factors, self.sides.rows.counts, noise)
+        column_prior = self._likeliest(state.columns.factors, self.sides.columns.counts, noise)
+        return _without_idle(replace(state, row_prior=row_prior, column_prior=column_prior))
+
+    def _likeliest(self, factors: Factors, counts: NDArray[np.integer], noise: float) -> Prior:
+        """The covariance that makes the vectors of those of which something is observed most likely."""
+        seen = counts > 0
+        total = factors.total_moment(seen) + _PSEUDO * self._first(factors.means.shape[1])
+        return Prior(np.linalg.inv(total / (seen.sum() + _PSEUDO)), noise, uncertain=True)
+
+    def _first(self, d: int) -> Floats:
+        """Covariance of the first prior, of as many components as are left."""
+        kept = [*range(d - 1), -1]
+        return self.first[np.ix_(kept, kept)]
+
+    def _objective(self, state: State) -> float:
+        noise = state.row_prior.noise
+        fit = self._n_observations * np.log(2 * np.pi * noise) + self._misfit(state) / noise
+        beliefs = sum(self._belief(prior) for prior in (state.row_prior, state.column_prior))
+        return float(fit / 2) + state.rows.penalty + state.columns.penalty + beliefs
+
+    def _belief(self, prior: Prior) -> float:
+        """What the pseudo-observations of the first prior cost: nothing where the prior is that one still."""
+        against_first = prior.precision @ self._first(prior.precision.shape[0])
+        return (
+            _PSEUDO
+            / 2
+            * float(np.trace(against_first) - len(against_first) - np.linalg.slogdet(against_first)[1])
+        )
+
+    def _size(self, objective: float) -> float:  # noqa: ARG002
+        """Nats an observation."""
+        return self._n_observations
+
+    @property
+    def _n_observations(self) -> float:
+        return float(self.sides.rows.column_weights.sum())
+
+
+def _without_idle(state: State) -> State:
+    """Drop components whose variance in an entry is next to nothing beside the noise, so that later sweeps cost less.
+
+    ``u^T v`` stays the same where u is turned by T and v by the inverse of T^T. So there is a basis in which both covariances are the same
+    diagonal matrix, whose squared entries are the variances that the components bring into ``u^T v``.
+    """
+    rows, columns = state.row_prior, state.column_prior
+    k = rows.precision.shape[0] - 1
+    turn_rows, turn_columns, variances = _balanced(rows.covariance[:k, :k], columns.covariance[:k, :k])
+    kept = variances > _NO_USE * rows.noise
+    if kept.all():
+        return state
+    turns = [linalg.block_diag(turn[:, kept], np.eye(1)) for turn in (turn_rows, turn_columns)]
+    priors = [
+        replace(prior, precision=np.asarray(np.linalg.inv(turn.T @ prior.covariance @ turn), np.float64))
+        for prior, turn in zip((rows, columns), turns, strict=True)
+    ]
+    # The next sweep begins with the columns, found from the rows alone.
+    turned = replace(state.rows, factors=state.rows.factors.turned(turns[0]))
+    return replace(state, rows=turned, row_prior=priors[0], column_prior=priors[1])
+
+
+def _balanced(rows: Floats, columns: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return T, its inverse transposed, and s^2, decreasing, so that ``T^T rows T = T^-1 columns T^-T = diag(s)``.
+
+    Moore, "Principal component analysis in linear systems", IEEE Transactions on Automatic Control 26 (1981): balancing.
+    """
+    half = np.linalg.cholesky(rows)
+    squares, vectors = np.linalg.eigh(half.T @ columns @ half)
+    squares, vectors = np.maximum(squares[::-1], np.finfo(np.float64).tiny), vectors[:, ::-1]
+    roots = squares**0.25
+    return np.linalg.solve(half.T, vectors) * roots, half @ vectors / roots, squares
