@@ -66,7 +66,9 @@ class Inputs:
         outputs = {}
         for arm, file in files.items():
             if file is not None:
-                found = read_outputs_file(file, ids, output_columns=output_columns)
+                found = read_outputs_file(
+                    file, ids, output_columns=output_columns, usual_ids=reading.id_columns
+                )
                 outputs[arm] = _as_outputs(found)
                 columns.append(found.roles)
                 notes += found.notes

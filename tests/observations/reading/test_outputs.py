@@ -9,6 +9,7 @@ import pytest
 from likewise import LowRankEstimate
 from likewise.errors import FileFormatError, ModelError
 from likewise.inference import read_outputs
+from likewise.observations.reading import read_outputs_file
 
 IDS = np.array([3, 1, 2])
 EXPECTED = np.array([[0.3, 30.0], [0.1, 10.0], [0.2, 20.0]])
@@ -191,3 +192,15 @@ def test_headers_that_say_what_cannot_be(tmp_path, name, inside):
         read_outputs(file, [1, 2])
     with pytest.raises(FileFormatError, match=r"outputs\.npy"):
         LowRankEstimate.load(file)
+
+
+def test_ids_of_the_observations_are_found_in_the_file_of_outputs_where_it_has_them(write):
+    """By name alone: a position says nothing of another file."""
+    file = write(",pupil,score\n0,ann,0.5\n1,bea,0.25\n")
+    with pytest.raises(FileFormatError, match="a column without a name first"):
+        read_outputs_file(file, ["bea", "ann"], exclude=[])
+    read = read_outputs_file(file, ["bea", "ann"], usual_ids=["pupil"], output_columns="score")
+    assert read.values.tolist() == [0.25, 0.5]
+    other = write("applicant,score\nann,0.5\nbea,0.25\n")
+    assert read_outputs_file(other, ["bea", "ann"], usual_ids=["pupil"]).values.tolist() == [0.25, 0.5]
+    assert read_outputs_file(other, ["bea", "ann"], usual_ids=[1]).values.tolist() == [0.25, 0.5]

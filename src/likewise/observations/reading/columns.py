@@ -188,6 +188,7 @@ def find_ids(
     width: int,
     file: str,
     left_out: Collection[int] = (),
+    usual: Sequence[Column] = (),
 ) -> list[int]:
     """Return the positions of what names the individuals in a table of outputs or groups.
 
@@ -199,12 +200,16 @@ def find_ids(
         As the caller said; by default the one column that is called like an id, or else the first.
     left_out : collection of int
         Positions of columns that are no ids.
+    usual : sequence of str or int
+        Columns that name the individuals in another file: taken where this one has columns of all these names.
 
     Raises
     ------
     FileFormatError
         Where the first column is an index without a name, beside which another may be meant.
     """
+    if not columns and usual and names is not None and all(str(name) in names for name in usual):
+        columns = usual
     if columns:
         ids = [position_of(column, names, width, file) for column in columns]
         if len(set(ids)) < len(ids):

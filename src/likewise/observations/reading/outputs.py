@@ -91,6 +91,7 @@ def read_outputs_file(
     id_columns: Column | Sequence[Column] | None = None,
     output_columns: Column | Sequence[Column] | None = None,
     exclude: Column | Sequence[Column] | None = None,
+    usual_ids: Column | Sequence[Column] | None = None,
     kind: OutputKind | None = None,
     text: TextOptions = PLAIN_TEXT,
 ) -> OutputsFile:
@@ -111,6 +112,8 @@ def read_outputs_file(
         By default all others, if they may be outputs together.
     exclude : str, int, or sequence of them, optional
         Columns that are no outputs.
+    usual_ids : str, int, or sequence of them, optional
+        What names the individuals in the file of observations: used where this file has columns of these names, and nothing is said by `id_columns`.
     kind : {"numbers", "top-n"}, optional
         By default whole numbers, different within each row, under names such as rec1, rec2, are lists of items.
     text : TextOptions
@@ -152,6 +155,7 @@ def read_outputs_file(
         as_columns(id_columns, "id_columns"),
         as_columns(output_columns, "output_columns"),
         as_columns(exclude, "exclude"),
+        as_columns(usual_ids, "usual_ids") or (),
         kind,
     )
     names = file.header or tuple(f"column {position}" for position in range(file.width))
@@ -167,6 +171,7 @@ class _Asked:
     ids: tuple[Column, ...] | None
     outputs: tuple[Column, ...] | None
     exclude: tuple[Column, ...] | None
+    usual_ids: tuple[Column, ...]
     kind: OutputKind | None
 
     @property
@@ -198,7 +203,7 @@ def _of_arrays(file: ArrayFile, wanted: Sequence[Any]) -> OutputsFile:
 def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFile:
     """Read a row for each individual."""
     left_out = [position_of(column, file.header, file.width, file.name) for column in ask.exclude or ()]
-    ids = find_ids(file.header, ask.ids, file.width, file.name, left_out)
+    ids = find_ids(file.header, ask.ids, file.width, file.name, left_out, ask.usual_ids)
     outputs = _output_columns(file, ask, ids, left_out)
     labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
     lists = take_lists(file, ids, outputs, ask.kind)
