@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -103,6 +103,7 @@ def threshold_spectrum(
     shrinker: ShrinkerChoice,
     solver: str,
     random_state: int | np.random.Generator | None,
+    memory_limit: float | None = None,
 ) -> tuple[LowRankEstimate, SingularTriplets, float]:
     """Run the four steps; the estimate comes with its triplets and tau, for those who report on them."""
     shrinker_rule(shrinker)  # an unknown name is told before the work
@@ -111,7 +112,9 @@ def threshold_spectrum(
     statistics = ObservationStatistics.of(zero_filled, prepared.weights)
     tau = resolve_threshold(threshold, statistics, shrinker)
     # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
-    triplets = singular_triplets(zero_filled, above=tau, solver=solver, random_state=random_state)
+    triplets = singular_triplets(
+        zero_filled, above=tau, solver=solver, random_state=random_state, memory_limit=memory_limit
+    )
     _warn_of_extreme_rank(triplets, min(zero_filled.shape), tau, threshold)
     # 4. sum over S of psi(sigma_l) u_l v_l^T, plus the centre, clipped when it is read.
     sigma = np.asarray(triplets.values, dtype=np.float64)
@@ -215,6 +218,8 @@ class SVT(MatrixEstimator):
            [1. , 1.2, 5. ]])
     """
 
+    _memory_limit: float | None = None
+
     def __init__(
         self,
         threshold: ThresholdChoice = "noise-edge",
@@ -237,6 +242,11 @@ class SVT(MatrixEstimator):
         self.max_lipschitz = max_lipschitz
         self.propensities = propensities
 
+    def bounded(self, memory_limit: float) -> Self:
+        """Let the next fits take so many bytes for singular vectors, and fail where more of them lie above the threshold."""
+        self._memory_limit = memory_limit
+        return self
+
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         if self.max_lipschitz is not None:
             check_limit(self.max_lipschitz)
@@ -244,7 +254,7 @@ class SVT(MatrixEstimator):
         self.notes_, self.propensities_ = prepared.notes, prepared.propensities
         self.converged_ = prepared.converged()
         estimate, triplets, self.threshold_ = threshold_spectrum(
-            prepared, self.threshold, self.shrinker, self.solver, self.random_state
+            prepared, self.threshold, self.shrinker, self.solver, self.random_state, self._memory_limit
         )
         self.completeness_ = triplets.completeness
         statistics = ObservationStatistics.of(prepared.matrix)
