@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from threading import Thread, local
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,30 @@ def single_threaded() -> Iterator[None]:
         yield
     finally:
         _here.single = False
+
+
+@contextmanager
+def one_blas_thread(of_all_libraries: bool = False) -> Iterator[None]:
+    """Hold BLAS to one thread, so that its threads do not compete with ours, or add up in another order.
+
+    Threads of BLAS wait for each other by spinning: where other work wants the processors too, a product of a tall array
+    with a few columns, or an eigenvalue problem of a few hundred rows, can take ten to a hundred times as long.
+
+    Parameters
+    ----------
+    of_all_libraries : bool
+        Hold what runs on OpenMP too.
+    """
+    with _controller().limit(limits=1, user_api=None if of_all_libraries else "blas"):
+        yield
+
+
+@cache
+def _controller() -> Any:
+    import scipy.linalg  # noqa: F401  its BLAS is a library of its own, which must be loaded to be limited
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @cache

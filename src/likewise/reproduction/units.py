@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
-from likewise._kernels.threads import single_threaded
-from likewise.observations import ObservedMatrix
-from likewise.observations.synthetic import ClusteredData
+from likewise._kernels.threads import one_blas_thread, single_threaded
 from likewise.reproduction.algorithm import resolve_algorithm
 from likewise.reproduction.arms import resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment
 from likewise.reproduction.movielens import read_movielens, run_ratings
-from likewise.reproduction.settings import Settings, Targets
+from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record, simulate
 from likewise.reproduction.theory import run_rate
 
@@ -122,28 +117,12 @@ def _run(unit: Unit, settings: Settings, ratings: Path | None) -> Record:
         return run_rate(
             data, experiment, arms, float(experiment.sizes(unit.level)["observed_fraction"]), seed
         )
-    targets = targets_of(data, settings.targets)
     algorithm = resolve_algorithm(settings.model)
-    return simulate(data, experiment, arms, algorithm, settings.model, targets, seed)
-
-
-def targets_of(data: ClusteredData, targets: Targets) -> sparse.csr_array:
-    """Return what the algorithm learns at the observed entries: Z, or A as the released code does."""
-    observed: ObservedMatrix = data.observed
-    if targets == "observed":
-        return observed.values
-    return observed.with_values(data.truth[observed.positions()]).values
+    return simulate(data, experiment, arms, algorithm, settings.model, settings.targets, seed)
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let BLAS and our kernels use one thread, so that sums are rounded in one order however many processes run."""
-    with _controller().limit(limits=1), single_threaded():
+    with one_blas_thread(of_all_libraries=True), single_threaded():
         yield
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    import scipy.linalg  # noqa: F401  its BLAS is a library of its own, which must be there to be limited
-
-    return ThreadpoolController()

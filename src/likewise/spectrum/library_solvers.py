@@ -1,4 +1,4 @@
-"""Direct solvers, for a short side that is short enough: LAPACK on A itself, and on its Gram matrix by value."""
+"""Solvers of other libraries: LAPACK on A itself and on its Gram matrix, where the short side is short enough, and ARPACK."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _svd(array: AnyFloats) -> tuple[Floats, Floats, Floats]:
 
 
 def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
-    """Eigenvectors of the Gram matrix with an eigenvalue above tau^2 (LAPACK ``syevr`` by value): complete by construction.
+    """Eigenvectors of the Gram matrix with an eigenvalue above tau^2 (LAPACK ``syevd``, all of them): complete by construction.
 
     Raises
     ------
@@ -69,28 +69,15 @@ def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
     if 0 < request.square < 2 * rounding:
         raise lost_threshold(request)
     lowest = max(request.square - rounding, rounding)
-    request.report("eigenvalues above the threshold", None)
-    vectors = _eigenvectors_above(gram, lowest)[:, : request.at_most]
+    request.report("eigenvalues of the Gram matrix", None)
+    # All eigenvalues by divide and conquer: LAPACK's solver by value gives up with an internal error where many are equal.
+    squares, vectors = linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
+    vectors = vectors[:, squares > lowest][:, ::-1][:, : request.at_most]
     if request.square or vectors.shape[1] == request.at_most:
-        proof = Proof(Completeness(True, "eigenvalues of the Gram matrix by value"), rounding)
+        proof = Proof(Completeness(True, "all eigenvalues of the Gram matrix"), rounding)
     else:
         proof = Proof.failed(lost_below(request, lowest))
     return CandidateTriplets(vectors, 0.0, proof)
-
-
-def _eigenvectors_above(gram: AnyFloats, lowest: float) -> AnyFloats:
-    """Eigenvectors with an eigenvalue above a level, largest first.
-
-    By value LAPACK's ``syevr`` counts the eigenvalues by bisection and finds vectors by inverse iteration. Where many are equal
-    it may stop with an internal error: inverse iteration finds no start that is orthogonal to those before. Divide and
-    conquer (``syevd``) computes all of them and has no such trouble.
-    """
-    try:
-        _, vectors = linalg.eigh(gram, subset_by_value=(lowest, np.inf), check_finite=False)
-    except linalg.LinAlgError:
-        squares, vectors = linalg.eigh(gram, driver="evd", check_finite=False)
-        vectors = vectors[:, squares > lowest]
-    return np.asarray(vectors[:, ::-1])
 
 
 _FIRST = 16

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
 from likewise.spectrum.completeness import (
     FAILURE_PROBABILITY,
@@ -20,7 +21,6 @@ from likewise.spectrum.operators import RowOperator, near_one
 from likewise.spectrum.request import Request, checked_request
 from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import Subspace
-from likewise.spectrum.threaded_blas import one_blas_thread
 
 INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
 _MOST_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6

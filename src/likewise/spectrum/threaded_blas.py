@@ -2,16 +2,13 @@
 
 BLAS's own threads wait for each other by spinning: where other work wants the processors too, a product of a tall
 array with a few columns can take a hundred times as long. So an iteration holds BLAS to one thread and splits the rows
-itself.
+itself; see `likewise._kernels.threads.one_blas_thread`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,20 +79,6 @@ def multiply_in_place(tall: AnyFloats, small: AnyFloats) -> None:
             rows[:] = rows.astype(small.dtype, copy=False) @ small
 
     run_together(multiply, _shares(tall.shape[0], small.size))
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, so that ours do not compete with its."""
-    with _controller().limit(limits=1, user_api="blas"):
-        yield
-
-
-@cache
-def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def _pieces(tall: AnyFloats, start: int, stop: int) -> Iterator[AnyFloats]:

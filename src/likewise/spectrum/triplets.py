@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
 from likewise.errors import CompletenessWarning, InputError, SpectrumError, unknown_name
 from likewise.spectrum.candidates import CandidateTriplets, Refined, refine
@@ -20,7 +21,6 @@ from likewise.spectrum.proof import Proof
 from likewise.spectrum.request import Progress, Request, checked_dtype, checked_request
 from likewise.spectrum.result import SingularTriplets
 from likewise.spectrum.search import GramIsCheaperError, krylov_search
-from likewise.spectrum.threaded_blas import one_blas_thread
 
 _TINY = 32  # columns up to which LAPACK takes less than a millisecond
 _GRAM_SIDE = 400  # columns up to which the eigenvalues of the Gram matrix cost less than an iteration
@@ -110,11 +110,13 @@ def singular_triplets(
     at_most : int, optional
         Only so many of the largest.
     solver : {"auto", "dense", "gram", "krylov", "arpack"}
-        ``"dense"``: LAPACK on the whole matrix. ``"gram"``: eigenvalues of A^T A by value. ``"krylov"``: block Krylov
+        ``"dense"``: LAPACK on the whole matrix. ``"gram"``: all eigenvalues of A^T A. ``"krylov"``: block Krylov
         iteration. ``"arpack"``: SciPy's. ``"auto"`` chooses by shape and cost; the result says which, and why.
     dtype : float32 or float64, optional
-        Precision of the iteration and of the singular vectors; by default that of the matrix. Relative residuals
-        are at most 1e-6 in float32 and 1e-10 in float64.
+        Precision of the iteration and of the singular vectors; by default that of the matrix. Relative residuals are at most
+        1e-6 in float32 and 1e-10 in float64, plus the rounding of the vectors themselves, up to ``eps sigma_1 / sigma`` (eps = 1.2e-7
+        and 2.2e-16): vectors of a tiny sigma have few digits. Below 1e-5 sigma_1 only ``"dense"`` promises as much. The result
+        states the residuals of the vectors that it holds.
     random_state : int, Generator or None
         For starting blocks and randomised proofs.
     start : array-like, shape (n, b), optional
@@ -182,7 +184,9 @@ def singular_triplets(
     operator, exponent = near_one(operator)
     request = replace(request, exponent=exponent)
     choice = choose(operator, request) if solver == "auto" else Choice(solver, "asked for")
-    with one_blas_thread() if choice.solver == "krylov" else nullcontext():
+    # Several threads of BLAS gain little on a short side like that, and lose much where other work wants the processors.
+    small = operator.shape[1] <= _GRAM_SIDE
+    with one_blas_thread() if small or choice.solver == "krylov" else nullcontext():
         refined, proof, choice = _solve(operator, request, choice)
     result = _selected(refined, proof, choice, operator, request)
     return result.transposed() if transposed else result

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import CompressedRows, sampled_entries
+from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
 from likewise.checks import checked_positive, checked_whole
 from likewise.errors import InputError
@@ -27,7 +28,6 @@ from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import SparseRows
-from likewise.spectrum.threaded_blas import one_blas_thread
 
 _HEADROOM = 0.9
 """Of the tolerance, at which the steps end: the proof decomposes the last Y more exactly than they did."""

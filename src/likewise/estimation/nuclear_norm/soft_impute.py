@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import sampled_entries
+from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats, Floats
 from likewise.estimation.base.weighting import (
     checked_weights,
@@ -21,7 +22,6 @@ from likewise.estimation.nuclear_norm.problem import NuclearNormProblem, Point
 from likewise.observations.table import Values, keep_entries, with_data
 from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
-from likewise.spectrum.threaded_blas import one_blas_thread
 
 _LOOK = 0.03  # of the tolerance: a relative decrease of the objective below it is worth a look at the gap
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from likewise._kernels import PairBlock, single_threaded, thread_count, tile_width
+from likewise._kernels.threads import one_blas_thread
 from likewise._typing import Floats, Indices
 from likewise.fairness.distances.distance import PairwiseDistance
 
@@ -28,13 +29,12 @@ def in_order(
     if n_threads == 1 or (isinstance(items, Sized) and len(items) <= 1):
         yield from map(work, items)
         return
-    from threadpoolctl import threadpool_limits
 
     def alone(item: Item) -> Result:
         with single_threaded():
             return work(item)
 
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
         yield from _windowed(pool, alone, items, 2 * n_threads)
 
 
