@@ -355,3 +355,45 @@ def test_a_table_has_a_range_for_each_column_and_a_grid_one_for_all(write):
     assert (table.low.tolist(), table.high.tolist()) == ([20, 1.5], [40, 3.5])
     grid = read_ratings(write(rows), format="grid").value_range
     assert (grid.low.tolist(), grid.high.tolist()) == (1.5, 40)
+
+
+def test_far_more_features_than_individuals_without_a_header_are_looked_at_twice(write):
+    """Three films by twelve people, films first: the note names both fields and the options that turn them round."""
+    films = write(
+        "".join(f"{film},{person},{(film + person) % 5 + 1}\n" for film in range(3) for person in range(12))
+    )
+    Z = read_ratings(films)
+    assert (
+        "no header: column 0 (3 different ids) is read as the individual and column 1 (12) as the feature; if that is the wrong way round, "
+        "give user=1 and item=0"
+    ) in Z.notes
+    turned = read_ratings(films, user=1, item=0)
+    assert turned.shape == (12, 3)
+    assert not any("wrong way round" in note for note in turned.notes)
+    header = write("user,item,rating\n" + films.read_text())
+    assert not any("wrong way round" in note for note in read_ratings(header).notes)
+
+
+@pytest.mark.parametrize(
+    "text", ["1,10\n2,10\n", "user,item\n1,10\n2,10\n", "userId,movieId,timestamp\n1,10,99\n2,10,99\n"]
+)
+def test_lines_without_a_value_say_what_can_and_cannot_be_audited(write, text):
+    with pytest.raises(
+        FileFormatError,
+        match=r"implicit feedback.*no error, no completion .*outputs can be audited .*format='pairs'",
+    ):
+        read_ratings(write(text))
+    Z = read_ratings(write(text), format="pairs")
+    assert (Z.values.data.tolist(), Z.shape) == ([1, 1], (2, 1))
+    assert (float(Z.value_range.low), float(Z.value_range.high)) == (0, 1)
+    assert Z.roles.values == ()
+    assert any("no values: each line counts as 1" in note for note in Z.notes)
+
+
+def test_a_pair_twice_is_one_choice_where_the_caller_says_so(write):
+    file = write("ann,tea\nann,tea\nbob,milk\n")
+    with pytest.raises(ObservationError, match="1 pair occurs more than once"):
+        read_ratings(file, format="pairs")
+    assert read_ratings(file, format="pairs", duplicates="first").n_observed == 2
+    with pytest.raises(FileFormatError, match="rating='x' for ratings, read as pairs"):
+        read_ratings(write("user,item,x\n1,1,1\n"), format="pairs", rating="x")

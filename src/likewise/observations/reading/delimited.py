@@ -39,12 +39,15 @@ class Wanted:
         Columns of text, as it stands; null where nothing does.
     gaps : bool
         Whether a number may be missing.
+    hint : str
+        What to do where a number is none and none may be missing.
     """
 
     ids: Sequence[int] = ()
     numbers: Sequence[int] = ()
     texts: Sequence[int] = ()
     gaps: bool = False
+    hint: str = ""
 
     @property
     def all(self) -> list[int]:
@@ -247,24 +250,24 @@ def _fault(
         try:
             number = notation.number(record[i])
         except ValueError:
-            return _no_number(text, record, i, wanted.gaps)
+            return _no_number(text, record, i, wanted)
         is_nan = record[i].strip().lower() == "nan"
         if number is None and not (wanted.gaps or is_nan):
-            return _no_number(text, record, i, wanted.gaps)
+            return _no_number(text, record, i, wanted)
         if (number is None and not wanted.gaps) or (number is not None and not math.isfinite(number)):
             return ObservationError, f"the value {record[i]}", "a finite number", ""
     return None
 
 
 def _no_number(
-    text: DelimitedText, record: list[str], position: int, gaps: bool
+    text: DelimitedText, record: list[str], position: int, wanted: Wanted
 ) -> tuple[type[InputError], str, str, str]:
     """Name the column, if it has a name; in a table, where numbers may be missing, it may be none of the features."""
     what = f"{record[position]!r} where a number should be"
-    hint = "" if gaps else f"words for missing values are named by {option('missing')}"
+    hint = wanted.hint
     if text.header is not None:
         what += f", in column {text.header[position]!r}"
-    if text.header is not None and gaps:
+    if text.header is not None and wanted.gaps:
         hint = f"if it is no feature, give {option('exclude', repr(text.header[position]))}, or name those that are: {option('columns')}"
     return FileFormatError, what, "a number", hint
 

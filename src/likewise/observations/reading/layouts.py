@@ -46,6 +46,9 @@ _LOPSIDED = 3
 """From how many times as many features as individuals on a file without header is looked at twice: most have more people than items."""
 
 
+_ON_MISSING = f"words for missing values are named by {option('missing')}"
+
+
 @dataclass(frozen=True)
 class Choices:
     """Arguments of `read_ratings` that say how a file is laid out, with their defaults."""
@@ -144,7 +147,7 @@ def read_triplets(file: Tabular, choices: Choices) -> Table:
     )
     user, item, *value = roles.values()
     # Where the caller says which words stand for missing, a line may have none but such a word.
-    taken = file.take(Wanted(ids=[user, item], numbers=value, gaps=choices.text.missing is not None))
+    taken = file.take(Wanted([user, item], value, gaps=choices.text.missing is not None, hint=_ON_MISSING))
     frame, dropped = _with_values(taken, value)
     users, items = (id_array(frame[str(position)]) for position in (user, item))
     table = assemble(
