@@ -39,5 +39,5 @@ def test_an_estimator_of_ones_own_is_an_arm(run_tiny, tiny):
     assert found.summary("tiny", 0.3, "svt", "k_star").mean > 0
 
 
-def test_every_arm_but_h_has_an_estimator():
-    assert [arm.name for arm in ARMS.values() if arm.estimator is None] == ["h"]
+def test_only_arms_without_pre_processing_have_no_estimator():
+    assert [arm.name for arm in ARMS.values() if arm.is_without] == ["h", "released-net-h", "released-knn-h"]

@@ -19,7 +19,7 @@ def reproduce(
     experiment: str = "all",
     simulations: Whole = None,
     arms: str | None = None,
-    targets: Literal["observed", "truth"] = "observed",
+    targets: Literal["observed", "features", "truth"] = "observed",
     model: str = "dnn",
     ratings: OldPath | None = None,
     out: NewPath = Path("likewise-reproduction"),
@@ -40,10 +40,10 @@ def reproduce(
     simulations
         Of each cell; by default 10, as in the paper, or 1 with --quick.
     arms
-        h, f-literal, f-released, f-noise-edge, which are the default, or name=estimator with a threshold of SVT, an estimator by name, or
-        package.module:name; separated by commas. With --quick h and f-released.
+        h, f-literal, f-released, f-noise-edge, which are the default; released-net-h, released-net, released-knn-h, released-knn, the released
+        code as it runs; or name=estimator with a threshold of SVT, an estimator by name, or package.module:name. With --quick h and f-released.
     targets
-        What the algorithm learns: observed Z, as the text says, or the truth, as the released code does.
+        What the algorithm learns: observed Z; the arm's own features, as the paper's appendix says; or the truth, as the released code does.
     model
         dnn, the paper's net (needs PyTorch); knn, identity; or package.module:name of a function of features and targets.
     ratings

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite, nan
+from statistics import median
 
-from likewise.reproduction.arms import WITHOUT
+from likewise.reproduction.arms import ARMS, WITHOUT
 from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.published import ROWS, PublishedCell, published_cell
 from likewise.reproduction.results import Results
@@ -29,32 +31,66 @@ class Convention:
         Stands for f.
     ratio_f : str
         The metric that stands for IF_1 of f.
+    without : str
+        The arm that stands for h.
+    error : str
+        The metric that stands for the error.
     """
 
     name: str
     meaning: str
     arm: str
     ratio_f: str
+    without: str = WITHOUT
+    error: str = "mse"
+
+    def sources(self) -> dict[str, tuple[str, str]]:
+        """Return, for each published row, which arm's metric it is held against."""
+        return {
+            "mse_h": (self.without, self.error),
+            "mse_f": (self.arm, self.error),
+            "if1_h_Z": (self.without, "if1_observed"),
+            "if1_f_Z": (self.arm, self.ratio_f),
+            "if2_h_A": (self.without, "if2_truth"),
+            "if2_f_A": (self.arm, "if2_truth"),
+        }
+
+    def was_run(self, found: Results) -> bool:
+        """Whether a run has both arms, with the model whose numbers are published."""
+        own_model = bool(ARMS[self.arm].algorithm)
+        return (
+            found.has_arm(self.arm)
+            and found.has_arm(self.without)
+            and (own_model or found.has_published_model)
+        )
 
 
 CONVENTIONS = (
     Convention(
-        "released code",
-        "threshold of the released code, d on A_hat for f: the yardstick changes between the arms",
+        "released threshold and d",
+        "the released code's threshold, and its d: on A_hat for f, so the yardstick changes between the arms",
         "f-released",
         "if1_input",
     ),
     Convention(
         "fixed d",
-        "threshold of the released code, d on Z for both arms: a valid comparison",
+        "the released code's threshold, d on Z for both arms: a valid comparison",
         "f-released",
         "if1_observed",
     ),
     Convention(
         "as printed",
-        "printed threshold, d on Z for both arms: a valid comparison",
+        "the printed threshold, d on Z for both arms: a valid comparison",
         "f-literal",
         "if1_observed",
+    ),
+    Convention(
+        "released code as it runs",
+        "its net of f goes on from that of h, learns A from Z's features, and has its error measured on these; d on A_hat for f",
+        "released-net",
+        "if1_input",
+        "released-net-h",
+        "mse_printed",
     ),
 )
 """Ways to read what was published."""
@@ -72,6 +108,8 @@ class Comparison:
         Of `ROWS`.
     published : PublishedCell
     ours : float
+    bar : float
+        Two standard deviations of our simulations; NaN where there is one.
     """
 
     experiment: Experiment
@@ -79,12 +117,23 @@ class Comparison:
     row: str
     published: PublishedCell
     ours: float
+    bar: float = nan
 
     @property
     def is_met(self) -> bool:
         """Whether ours lies within the tolerance."""
         value = self.published.value
         return abs(self.ours - value) <= max(self.published.bar, RELATIVE * value, ABSOLUTE)
+
+    @property
+    def is_within_bar(self) -> bool:
+        """Whether ours lies within the printed bar, which is often narrower than the last printed digit."""
+        return abs(self.ours - self.published.value) <= self.published.bar
+
+    @property
+    def is_the_same_printed(self) -> bool:
+        """Whether ours, rounded as the paper rounds, is the printed number."""
+        return f"{self.ours:.2f}" == f"{self.published.value:.2f}"
 
 
 def compare_cells(found: Results, convention: Convention) -> list[Comparison]:
@@ -94,58 +143,71 @@ def compare_cells(found: Results, convention: Convention) -> list[Comparison]:
 
 def _comparisons(found: Results, convention: Convention) -> Iterator[Comparison]:
     for experiment, level in found.cells():
-        for row, (arm, metric) in _sources(convention).items():
+        for row, (arm, metric) in convention.sources().items():
             published = published_cell(experiment.key, row, level)
             ours = found.summary(experiment.key, level, arm, metric)
             if published is not None and ours is not None:
-                yield Comparison(experiment, level, row, published, ours.mean)
+                yield Comparison(experiment, level, row, published, ours.mean, ours.two_sd)
 
 
-def _sources(convention: Convention) -> dict[str, tuple[str, str]]:
-    """Return, for each published row, which arm's metric it is held against."""
-    return {
-        "mse_h": (WITHOUT, "mse"),
-        "mse_f": (convention.arm, "mse"),
-        "if1_h_Z": (WITHOUT, "if1_observed"),
-        "if1_f_Z": (convention.arm, convention.ratio_f),
-        "if2_h_A": (WITHOUT, "if2_truth"),
-        "if2_f_A": (convention.arm, "if2_truth"),
-    }
-
-
-def agreement_table(found: Results) -> Table:
-    """Count the cells that are met under each convention, and list each other one with what is known of it."""
-    counts, lists = [], []
-    for convention in CONVENTIONS:
-        compared = compare_cells(found, convention)
-        if not compared:
-            continue
-        met = sum(comparison.is_met for comparison in compared)
-        counts.append(Row(convention.name, (f"{met} of {len(compared)}", "", "")))
-        missed = [comparison for comparison in compared if not comparison.is_met]
-        rows = [_missed_row(found, convention, comparison) for comparison in missed]
-        if rows:
-            lists.append(Section(f"Not met: {convention.name}", convention.meaning, tuple(rows)))
-    caption = (
-        f"Published cells without the K2 row that ours meet: the mean lies within the largest of the printed bar, {RELATIVE:.0%} of the "
-        f"number, and {ABSOLUTE}."
+def agreement_tables(found: Results) -> list[Table]:
+    """Count the cells that are met under each convention that was run, and list each other one with what is known of it; none without any."""
+    run = [convention for convention in CONVENTIONS if convention.was_run(found)]
+    compared = {convention: compare_cells(found, convention) for convention in run}
+    compared = {convention: cells for convention, cells in compared.items() if cells}
+    missed = [_missed(found, convention, cells) for convention, cells in compared.items()]
+    misses = Table(
+        "misses",
+        "Published cells that are not met",
+        "What is known of a difference is what the run itself tells.",
+        ("ours", "published", "known"),
+        tuple(section for section in missed if section.rows),
     )
-    first = Section(
-        "Cells met, by convention", "; ".join(f"{c.name}: {c.meaning}" for c in CONVENTIONS), tuple(counts)
-    )
+    return ([_counts_table(compared)] if compared else []) + ([misses] if misses.sections else [])
+
+
+def _counts_table(compared: dict[Convention, list[Comparison]]) -> Table:
+    counts = tuple(Row(convention.name, _counts(cells)) for convention, cells in compared.items())
+    meanings = "; ".join(f"{convention.name}: {convention.meaning}" for convention in compared)
     return Table(
         "agreement",
         "Agreement with the published cells",
-        caption,
-        ("ours", "published", "known"),
-        (first, *lists),
+        f"Published cells without the K2 row. Met: our mean lies within the largest of the printed bar, {RELATIVE:.0%} of the number, and "
+        f"{ABSOLUTE}. Within bar: within the printed bar alone. Same: rounded to two decimals ours is the printed number.{_bars(compared)}",
+        ("met", "within bar", "same"),
+        (Section("Cells met, by convention", meanings, counts),),
+    )
+
+
+def _counts(cells: list[Comparison]) -> tuple[str, ...]:
+    met = sum(cell.is_met for cell in cells)
+    within, same = sum(cell.is_within_bar for cell in cells), sum(cell.is_the_same_printed for cell in cells)
+    return f"{met} of {len(cells)}", str(within), str(same)
+
+
+def _bars(compared: dict[Convention, list[Comparison]]) -> str:
+    """Say how wide our bars are beside the printed ones."""
+    shares = [
+        cell.bar / cell.published.bar
+        for cell in next(iter(compared.values()))
+        if cell.published.bar and isfinite(cell.bar)
+    ]
+    if not shares:
+        return ""
+    return f" Our bars, two standard deviations of the simulations, are {median(shares):.1f} times the printed ones at the median."
+
+
+def _missed(found: Results, convention: Convention, cells: list[Comparison]) -> Section:
+    rows = tuple(_missed_row(found, convention, cell) for cell in cells if not cell.is_met)
+    return Section(
+        f"Not met: {convention.name}", "ours, published, and what is known of the difference", rows
     )
 
 
 def _missed_row(found: Results, convention: Convention, missed: Comparison) -> Row:
     axis = missed.experiment.axis
     label = f"{missed.experiment.key}, {axis} = {missed.level:g}: {ROWS[missed.row]}"
-    arm, metric = _sources(convention)[missed.row]
+    arm, metric = convention.sources()[missed.row]
     ours = found.summary(missed.experiment.key, missed.level, arm, metric)
     return Row(
         label, (summary_text(ours), published_text(missed.published), known_of(found, convention, missed))
@@ -157,7 +219,11 @@ def known_of(found: Results, convention: Convention, missed: Comparison) -> str:
     rank = found.summary(missed.experiment.key, missed.level, convention.arm, "rank")
     if missed.row.startswith(("mse_f", "if1_f", "if2_f")) and rank is not None and rank.mean < 1:
         return "rank 0: nothing is kept"
-    others = [other.name for other in CONVENTIONS if other is not convention and _meets(found, other, missed)]
+    others = [
+        other.name
+        for other in CONVENTIONS
+        if other is not convention and other.was_run(found) and _meets(found, other, missed)
+    ]
     if others:
         return f"met under: {', '.join(others)}"
     difference = missed.ours - missed.published.value
@@ -166,7 +232,7 @@ def known_of(found: Results, convention: Convention, missed: Comparison) -> str:
 
 
 def _meets(found: Results, convention: Convention, missed: Comparison) -> bool:
-    arm, metric = _sources(convention)[missed.row]
+    arm, metric = convention.sources()[missed.row]
     ours = found.summary(missed.experiment.key, missed.level, arm, metric)
     return (
         ours is not None

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats
@@ -32,10 +33,21 @@ class Inferred:
         On the method's working range.
     constant : Certificate or Unavailable
         K1 from l2 to l2, of the algorithm as it was trained.
+    printed_error : float or None
+        What the released code prints as the error, where that is not the error of the outputs.
+    compared : ndarray, shape (m, n), or None
+        Rows that the released code measures d on, where they are not the features.
     """
 
     outputs: Floats
     constant: Certificate | Unavailable
+    printed_error: float | None = None
+    compared: Floats | None = None
+
+
+def as_dense(features: Features) -> Floats:
+    """Return features as an array; what a sparse one does not store is 0."""
+    return features if isinstance(features, np.ndarray) else np.asarray(features.toarray(), dtype=np.float64)
 
 
 Algorithm = Callable[[Features, sparse.csr_array, int], Inferred]

@@ -36,11 +36,19 @@ class Arm:
     estimator : str or None
         What makes the features: ``"printed"``, a threshold of SVT by name or as a number, the name of a registered estimator, or
         ``package.module:name``; None for h, which gets the observations with missing entries as 0.
+    algorithm : str
+        Of `likewise.reproduction.released.RELEASED`, in place of the model of the run; empty for that model.
     """
 
     name: str
     title: str
     estimator: str | None
+    algorithm: str = ""
+
+    @property
+    def is_without(self) -> bool:
+        """Whether it stands for h, without pre-processing."""
+        return self.estimator is None
 
 
 WITHOUT = "h"
@@ -53,9 +61,21 @@ ARMS: dict[str, Arm] = {
         Arm("f-literal", "SVT at the threshold that the paper prints", PRINTED),
         Arm("f-released", "SVT at the threshold of the released code", "released-code"),
         Arm("f-noise-edge", "SVT at the noise edge", "noise-edge"),
+        Arm("released-net-h", "the released code's net without pre-processing", None, "released-net"),
+        Arm("released-net", "the released code's net with it, as it runs", "released-code", "released-net"),
+        Arm("released-knn-h", "the released code's neighbours without pre-processing", None, "released-knn"),
+        Arm(
+            "released-knn",
+            "the released code's neighbours with it, as it runs",
+            "released-code",
+            "released-knn",
+        ),
     )
 }
 """The arms that have a name."""
+
+DEFAULT_ARMS = tuple(name for name, arm in ARMS.items() if not arm.algorithm)
+"""Those that run unless told otherwise: one model, and the features differ."""
 
 
 def resolve_arm(text: str) -> Arm:

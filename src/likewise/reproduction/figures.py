@@ -71,9 +71,10 @@ def _of_experiment(found: Results, experiment: Experiment) -> Iterator[Drawing]:
     size = (_PANEL * max(len(levels), 2), 5.6)
     yield Drawing(f"ratios-{experiment.key}", words, size, partial(_paint_ratios, found, experiment, levels))
     if experiment.kind == "synthetic":
+        beside = " beside the published ones (crosses)" if found.has_published_model else ""
         words = (
-            f"{experiment.title}: our cells (lines, bars of two standard deviations) beside the published ones (crosses). In the second "
-            f"panel {ON_OBSERVED}; in the third {ON_INPUT}."
+            f"{experiment.title}: our cells (lines, bars of two standard deviations){beside}. In the second panel "
+            f"{ON_OBSERVED}; in the third {ON_INPUT}."
         )
         yield Drawing(
             f"cells-{experiment.key}", words, (12.4, 3.6), partial(_paint_cells, found, experiment, levels)
@@ -81,11 +82,15 @@ def _of_experiment(found: Results, experiment: Experiment) -> Iterator[Drawing]:
 
 
 def _paint_ratios(found: Results, experiment: Experiment, levels: tuple[float, ...], figure: Figure) -> None:
-    axes = figure.subplots(2, len(levels), squeeze=False)
+    axes = figure.subplots(2, len(levels), squeeze=False, sharex="col")
+    reaches = [_common_reach(found, experiment.key, level) for level in levels]
     for row, reference in enumerate(_REFERENCES):
         for column, level in enumerate(levels):
             ax = axes[row, column]
-            _draw_histograms(found, experiment.key, level, reference, ax)
+            counted = {
+                arm.name: _pooled(found, experiment.key, level, arm.name, reference) for arm in found.arms
+            }
+            _draw_histograms(counted, reaches[column], ax)
             what = "d on Z" if reference == "observed" else "d on each arm's input"
             where = f"{experiment.axis} = {level:g}, " if experiment.axis else ""
             ax.set_title(f"{where}{what}", fontsize=10)
@@ -95,9 +100,16 @@ def _paint_ratios(found: Results, experiment: Experiment, levels: tuple[float, .
     axes[0, -1].legend(fontsize=9)
 
 
-def _draw_histograms(found: Results, key: str, level: float, reference: str, ax: Axes) -> None:
-    counted = {arm.name: _pooled(found, key, level, arm.name, reference) for arm in found.arms}
-    reach = max(_reach(counts) for counts in counted.values())
+def _common_reach(found: Results, key: str, level: float) -> int:
+    """Return the bin in which nearly all ratios of every arm end, on both references, so that their panels can be compared."""
+    return max(
+        _reach(_pooled(found, key, level, arm.name, reference))
+        for arm in found.arms
+        for reference in _REFERENCES
+    )
+
+
+def _draw_histograms(counted: dict[str, NDArray[np.int64]], reach: int, ax: Axes) -> None:
     width = max(1, -(-reach // _N_BINS))
     tallest = 0.0
     for k, (name, counts) in enumerate(counted.items()):
@@ -144,8 +156,9 @@ def _paint_cells(found: Results, experiment: Experiment, levels: tuple[float, ..
             summaries = [found.summary(experiment.key, level, arm.name, key) for level in levels]
             _draw_line(ax, summaries, arm.name, k)
         metric = METRICS[key]
-        _draw_published(ax, experiment, levels, metric.published_h, _color(found, WITHOUT), "x")
-        _draw_published(ax, experiment, levels, metric.published_f, _color(found, "f-released"), "+")
+        if found.has_published_model:
+            _draw_published(ax, experiment, levels, metric.published_h, _color(found, WITHOUT), "x")
+            _draw_published(ax, experiment, levels, metric.published_f, _color(found, "f-released"), "+")
         ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
         ax.set_xlabel(experiment.axis)
         ax.set_title(title, fontsize=10)

@@ -11,11 +11,12 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from likewise.reproduction.agreement import agreement_table
+from likewise.reproduction.agreement import agreement_tables
 from likewise.reproduction.arms import WITHOUT
 from likewise.reproduction.figures import all_figures
 from likewise.reproduction.published import SOURCE, published_cell
 from likewise.reproduction.results import METRICS, Results
+from likewise.reproduction.settings import TARGETS_IN_WORDS
 from likewise.reproduction.tables import (
     Row,
     Table,
@@ -39,8 +40,8 @@ def _tables(found: Results) -> Iterator[Table]:
         yield makers[experiment.kind](found, experiment)
         if experiment.kind == "ratings":
             yield estimates_table(found, experiment)
+    yield from agreement_tables(found)
     if any(True for _ in found.cells()):
-        yield agreement_table(found)
         yield theory_table(found)
 
 
@@ -57,9 +58,7 @@ def provenance(found: Results) -> dict[str, str]:
         "arms": arms,
         "model": f"{settings.model} on generated data, 10 nearest neighbours in Experiment 2; without pre-processing ({WITHOUT}) it gets Z with "
         "missing entries as 0",
-        "targets": "observed Z"
-        if settings.targets == "observed"
-        else "the truth A, as the released code has it",
+        "targets": TARGETS_IN_WORDS[settings.targets],
         "seeds": f"random_state = {settings.random_state}; {SEEDING}",
         "versions": f"likewise {versions['likewise']}, Python {versions['python']}, {libraries}",
     }
@@ -97,8 +96,9 @@ def _lines(found: Results) -> Iterator[tuple[object, ...]]:
                 summary = found.summary(experiment.key, level, arm.name, key)
                 if summary is None:
                     continue
-                row = metric.published_h if arm.name == WITHOUT else metric.published_f
-                published = published_cell(experiment.key, row, level) if row else None
+                row = metric.published_h if arm.is_without else metric.published_f
+                stands_beside = row and (found.has_published_model or arm.algorithm)
+                published = published_cell(experiment.key, row, level) if stands_beside else None
                 place = (experiment.key, experiment.axis, f"{level:g}", key, metric.reference, arm.name)
                 beside = (published.value, published.bar) if published else ("", "")
                 yield (*place, repr(summary.mean), repr(summary.two_sd), summary.n, *beside)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import fsum, isfinite, nan, sqrt
 from typing import Any
 
+from likewise.reproduction.algorithm import DENSE_NET
 from likewise.reproduction.arms import Arm, resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment
 from likewise.reproduction.settings import Settings
@@ -80,6 +81,9 @@ class Metric:
 
 METRICS: dict[str, Metric] = {
     "mse": Metric("Mean squared error of entries not observed", "", "mse_h", "mse_f"),
+    "mse_printed": Metric(
+        "Error as the released code prints it: predictions from Z's features", "", "mse_h", "mse_f"
+    ),
     "if1_observed": Metric("IF_1 (Z), mean ratio", ON_OBSERVED, "if1_h_Z", "if1_f_Z", of_truth=True),
     "if1_input": Metric("IF_1, mean ratio with d on A_hat", ON_INPUT, "if1_h_Z", "if1_f_Z"),
     "if2_truth": Metric("IF_2 (A), mean ratio", ON_TRUTH, "if2_h_A", "if2_f_A", of_truth=True),
@@ -119,6 +123,11 @@ class Results:
     def arms(self) -> list[Arm]:
         """The arms, in the order of the settings."""
         return [resolve_arm(arm) for arm in self.settings.arms]
+
+    @property
+    def has_published_model(self) -> bool:
+        """Whether the algorithm is the one whose numbers are published."""
+        return self.settings.model == DENSE_NET
 
     @property
     def experiments(self) -> list[Experiment]:

@@ -12,7 +12,7 @@ from likewise.plain import json_tree
 from likewise.progress import StepProgress, shown
 from likewise.report.json_document import versions
 from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
-from likewise.reproduction.arms import ARMS
+from likewise.reproduction.arms import DEFAULT_ARMS
 from likewise.reproduction.movielens import find_ratings, read_movielens
 from likewise.reproduction.reproduction import Reproduction
 from likewise.reproduction.settings import DEFAULT_SIMULATIONS, QUICK_ARMS, Settings, Targets
@@ -46,10 +46,11 @@ def reproduce(
     simulations : int, optional
         Of each cell; 10 by default as in the paper, 1 if `quick`.
     arms : str or iterable of str, optional
-        Names of `ARMS`, all of them by default, or h and f-released if `quick`; or ``name=estimator``: a threshold of SVT by name or number, a registered estimator, or
+        Names of `ARMS`, by default the four that run the same model, or h and f-released if `quick`; or ``name=estimator``: a threshold of SVT by name or number, a registered estimator, or
         ``package.module:name``.
-    targets : {"observed", "truth"}, default "observed"
-        What the algorithm learns at the observed entries: Z, as the text says, or A, as the released code does.
+    targets : {"observed", "features", "truth"}, default "observed"
+        What the algorithm learns at the observed entries: Z in every arm, which fits the published tables best; the entries of the arm's
+        own features, Z for h and A_hat for f, as the paper's appendix says; or A, as the released code does.
     model : str, default "dnn"
         The paper's net; a name of `likewise.inference.MODELS`; or ``package.module:name`` of a function
         ``(features, targets, *, random_state)`` that returns an output for every entry.
@@ -94,7 +95,7 @@ def reproduce(
     settings = Settings(
         _listed("experiments", experiments),
         (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations,
-        (QUICK_ARMS if quick else tuple(ARMS)) if arms is None else _listed("arms", arms),
+        (QUICK_ARMS if quick else DEFAULT_ARMS) if arms is None else _listed("arms", arms),
         targets,
         model,
         quick,

@@ -11,12 +11,18 @@ from likewise.errors import (
     unknown_name,
 )
 from likewise.reproduction.algorithm import DENSE_NET
-from likewise.reproduction.arms import ARMS, chosen_arms
+from likewise.reproduction.arms import DEFAULT_ARMS, chosen_arms, resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment, chosen_experiments
 
-Targets = Literal["observed", "truth"]
-"""What the algorithm learns at the observed entries: Z, as the paper says, or A, as the released code does."""
+Targets = Literal["observed", "features", "truth"]
+"""What the algorithm learns at the observed entries: Z; the arm's own features, as the appendix says; or A, as the released code does."""
 
+
+TARGETS_IN_WORDS: dict[str, str] = {
+    "observed": "observed Z",
+    "features": "its own features, Z for h and A_hat for f, as the paper's appendix says",
+    "truth": "the truth A, as the released code has it",
+}
 
 DEFAULT_SIMULATIONS = 10
 """As many as the paper averages over."""
@@ -38,7 +44,7 @@ class Settings:
         How many simulations of each cell.
     arms : tuple of str
         Names of `ARMS`, or ``name=estimator``.
-    targets : {"observed", "truth"}
+    targets : {"observed", "features", "truth"}
     model : str
         See `likewise.reproduction.algorithm.resolve_algorithm`.
     quick : bool
@@ -49,12 +55,12 @@ class Settings:
     Raises
     ------
     InputError
-        An experiment, arm or target that is unknown; no simulation; a negative seed.
+        An experiment, arm or target that is unknown; no simulation; a negative seed; an arm that the experiments cannot run.
     """
 
     experiments: tuple[str, ...] = tuple(EXPERIMENTS)
     simulations: int = DEFAULT_SIMULATIONS
-    arms: tuple[str, ...] = tuple(ARMS)
+    arms: tuple[str, ...] = DEFAULT_ARMS
     targets: Targets = "observed"
     model: str = DENSE_NET
     quick: bool = False
@@ -67,6 +73,17 @@ class Settings:
             raise InputError(*unknown_name("targets", self.targets, get_args(Targets)))
         for name, smallest in (("simulations", 1), ("random_state", 0)):
             checked_whole(name, getattr(self, name), smallest)
+        self._refuse_released_arms()
+
+    def _refuse_released_arms(self) -> None:
+        """Say before any work that the released code runs on generated data alone."""
+        released = [arm for arm in self.arms if resolve_arm(arm).algorithm]
+        others = [key for key in self.experiments if EXPERIMENTS[key].kind != "synthetic"]
+        if released and others:
+            raise InputError(
+                f"arms {', '.join(released)} in experiments {', '.join(others)}",
+                "experiments on generated data, 1, 3 and 4, which are what the released code runs on",
+            )
 
     def levels(self, experiment: Experiment) -> tuple[float, ...]:
         """Return the levels of an experiment that this run covers."""

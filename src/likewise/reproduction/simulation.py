@@ -16,10 +16,12 @@ from likewise.fairness import LipschitzCertificates, RowDistance, certify, model
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import ObservedMatrix
 from likewise.observations.synthetic import ClusteredData
-from likewise.reproduction.algorithm import Algorithm, Features, Inferred
+from likewise.reproduction.algorithm import Algorithm, Features, Inferred, as_dense
 from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing
 from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.references import ReferenceDistances
+from likewise.reproduction.released import RELEASED
+from likewise.reproduction.settings import Targets
 from likewise.reproduction.theory import TheoryCheck, check_theorems, describe_corollary
 
 Record = dict[str, Any]
@@ -52,7 +54,7 @@ def simulate(
     arms: list[Arm],
     algorithm: Algorithm,
     model: str,
-    targets: sparse.csr_array,
+    targets: Targets,
     seed: int,
 ) -> Record:
     """Run every arm on one data set.
@@ -65,8 +67,8 @@ def simulate(
     algorithm : callable
     model : str
         Its name.
-    targets : csr_array, shape (m, n)
-        What it learns from, at the observed entries.
+    targets : {"observed", "features", "truth"}
+        What it learns at the observed entries.
     seed : int
         Of estimators and of the algorithm: the same in every arm.
 
@@ -84,9 +86,28 @@ def simulate(
         warnings.simplefilter("ignore", LikewiseWarning)
         for arm in arms:
             prepared = prepare(arm, experiment, data.observed, references, seed)
-            inferred = algorithm(prepared.features, targets, seed)
-            record["arms"][arm.name] = _measure(prepared, inferred, model, references)
+            if arm.algorithm:
+                inferred = RELEASED[arm.algorithm](data, prepared.features, not arm.is_without, seed)
+            else:
+                inferred = algorithm(prepared.features, targets_of(data, prepared.features, targets), seed)
+            record["arms"][arm.name] = _measure(prepared, inferred, arm.algorithm or model, references)
     return record
+
+
+def targets_of(data: ClusteredData, features: Features, targets: Targets) -> sparse.csr_array:
+    """Return what the algorithm learns at the observed entries, and stores nowhere else.
+
+    Examples
+    --------
+    >>> from likewise.observations import clustered
+    >>> data = clustered(4, 5, 2, observed_fraction=0.5, random_state=0)
+    >>> targets_of(data, np.full((4, 5), 0.25), "features").data
+    array([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25])
+    """
+    if targets == "observed":
+        return data.observed.values
+    source = data.truth if targets == "truth" else as_dense(features)
+    return data.observed.with_values(source[data.observed.positions()]).values
 
 
 def prepare(
@@ -122,13 +143,18 @@ def _proved(certificates: LipschitzCertificates | None) -> dict[str, float | Non
 
 def _measure(prepared: Prepared, inferred: Inferred, model: str, references: ReferenceDistances) -> Record:
     distance = all_pairs(RowDistance.of_outputs(inferred.outputs))
-    metrics = references.measure(inferred.outputs, distance, prepared.on_input) | prepared.metrics
+    on_input = (
+        prepared.on_input if inferred.compared is None else all_pairs(distance_on_estimate(inferred.compared))
+    )
+    metrics = references.measure(inferred.outputs, distance, on_input) | prepared.metrics
+    if inferred.printed_error is not None:
+        metrics["mse_printed"] = inferred.printed_error
     corollary = None if prepared.certificates is None else describe_corollary(prepared.certificates)
     return {
         "metrics": metrics,
         "checks": [check.to_dict() for check in _checks(prepared, inferred, model, distance, references)],
         "corollary": corollary,
-        "histograms": references.histograms(distance, prepared.on_input),
+        "histograms": references.histograms(distance, on_input),
     }
 
 
@@ -144,8 +170,3 @@ def _checks(
         for name, (constant, outputs) in cases.items()
         for check in check_theorems(name, constant, features, outputs, references, prepared.certificates)
     ]
-
-
-def as_dense(features: Features) -> Floats:
-    """Return features as an array; what a sparse one does not store is 0."""
-    return features if isinstance(features, np.ndarray) else np.asarray(features.toarray(), dtype=np.float64)

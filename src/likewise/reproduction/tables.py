@@ -11,6 +11,7 @@ from likewise.reproduction.arms import WITHOUT
 from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.published import PublishedCell, published_cell
 from likewise.reproduction.results import METRICS, ON_INPUT, ON_OBSERVED, Metric, Results, Summary
+from likewise.reproduction.settings import TARGETS_IN_WORDS
 from likewise.reproduction.theory import THEOREM_ARM
 
 NOTHING = "-"
@@ -90,12 +91,14 @@ def cell_table(found: Results, experiment: Experiment) -> Table:
 def _section(
     found: Results, experiment: Experiment, levels: tuple[float, ...], key: str, metric: Metric
 ) -> Section:
-    rows = list(_published_rows(experiment, levels, metric))
+    rows = list(_published_rows(experiment, levels, metric)) if found.has_published_model else []
     for arm in found.arms:
         summaries = [found.summary(experiment.key, level, arm.name, key) for level in levels]
         if any(summaries):
             rows.append(Row(arm.name, tuple(map(summary_text, summaries))))
-    if rows and metric.of_truth:
+    if all(row.published for row in rows):
+        return Section(metric.title, metric.reference, ())
+    if metric.of_truth:
         summaries = [found.summary_of_truth(experiment.key, level, key) for level in levels]
         rows.append(Row(TRUTH, tuple(map(summary_text, summaries))))
     return Section(metric.title, metric.reference, tuple(rows))
@@ -116,7 +119,7 @@ def _caption(found: Results, experiment: Experiment) -> str:
     words = ", ".join(f"{name} = {value:g}" for name, value in fixed.items())
     n = found.settings.simulations
     bars = "mean +/- 2 standard deviations" if n > 1 else "one"
-    learned = "observed Z" if found.settings.targets == "observed" else "the truth A"
+    learned = TARGETS_IN_WORDS[found.settings.targets]
     return (
         f"{words}; {bars} of {n} simulation{'s' * (n > 1)}; model {found.settings.model}, which learns {learned} at the "
         "observed entries; smaller ratios are stronger fairness."
