@@ -41,9 +41,7 @@ EXPERIMENT, LEVEL = EXPERIMENTS["1"], 0.2
 
 def ours(data: ClusteredData, arm: str, seed: int) -> tuple[float, float]:
     """Do what a run does for an arm; return the mean ratios on Z and on the truth."""
-    record = simulate(
-        data, EXPERIMENT, [resolve_arm(arm)], resolve_algorithm("dnn"), "dnn", data.observed.values, seed
-    )
+    record = simulate(data, EXPERIMENT, [resolve_arm(arm)], resolve_algorithm("dnn"), "dnn", "observed", seed)
     metrics = record["arms"][arm]["metrics"]
     return metrics["if1_observed"], metrics["if2_truth"]
 
