@@ -32,6 +32,7 @@ def told(file, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Z = read_ratings(file, **options)
+    assert {one.filename for one in caught} <= {__file__}  # whose call it was
     return Z, [str(one.message) for one in caught if issubclass(one.category, ValueRangeWarning)]
 
 

@@ -102,7 +102,7 @@ class Choices:
         if self.format is not None:
             return self.format
         if any(given is not None for given in (self.columns, self.id_columns, self.exclude)):
-            return "wide"
+            return "wide" if file.header else "grid"
         return "grid" if file.is_bare and set(self.roles.values()) == {None} else "triplets"
 
     def refuse_idle(self, file: str, *kinds: str) -> None:

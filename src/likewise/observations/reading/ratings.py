@@ -127,22 +127,25 @@ def read_ratings(
         text=TextOptions(separator, header, encoding, decimal, quote, missing),  # type: ignore[arg-type]
     )
     table, layout = _read(unpack(path), choices)
-    found = list[str]()
     if value_range is None:
-        found = doubts(table, of_table=layout in ("wide", "grid") and columns is None)
-        is_settled = bool(found) or missing_value is not None or layout != "triplets"
-        notes = [] if is_settled else note_on_lowest(table.values.data)
-        table = replace(
-            table, notes=(*table.notes, *(str(ValueRangeWarning(doubt)) for doubt in found), *notes)
-        )
-    if layout == "pairs" and value_range is None:
-        value_range = (0, 1)
+        table, value_range = _questioned(table, layout, choices)
     observed = ObservedMatrix.from_table(table, value_range)
-    for doubt in found:
-        warnings.warn(doubt, ValueRangeWarning, stacklevel=2)
     if layout == "wide":
         warn_of_unlike_columns(observed, stacklevel=2)
     return observed
+
+
+def _questioned(table: Table, layout: str, choices: Choices) -> tuple[Table, RangeChoice]:
+    """Note and warn of values that are probably none, where the caller declared no range; return the range that pairs have."""
+    if layout == "pairs":
+        return table, (0, 1)
+    found = doubts(table, of_table=layout in ("wide", "grid") and choices.columns is None)
+    for doubt in found:
+        warnings.warn(doubt, ValueRangeWarning, stacklevel=3)
+    notes = [str(ValueRangeWarning(doubt)) for doubt in found]
+    if not found and choices.missing_value is None and layout == "triplets":
+        notes = note_on_lowest(table.values.data)
+    return replace(table, notes=(*table.notes, *notes)), None
 
 
 def _read(source: Source, choices: Choices) -> tuple[Table, Layout | Literal["matrix"]]:
