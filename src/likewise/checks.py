@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Collection
 from numbers import Integral, Real
-from typing import TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
-from likewise.errors import InputError, option
+from likewise.errors import InputError, option, unknown_name
 
+T = TypeVar("T")
 _LARGEST = sys.float_info.max
 
 
@@ -133,6 +135,67 @@ _SHARES = {
     (True, False): "a number from 0 to below 1",
     (True, True): "a number from 0 to 1",
 }
+
+
+def checked_name(
+    kind: str, name: object, known: Collection[str], error: type[InputError] = InputError
+) -> str:
+    """Return a name that is known.
+
+    Parameters
+    ----------
+    kind : str
+        What it stands for.
+    name : object
+    known : collection of str
+    error : type, default InputError
+
+    Examples
+    --------
+    >>> checked_name("solver", "krilov", ("krylov", "gram"))
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: unknown solver 'krilov'; expected one of 'krylov', 'gram'. Hint: did you mean 'krylov'?
+    """
+    if isinstance(name, str) and name in known:
+        return name
+    raise error(*unknown_name(kind, name, known))
+
+
+def checked_instance(
+    name: str, value: Any, kind: type[T], expected: str, hint: str = "", error: type[InputError] = InputError
+) -> T:
+    """Return what is of a kind.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    value : object
+    kind : type
+    expected : str
+        What it is called.
+    hint : str
+        How to make one.
+    error : type, default InputError
+
+    Examples
+    --------
+    >>> checked_instance("reference", [[0.0, 1.0]], dict, "a dictionary", "dict(...) makes one")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: reference of type list; expected a dictionary. Hint: dict(...) makes one
+    """
+    if isinstance(value, kind):
+        return value
+    raise error(f"{option(name, '')} of type {type(value).__name__}", expected, hint)
+
+
+def checked_callable(name: str, value: Any, what: str = "a function") -> Any:
+    """Return a function, or None."""
+    if value is None or callable(value):
+        return value
+    raise InputError(option(name, repr(value)), f"{what}, or None")
 
 
 def checked_confidence(value: object, *, certain: bool = False) -> float:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from likewise._typing import Floats
-from likewise.checks import checked_confidence
-from likewise.errors import InputError, unknown_name
+from likewise.checks import checked_confidence, checked_name
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.folding import shrunk_means
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -62,8 +61,7 @@ class Spread:
         InputError
             Unknown scaling.
         """
-        if scaling not in SCALINGS:
-            raise InputError(*unknown_name("scaling", scaling, SCALINGS))
+        checked_name("scaling", scaling, SCALINGS)
         labels, indices = rows_of_entries(values), values.indices
         residuals = np.abs(values.data - estimate.on_working_range().entries(labels, indices))
         average = float(residuals.mean())

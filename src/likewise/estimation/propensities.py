@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.errors import InputError, ShapeError, unknown_name
-from likewise.estimation.base.weighting import Weighting
+from likewise.checks import checked_name
+from likewise.errors import InputError, PropensityWarning, ShapeError
+from likewise.estimation.base.weighting import AnyWeighting, ValueWeighting, Weighting
 from likewise.estimation.one_bit import one_bit_completion
+from likewise.observations import AffineScale, ObservedMatrix
 from likewise.observations.table import Values, rows_of_entries
 
 METHODS = ("degrees", "1-bit")
 """Ways to estimate propensities."""
 
 PropensityChoice = Any
-"""None, a name of `METHODS`, an array of shape (m, n) or (n,), a pair of arrays of shapes (m,) and (n,), or `Propensities`."""
+"""None, a name of `METHODS`, an array of shape (m, n) or (n,), a pair of arrays of shapes (m,) and (n,), `RandomSample`, or `Propensities`."""
+
+_MOST_LEVELS = 100
+"""Different values up to which they are a scale of ratings, each with a propensity of its own."""
+_RELATED = 0.1
+"""Correlation of values and logarithms of weights below which these say next to nothing about the values."""
+_SELDOM = 5
+"""Ratings of the sample below which the propensity of a value rests on next to nothing."""
 
 _LOWEST_SHARE = 0.1
 """Share of the observed fraction below which an estimated propensity is not believed: no weight is above ten times the average."""
+
+
+@dataclass(frozen=True, eq=False)
+class RandomSample:
+    """Values of entries that were drawn at random: what people would say of what they did not choose to rate.
+
+    Given as `propensities`, it tells how much more often each value is observed than it occurs (naive Bayes, Schnabel et al. 2016):
+    ``P(observed | value r) = P(r | observed) P(observed) / P(r)``, with P(r) from the sample. A few hundred ratings are enough for a scale
+    of five stars. Only the values count, not whose they are. It must be drawn at random, and not be what the error is measured on.
+
+    Parameters
+    ----------
+    values : ObservedMatrix, or array-like of numbers; NaN where missing
+        In the units of the observations.
+
+    Raises
+    ------
+    InputError
+        If there is no number in it.
+
+    Examples
+    --------
+    >>> RandomSample([1, 1, 2, float("nan"), 5])
+    RandomSample(4 values from 1 to 5)
+    """
+
+    values: Any
+
+    def __post_init__(self) -> None:
+        given = self.values.values.data if isinstance(self.values, ObservedMatrix) else self.values
+        try:
+            numbers = np.asarray(given, dtype=np.float64).ravel()
+        except (TypeError, ValueError) as error:
+            raise InputError(f"a random sample of {type(given).__name__}", "values, as numbers") from error
+        numbers = numbers[~np.isnan(numbers)]
+        if not numbers.size or not np.isfinite(numbers).all():
+            raise InputError(f"a random sample of {numbers.size} finite values", "at least one, all finite")
+        object.__setattr__(self, "values", numbers)
+
+    def __repr__(self) -> str:
+        return (
+            f"RandomSample({self.values.size:,} values from {self.values.min():g} to {self.values.max():g})"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +84,10 @@ class Propensities:
     Parameters
     ----------
     method : str
-        ``"degrees"``, ``"1-bit"`` or ``"given"``.
+        ``"degrees"``, ``"1-bit"``, ``"values"`` or ``"given"``.
     probabilities : ndarray, shape (n_observed,)
         ``p_ij`` of each observation, in (0, 1], in the order of ``values.data``.
-    weighting : Weighting
+    weighting : Weighting or ValueWeighting
         Weights of the observations of a row that was not in the fit.
     clipped_fraction : float
         Share of the observations whose propensity was raised to the floor or lowered to 1.
@@ -46,7 +99,7 @@ class Propensities:
 
     method: str
     probabilities: Floats
-    weighting: Weighting
+    weighting: AnyWeighting
     clipped_fraction: float
     notes: tuple[str, ...]
     converged: bool | None = None
@@ -63,6 +116,7 @@ def propensities_of(
     *,
     floor: float | None = None,
     random_state: int | np.random.Generator | None = None,
+    scale: AffineScale | None = None,
 ) -> Propensities:
     """Estimate the propensities of observations, or take those that are given.
 
@@ -70,16 +124,19 @@ def propensities_of(
     ----------
     values : csr_array, shape (m, n)
         A stored entry is an observation.
-    choice : {"degrees", "1-bit"}, array-like of shape (m, n) or (n,), pair of array-likes (m,) and (n,), or Propensities
+    choice : {"degrees", "1-bit"}, array-like of shape (m, n) or (n,), pair of array-likes (m,) and (n,), RandomSample or Propensities
         - ``"degrees"``: ``r_i c_j / N`` for a row with r_i, a column with c_j and N observations in all: what a random matrix with
           these degrees would have, about.
-        - ``"1-bit"``: see `one_bit_completion`; for matrices of a few hundred thousand cells.
+        - ``"1-bit"``: see `one_bit_completion`; for matrices of some ten million cells.
+        - `RandomSample`: by value, which is the one that knows how liking and rating go together.
         - Probabilities of all cells, of columns, or factors of which they are the products.
     floor : float, optional
         In (0, 1]: propensities below it are raised to it. By default a tenth of the observed fraction for estimated ones, and nothing
         for given ones.
     random_state : int, Generator or None
         For the held-out cells of ``"1-bit"``.
+    scale : AffineScale, optional
+        From the units of a `RandomSample` to those of `values`; by default they are the same.
 
     Returns
     -------
@@ -88,7 +145,8 @@ def propensities_of(
     Raises
     ------
     InputError
-        Unknown method; a probability or a floor outside (0, 1].
+        Unknown method; a probability or a floor outside (0, 1]; a random sample of more than a hundred different values, or for columns that
+        have ranges of their own.
     ShapeError
         Arrays that do not fit the observations.
 
@@ -109,33 +167,82 @@ def propensities_of(
     if floor is not None and not 0 < floor <= 1:
         raise InputError(f"propensity floor {floor!r}", "a number in (0, 1]")
     if isinstance(choice, str):
-        if choice not in METHODS:
-            raise InputError(*unknown_name("propensities", choice, METHODS))
+        checked_name("propensities", choice, METHODS)
         lowest = _LOWEST_SHARE * _observed_fraction(values) if floor is None else floor
         return _by_degrees(values, lowest) if choice == "degrees" else _one_bit(values, lowest, random_state)
+    if isinstance(choice, RandomSample):
+        lowest = _LOWEST_SHARE * _observed_fraction(values) if floor is None else floor
+        return _by_value(values, choice, lowest, scale)
     return _given(values, choice, floor)
 
 
 def _by_degrees(values: Values, floor: float) -> Propensities:
     rows, columns = np.diff(values.indptr), np.bincount(values.indices, minlength=values.shape[1])
     raw = rows[rows_of_entries(values)] * columns[values.indices] / values.nnz
-    return _clipped(
-        "degrees", values, raw, Weighting(columns / values.nnz, True, floor, _observed_fraction(values))
+    weighting = Weighting(columns / values.nnz, True, floor, _observed_fraction(values))
+    found = _clipped("degrees", values, raw, weighting)
+    return replace(found, notes=(*_notes_on_degrees(values, found), *found.notes))
+
+
+def _notes_on_degrees(values: Values, found: Propensities) -> tuple[str, ...]:
+    """Warn where weights by degrees say next to nothing about what is observed: where they hardly go with the values.
+
+    Weights correct a bias as far as they go with the values. Under no relation at all, the correlation of N pairs has a standard error of
+    ``1 / sqrt(N)``, but what counts is whether there is much to correct: below a tenth, under a hundredth of the variance of the values.
+    """
+    if values.nnz < 2 or not (np.ptp(values.data) and np.ptp(found.weights)):
+        return ()
+    correlation = float(np.corrcoef(values.data, np.log(found.weights))[0, 1])
+    if abs(correlation) >= _RELATED:
+        return ()
+    note = (
+        f"propensities by degrees rest on nothing that is seen here: how much is observed of rows and columns hardly goes with the values "
+        f"(correlation {correlation:.2f}), so that the weights add noise and correct next to no bias. "
+        "A small random sample of values gives propensities by value: RandomSample, or --propensities-sample"
     )
+    warnings.warn(note, PropensityWarning, stacklevel=6)
+    return (note,)
 
 
 def _one_bit(values: Values, floor: float, random_state: int | np.random.Generator | None) -> Propensities:
-    mask = np.zeros(values.shape, dtype=bool)
-    mask[rows_of_entries(values), values.indices] = True
-    fit = one_bit_completion(mask, random_state=random_state)
-    raw = fit.probabilities[rows_of_entries(values), values.indices]
-    columns = fit.probabilities.sum(axis=0)
+    fit = one_bit_completion(values, random_state=random_state)
+    raw = fit.probabilities[rows_of_entries(values), values.indices].astype(np.float64)
+    columns = fit.probabilities.sum(axis=0, dtype=np.float64)
     weighting = Weighting(columns / columns.sum(), True, floor, _observed_fraction(values))
     reached = "" if fit.converged else f"; NOT CONVERGED after {fit.n_iter} iterations, gap {fit.gap:.1g}"
     note = (
         f"1-bit completion of the pattern of observations with nuclear norm {fit.radius:g} sqrt(m n){reached}"
     )
     return _clipped("1-bit", values, raw, weighting, (note,), fit.converged)
+
+
+def _by_value(values: Values, sample: RandomSample, floor: float, scale: AffineScale | None) -> Propensities:
+    """``p(r) = p_hat P(r | observed) / P(r)`` for each value r; one more of each is counted on both sides, so that no count is 0."""
+    if scale is not None and scale.factor.ndim:
+        raise InputError(
+            "a random sample of values for columns that have ranges of their own", "one range for all columns"
+        )
+    drawn = sample.values if scale is None else scale.forward(sample.values)
+    levels = np.unique(np.concatenate([values.data.astype(np.float64), drawn]))
+    if levels.size > _MOST_LEVELS:
+        raise InputError(
+            f"a random sample beside observations of {levels.size:,} different values",
+            f"a scale of at most {_MOST_LEVELS} values, such as stars",
+        )
+    seen, occurring = (
+        np.bincount(np.searchsorted(levels, part), minlength=levels.size) for part in (values.data, drawn)
+    )
+    given_seen, overall = ((count + 1) / (count.sum() + levels.size) for count in (seen, occurring))
+    fraction = _observed_fraction(values)
+    chances = fraction * given_seen / overall
+    weighting = ValueWeighting(levels, np.clip(chances, floor, 1.0), floor, fraction)
+    raw = chances[np.searchsorted(levels, values.data)]
+    users = levels if scale is None else scale.backward(levels)
+    listed = ", ".join(f"{level:g}: {chance:.3g}" for level, chance in zip(users, chances, strict=True))
+    note = f"propensities by value from {drawn.size:,} values drawn at random: {listed}"
+    if (seldom := occurring[seen > 0] < _SELDOM).any():
+        note += f"; {int(seldom.sum())} of the values occur fewer than {_SELDOM} times in the sample"
+    return _clipped("values", values, raw, weighting, (note,))
 
 
 def _given(values: Values, choice: Any, floor: float | None) -> Propensities:
@@ -184,7 +291,7 @@ def _clipped(
     method: str,
     values: Values,
     raw: Floats,
-    weighting: Weighting,
+    weighting: AnyWeighting,
     notes: tuple[str, ...] = (),
     converged: bool | None = None,
 ) -> Propensities:
@@ -200,10 +307,12 @@ def _clipped(
 
 
 def _fitting(chosen: Propensities, values: Values) -> Propensities:
-    if chosen.probabilities.size != values.nnz or chosen.weighting.columns.size != values.shape[1]:
+    weighting, n = chosen.weighting, values.shape[1]
+    n_given = weighting.columns.size if isinstance(weighting, Weighting) else n
+    if chosen.probabilities.size != values.nnz or n_given != n:
         raise ShapeError(
-            f"propensities of {chosen.probabilities.size:,} observations of {chosen.weighting.columns.size:,} features",
-            f"of the {values.nnz:,} observations of {values.shape[1]:,} features of the fit",
+            f"propensities of {chosen.probabilities.size:,} observations of {n_given:,} features",
+            f"of the {values.nnz:,} observations of {n:,} features of the fit",
         )
     return chosen
 

@@ -8,7 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import ObservationError, ShapeError, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ObservationError, ShapeError
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.randomness import generator_of
 
@@ -137,5 +138,4 @@ def _check(
         raise ObservationError(
             f"an observed fraction of {fraction!r} with noise {noise!r}", "a fraction in (0, 1], noise >= 0"
         )
-    if sampling not in get_args(Sampling):
-        raise ObservationError(*unknown_name("sampling", sampling, get_args(Sampling)))
+    checked_name("sampling", sampling, get_args(Sampling), ObservationError)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from likewise.errors import ObservationError, ShapeError, option, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ObservationError, ShapeError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array, counted_ids, factorize
 
@@ -166,8 +167,7 @@ def assemble(
     ObservationError
         If an id is missing, or a pair occurs more than once and `duplicates` is ``"error"``.
     """
-    if duplicates not in get_args(DuplicateRule):
-        raise ObservationError(*unknown_name("rule for duplicates", duplicates, get_args(DuplicateRule)))
+    checked_name("rule for duplicates", duplicates, get_args(DuplicateRule), ObservationError)
     row_names, column_names, numbers = as_id_array(rows), as_id_array(columns), _as_numbers(values)
     lengths = (row_names.size, column_names.size, numbers.size)
     if len(set(lengths)) > 1:

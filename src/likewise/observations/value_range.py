@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import ObservationError, ShapeError, option, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ObservationError, ShapeError, option
 from likewise.observations.table import Table, Values, rows_of_entries
 
 WorkingRange = Literal["symmetric", "unit"]
@@ -136,8 +137,7 @@ class ValueRange:
 
     def scale_to(self, working_range: WorkingRange) -> AffineScale:
         """Return the affine map from this range onto `working_range`."""
-        if working_range not in _BOUNDS:
-            raise ObservationError(*unknown_name("working_range", working_range, _BOUNDS))
+        checked_name("working_range", working_range, _BOUNDS, ObservationError)
         low, high = _BOUNDS[working_range]
         factor = (self.high - self.low) / (high - low)
         return AffineScale(np.asarray(self.low - low * factor), np.asarray(factor), (low, high))

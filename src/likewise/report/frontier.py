@@ -8,14 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from likewise.errors import InputError, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import printable
 from likewise.estimation.budget.budget import BudgetSolution
 from likewise.fairness import Certificate, ErrorMetrics, FairnessMetrics
 from likewise.fairness.metrics.curves import new_axes
 from likewise.fairness.metrics.metric_value import MetricValue
+from likewise.plain import json_tree
 from likewise.report.description import data_lines
-from likewise.report.json_document import plain, to_json
-from likewise.report.numbers import number, printable, value_text
+from likewise.report.json_document import to_json
+from likewise.report.numbers import number, value_text
 from likewise.report.plots import FileFormat, to_bytes
 from likewise.report.records import DataSummary, ReferenceSummary
 from likewise.writing import Content, PathLike, check_folder, write_folder
@@ -268,7 +270,7 @@ def document(frontier: Frontier) -> dict[str, Any]:
         "notes": frontier.notes,
         "points": [point.to_dict() for point in frontier],
     }
-    return dict(plain(tree))
+    return dict(json_tree(tree))
 
 
 def plot_frontier(frontier: Frontier, ax: Axes | None = None, over: FairnessAxis = "k_star") -> Axes:
@@ -279,8 +281,7 @@ def plot_frontier(frontier: Frontier, ax: Axes | None = None, over: FairnessAxis
     InputError
         An unknown measure of fairness.
     """
-    if over not in _AXES:
-        raise InputError(*unknown_name("measure of fairness", over, _AXES))
+    checked_name("measure of fairness", over, _AXES)
     ax = new_axes() if ax is None else ax
     has_error = frontier.unconstrained.error is not None
     fairness = [float(getattr(point, over)) for point in frontier]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from likewise.checks import checked_whole
+from likewise.checks import checked_name, checked_whole
 from likewise.errors import (
     InputError,
-    unknown_name,
 )
 from likewise.reproduction.algorithm import DENSE_NET
 from likewise.reproduction.arms import DEFAULT_ARMS, chosen_arms, resolve_arm
@@ -69,8 +68,7 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "experiments", chosen_experiments(self.experiments))
         object.__setattr__(self, "arms", chosen_arms(self.arms))
-        if self.targets not in get_args(Targets):
-            raise InputError(*unknown_name("targets", self.targets, get_args(Targets)))
+        checked_name("targets", self.targets, get_args(Targets))
         for name, smallest in (("simulations", 1), ("random_state", 0)):
             checked_whole(name, getattr(self, name), smallest)
         self._refuse_released_arms()

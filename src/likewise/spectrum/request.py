@@ -12,8 +12,8 @@ from numpy.typing import DTypeLike
 
 from likewise._kernels.checks import FLOAT_TYPES
 from likewise._typing import AnyFloats
-from likewise.checks import checked_whole
-from likewise.errors import InputError, ShapeError, ThresholdError, unknown_name
+from likewise.checks import checked_name, checked_whole
+from likewise.errors import InputError, ShapeError, ThresholdError
 from likewise.memory import available_memory
 from likewise.randomness import generator_of
 
@@ -156,8 +156,7 @@ def _checked_limit(memory_limit: float | None) -> float:
 
 
 def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
-    if name not in known:
-        raise InputError(*unknown_name(kind, name, known))
+    checked_name(kind, name, known)
     return name
 
 

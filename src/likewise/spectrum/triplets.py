@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
-from likewise.errors import CompletenessWarning, InputError, SpectrumError, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import CompletenessWarning, SpectrumError
 from likewise.spectrum.candidates import CandidateTriplets, Refined, refine
 from likewise.spectrum.library_solvers import arpack_search, decompose_dense, dense_bytes, gram_search
 from likewise.spectrum.operators import RowOperator, as_operator, near_one
@@ -161,8 +162,7 @@ def singular_triplets(
     >>> print(triplets.completeness)
     proved (full decomposition; 1 within rounding of the threshold)
     """
-    if solver not in SOLVERS:
-        raise InputError(*unknown_name("solver", solver, SOLVERS))
+    checked_name("solver", solver, SOLVERS)
     precision = None if dtype is None else checked_dtype(dtype)
     operator, transposed = as_operator(operand, precision)
     operator.passes = 0

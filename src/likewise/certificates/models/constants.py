@@ -13,7 +13,8 @@ from likewise.certificates.models.layers import Activation, Layer, NoBoundError
 from likewise.certificates.models.network import Bounded, network_constant
 from likewise.certificates.models.pytorch import is_torch, torch_layers
 from likewise.certificates.models.scikit_learn import Output, is_sklearn, sklearn_layers
-from likewise.errors import ModelError, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ModelError
 from likewise.norms import Norm, norm_name, order_of
 
 _NEIGHBORS = (
@@ -155,8 +156,7 @@ def _named(model: str) -> tuple[list[Layer], str]:
 
 
 def _ensure_known(output: str) -> None:
-    if output not in get_args(Output):
-        raise ModelError(*unknown_name("output", output, get_args(Output)))
+    checked_name("output", output, get_args(Output), ModelError)
 
 
 def _certificate(

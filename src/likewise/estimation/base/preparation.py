@@ -8,10 +8,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.errors import InputError, unknown_name
+from likewise.checks import checked_name
 from likewise.estimation.base.bias_equations import solve_biases
 from likewise.estimation.base.folding import LinearFolding, row_offsets, shrunk_means
-from likewise.estimation.base.weighting import Weighting
+from likewise.estimation.base.weighting import AnyWeighting
 from likewise.estimation.propensities import Propensities, PropensityChoice, propensities_of
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values, rows_of_entries, with_data
@@ -104,8 +104,7 @@ def centre(
     >>> centre(seen, "column").column_offsets
     array([1.   , 0.375])
     """
-    if centering not in get_args(Centering):
-        raise InputError(*unknown_name("centering", centering, get_args(Centering)))
+    checked_name("centering", centering, get_args(Centering))
     if centering == "none":
         return Centre("none")
     notes = _notes_on_empty(values, centering)
@@ -169,7 +168,7 @@ class Prepared:
         return None if self.propensities is None else self.propensities.weights
 
     @property
-    def weighting(self) -> Weighting | None:
+    def weighting(self) -> AnyWeighting | None:
         """The weights of the observations of a row that was not in the fit."""
         return None if self.propensities is None else self.propensities.weighting
 
@@ -209,6 +208,11 @@ def prepare(
     values = observed.scaled(working_range).values
     if propensities is None and centering == "none":
         return Prepared(observed, working_range, values, centre(values, centering))
-    found = None if propensities is None else propensities_of(values, propensities, random_state=random_state)
+    scale = observed.value_range.scale_to(working_range)
+    found = (
+        None
+        if propensities is None
+        else propensities_of(values, propensities, random_state=random_state, scale=scale)
+    )
     middle = centre(values, centering, None if found is None else found.weights, regularization)
     return Prepared(observed, working_range, middle.residuals(values), middle, found)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.errors import ThresholdError, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ThresholdError
 from likewise.estimation.thresholding.statistics import ObservationStatistics
 from likewise.memory import ensure_fits
 from likewise.spectrum import singular_triplets
@@ -189,8 +190,7 @@ def noise_variance(noise: float | str, statistics: ObservationStatistics) -> flo
     (0.25, 0.3)
     """
     if isinstance(noise, str):
-        if noise not in NOISE_LEVELS:
-            raise ThresholdError(*unknown_name("noise level", noise, NOISE_LEVELS))
+        checked_name("noise level", noise, NOISE_LEVELS, ThresholdError)
         return NOISE_LEVELS[noise](statistics)
     if (
         isinstance(noise, bool)

@@ -9,7 +9,8 @@ from math import sqrt
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.errors import ShrinkerError, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ShrinkerError
 from likewise.estimation.thresholding.noise_level import noise_variance
 from likewise.estimation.thresholding.statistics import KeptSpectrum, Shrinker, ShrinkerRule
 
@@ -130,8 +131,7 @@ class OptimalShrinker(ShrinkerRule):
 
     def psi(self, kept: KeptSpectrum) -> Shrinker:
         """Return the function psi for these data."""
-        if self.loss not in LOSSES:
-            raise ShrinkerError(*unknown_name("loss", self.loss, LOSSES))
+        checked_name("loss", self.loss, LOSSES, ShrinkerError)
         statistics, optimal = kept.statistics, LOSSES[self.loss]
         variance = kept.residual_variance if self.noise == "kept" else noise_variance(self.noise, statistics)
         unit = sqrt(statistics.longer_side * variance)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.checks import checked_name
 from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.distances.rows import complete_rows
 from likewise.observations.frames import distinct_columns, refuse_unreadable
@@ -105,8 +106,7 @@ class FeatureTable:
 
     def scaled(self, scaling: Scaling) -> FeatureTable:
         """Divide every column by its spread in the reference data; a column without spread there stays as it is."""
-        if scaling not in _SPREADS:
-            raise DistanceError(*unknown_name("scaling", scaling, _SPREADS))
+        checked_name("scaling", scaling, _SPREADS, DistanceError)
         if scaling == "none":
             return self
         spread = _SPREADS[scaling](self.fitted_on, axis=0)

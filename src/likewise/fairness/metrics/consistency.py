@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import DistanceError, InputError, ShapeError, option, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance, complete_rows
 from likewise.fairness.metrics.metric_value import ExactValue
@@ -63,8 +64,7 @@ def consistency(
             "for vectors of outputs see n_neighbors of measure_fairness",
         )
     finders = {"others": nearest_neighbors, "aif360": _neighbors_as_aif360}
-    if convention not in finders:
-        raise InputError(*unknown_name("convention", convention, finders))
+    checked_name("convention", convention, finders)
     neighbors = finders[convention](reference, n_neighbors)
     deviations = np.abs(scores[:, 0] - scores[neighbors, 0].mean(axis=1))
     return ExactValue(float(1 - deviations.mean()), neighbors.size)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.errors import ConvergenceWarning, InputError, ShapeError, option, unknown_name
+from likewise.checks import checked_name
+from likewise.errors import ConvergenceWarning, InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.repair.axioms import ensure_triangle_inequality
@@ -197,8 +198,7 @@ def repair(
     """
     given = _checked_outputs(outputs, distance.n_individuals)
     budget = _checked_budget(lipschitz)
-    if objective not in get_args(Objective):
-        raise InputError(*unknown_name("objective", objective, get_args(Objective)))
+    checked_name("objective", objective, get_args(Objective))
     ensure_triangle_inequality(distance)
     columns = given.reshape(len(given), -1)
     budgets = _shared(columns, budget)

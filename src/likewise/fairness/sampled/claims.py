@@ -1,20 +1,15 @@
-"""From values seen on drawn pairs to figures that say what they cover: the population, the confidence, and the method.
-
-Two ways to draw, one interface: `IndependentPairs` are draws with replacement or disjoint pairs, `AllPairs` are all pairs of independent
-individuals, which share people.
-"""
+"""From values seen on drawn pairs to metrics that say what they cover: the population, the confidence, and the method."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import inf, isinf, nan
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from likewise._typing import Floats, Mask
-from likewise.errors import InputError, unknown_name
+from likewise.checks import checked_name
 from likewise.fairness.metrics.metric_value import SampledValue
 from likewise.fairness.metrics.ratios import order_statistics, share_rank
 from likewise.fairness.sampled.intervals import (
@@ -26,21 +21,21 @@ from likewise.fairness.sampled.intervals import (
     quantile_interval,
     share_beyond_maximum,
     student,
-    u_empirical_bernstein,
-    u_hoeffding,
-    u_jackknife,
-    u_quantile,
 )
 from likewise.fairness.sampled.intervals.interval import Side
 
 ASYMPTOTIC = "asymptotic"
+KNOWN_MEANS = ("betting", "empirical bernstein", "hoeffding", ASYMPTOTIC)
 
 _NO_PAIR = "no such pair drawn"
 
 
 @dataclass(frozen=True)
-class Claims(ABC):
-    """What may be claimed from the values of drawn pairs. Each figure has the confidence for itself, not all of them together.
+class Claims:
+    """What may be claimed from the values of independent draws: pairs drawn with replacement, or pairs that share nobody.
+
+    Those within a subset are independent draws from the pairs of that subset. Each metric has the confidence for itself, not all of them
+    together.
 
     Parameters
     ----------
@@ -48,18 +43,15 @@ class Claims(ABC):
         Of which pairs the claims speak.
     confidence : float
     means : str
-        How means are bounded, one of `known_means`.
+        How means are bounded: ``"betting"``, ``"empirical bernstein"``, ``"hoeffding"`` or ``"asymptotic"``.
     """
 
     population: str
     confidence: float
     means: str
 
-    known_means: ClassVar[tuple[str, ...]] = ()
-
     def __post_init__(self) -> None:
-        if self.means not in self.known_means:
-            raise InputError(*unknown_name("interval for means", self.means, self.known_means))
+        checked_name("interval for means", self.means, KNOWN_MEANS)
 
     def spending(self, share: float) -> Self:
         """Return the same with a share of the error only."""
@@ -82,32 +74,32 @@ class Claims(ABC):
         """
         seen = values if within is None else values[within]
         if not seen.size:
-            return self.figure(nan, self._anything(bound, _NO_PAIR), 0)
+            return self.value(nan, self._anything(bound, _NO_PAIR), 0)
         value = float(seen.mean())
-        return self.figure(value, self._mean(value, values, bound, within), seen.size)
+        return self.value(value, self._mean(value, values, bound, within), seen.size)
 
     def rate(self, events: Mask, side: Side = "both") -> SampledValue:
         """Claim the share of the pairs that show an event."""
-        return self.figure(float(events.mean()), self._rate_interval(events, side), events.size)
+        return self.value(float(events.mean()), self._rate_interval(events, side), events.size)
 
     def quantile(self, values: Floats, q: float) -> SampledValue:
         """Claim the smallest value that at least the share q of the pairs does not exceed."""
         value = order_statistics(values, [share_rank(q, values.size)])[0]
-        return self.figure(value, self._quantile_interval(values, q), values.size)
+        return self.value(value, self._quantile_interval(values, q), values.size)
 
     def maximum(self, values: Floats, bound: float | None) -> SampledValue:
         """Claim the maximum: at least what was seen, at most the bound."""
         anything = self._anything(bound, "largest drawn, a low end only" if values.size else _NO_PAIR)
         largest = float(values.max()) if values.size else nan
         low = largest if values.size else 0.0
-        return self.figure(largest, replace(anything, low=low), values.size)
+        return self.value(largest, replace(anything, low=low), values.size)
 
     def beyond_maximum(self, values: Floats) -> SampledValue:
         """Claim the share of the pairs with a value above the largest one drawn."""
-        return self.figure(0.0, share_beyond_maximum(self._independent(values), self.confidence), values.size)
+        return self.value(0.0, share_beyond_maximum(values.size, self.confidence), values.size)
 
-    def figure(self, value: float, interval: Interval, n_pairs: int) -> SampledValue:
-        """Return an interval as a figure of the population."""
+    def value(self, value: float, interval: Interval, n_pairs: int) -> SampledValue:
+        """Return an interval as a metric of the population."""
         ends = (interval.low, interval.high, interval.confidence)
         return SampledValue(value, *ends, self.population, interval.method, n_pairs)
 
@@ -122,25 +114,6 @@ class Claims(ABC):
         if bound == 0:
             return Interval(0.0, 0.0, self.confidence, "no value can exceed 0")
         return self._mean_interval(values, bound, within)
-
-    @abstractmethod
-    def _mean_interval(self, values: Floats, bound: float | None, within: Mask | None) -> Interval: ...
-
-    @abstractmethod
-    def _rate_interval(self, events: Mask, side: Side) -> Interval: ...
-
-    @abstractmethod
-    def _quantile_interval(self, values: Floats, q: float) -> Interval: ...
-
-    @abstractmethod
-    def _independent(self, values: Floats) -> int:
-        """Return how many independent draws the values are worth."""
-
-
-class IndependentPairs(Claims):
-    """Claims from independent draws. Those within a subset are independent draws from the pairs of that subset."""
-
-    known_means = ("betting", "empirical bernstein", "hoeffding", ASYMPTOTIC)
 
     def _mean_interval(self, values: Floats, bound: float | None, within: Mask | None) -> Interval:
         seen = values if within is None else values[within]
@@ -158,53 +131,3 @@ class IndependentPairs(Claims):
 
     def _quantile_interval(self, values: Floats, q: float) -> Interval:
         return quantile_interval(values, q, self.confidence)
-
-    def _independent(self, values: Floats) -> int:
-        return values.size
-
-
-@dataclass(frozen=True)
-class AllPairs(Claims):
-    """Claims from all pairs of independent individuals, by bounds for U-statistics.
-
-    Parameters
-    ----------
-    population, confidence, means
-        See `Claims`.
-    n_individuals : int
-    """
-
-    n_individuals: int
-
-    known_means = ("hoeffding", "empirical bernstein", ASYMPTOTIC)
-
-    def _mean_interval(self, values: Floats, bound: float | None, within: Mask | None) -> Interval:
-        if within is None:
-            return self._u_interval(values, bound)
-        return self._ratio_interval(np.where(within, values, 0.0), bound, within)
-
-    def _ratio_interval(self, parts: Floats, bound: float | None, within: Mask) -> Interval:
-        """Divide the mean of the values within by the share within, each with half the error."""
-        halved = self.spending(0.5)
-        part, share = halved._u_interval(parts, bound), halved._rate_interval(within, "both")
-        high = inf if not share.low else part.high / share.low
-        return Interval(
-            part.low / share.high, high if bound is None else min(bound, high), self.confidence, part.method
-        )
-
-    def _u_interval(self, values: Floats, bound: float | None) -> Interval:
-        if self.means == ASYMPTOTIC:
-            return u_jackknife(values, self.n_individuals, self.confidence)
-        if bound is None:
-            return self._anything(None, "none without a bound on the values")
-        known = {"empirical bernstein": u_empirical_bernstein, "hoeffding": u_hoeffding}
-        return known[self.means](values, self.n_individuals, bound, self.confidence)
-
-    def _rate_interval(self, events: Mask, side: Side) -> Interval:
-        return u_hoeffding(events, self.n_individuals, 1.0, self.confidence, side)
-
-    def _quantile_interval(self, values: Floats, q: float) -> Interval:
-        return u_quantile(values, self.n_individuals, q, self.confidence)
-
-    def _independent(self, values: Floats) -> int:  # noqa: ARG002
-        return self.n_individuals // 2

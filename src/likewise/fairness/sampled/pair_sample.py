@@ -1,4 +1,4 @@
-"""Draw the pairs of an audit and measure them: from this data set, disjoint ones for the population, or all of them for the population."""
+"""Draw the pairs of an audit and measure them: from this data set with replacement, or disjoint ones for the population."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from likewise._typing import Floats, Indices
-from likewise.checks import checked_non_negative, checked_whole
-from likewise.errors import DistanceError, InputError, option, unknown_name
+from likewise.checks import checked_name, checked_non_negative, checked_whole
+from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
-from likewise.fairness.exact.blocks import all_pairs, pair_count, pair_places, pair_starts
+from likewise.fairness.exact.blocks import pair_count, pair_places
 from likewise.fairness.metrics.ratios import order_statistics, share_rank
 from likewise.fairness.options import progress_counter
-from likewise.fairness.sampled.claims import AllPairs, Claims, IndependentPairs
+from likewise.fairness.sampled.claims import Claims
 from likewise.fairness.sampled.intervals.interval import tail_errors
 from likewise.fairness.sampled.sampling import (
     DATA_SET,
@@ -29,11 +28,13 @@ from likewise.progress import Progress
 
 DEFAULT_PAIRS = 100_000
 
+POPULATIONS = ("data set", "population")
+
 _BYTES_A_PAIR = 120
 """Both individuals, both distances, the ratio, and working copies of them for an interval."""
 
 _PILOT = 10
-"""With ten pairs, or individuals where all pairs are measured, goes one that only tells what counts as similar."""
+"""With ten pairs goes one that only tells what counts as similar."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,6 @@ class Plan:
 
     n_pairs: int | None
     population: str
-    pairs: str
     confidence: float
     means: str | None
     nearest_share: float
@@ -50,6 +50,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         tail_errors(self.confidence)
+        checked_name("population", self.population, POPULATIONS)
         n_pairs, radius = self.n_pairs, self.nearest_radius
         if n_pairs is not None:
             checked_whole("n_pairs", n_pairs)
@@ -57,7 +58,7 @@ class Plan:
             checked_non_negative("nearest_radius", radius)
 
     def pilot(self, number: int) -> int:
-        """Return how many pilots go with a number of pairs or individuals: none where the radius is given."""
+        """Return how many pilots go with a number of pairs: none where the radius is given."""
         return 0 if self.nearest_radius is not None else ceil(number / _PILOT)
 
     def radius(self, pilot: Floats) -> float:
@@ -101,56 +102,27 @@ def draw(
     generator: np.random.Generator,
     progress: Progress | None = None,
 ) -> DrawnPairs:
-    """Draw pairs by a plan and measure them.
+    """Draw independent pairs by a plan and measure them; of further pairs, only their reference distance.
 
     Raises
     ------
     InputError
-        An unknown population or choice of pairs, or more pairs than there are.
-    DistanceError
-        All pairs of a population where some reference distance is not defined.
+        More pairs than there are.
     MemoryLimitError
-        All pairs where there are too many.
+        More pairs than fit into memory.
     """
-    for kind, name, known in (
-        ("population", plan.population, ("data set", "population")),
-        ("choice of pairs", plan.pairs, ("sampled", "all")),
-    ):
-        if name not in known:
-            raise InputError(*unknown_name(kind, name, known))
-    if plan.pairs == "sampled":
-        return _sampled(output, reference, plan, generator, progress)
-    if plan.population == "data set":
-        given = f"{option('pairs', repr('all'))} of the data set"
-        raise InputError(given, "sampled pairs", "measure_fairness covers every pair of the data set exactly")
-    return _all_pairs(output, reference, plan, generator, progress)
-
-
-def _sampled(
-    output: PairwiseDistance,
-    reference: PairwiseDistance,
-    plan: Plan,
-    generator: np.random.Generator,
-    progress: Progress | None,
-) -> DrawnPairs:
-    """Measure independent pairs, and the reference distance of pilots."""
     m = reference.n_individuals
     if plan.n_pairs is not None:
         ensure_fits(_BYTES_A_PAIR * plan.n_pairs, f"{plan.n_pairs:,} drawn pairs", "draw fewer pairs")
-    if plan.population == "data set":
-        (left, right), pilots = _with_replacement(m, plan, generator)
-    else:
-        (left, right), pilots = _disjoint(m, plan, generator)
+    of_data_set = plan.population == "data set"
+    (left, right), pilots = (_with_replacement if of_data_set else _disjoint)(m, plan, generator)
     advance = progress_counter(progress, 2 * left.size + pilots[0].size)
-    claims = IndependentPairs(
-        DATA_SET if plan.population == "data set" else POPULATION, plan.confidence, plan.means or "betting"
-    )
     return DrawnPairs(
         pair_places(left, right, m),
         measure_pairs(reference, left, right, advance),
         measure_pairs(output, left, right, advance),
         plan.radius(measure_pairs(reference, *pilots, advance)),
-        claims,
+        Claims(DATA_SET if of_data_set else POPULATION, plan.confidence, plan.means or "betting"),
     )
 
 
@@ -181,44 +153,3 @@ def _disjoint(m: int, plan: Plan, generator: np.random.Generator) -> tuple[Pairs
 
 def _no_pairs() -> Pairs:
     return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-
-
-def _all_pairs(
-    output: PairwiseDistance,
-    reference: PairwiseDistance,
-    plan: Plan,
-    generator: np.random.Generator,
-    progress: Progress | None,
-) -> DrawnPairs:
-    """Measure all pairs of nine individuals in ten; those among the others are pilots."""
-    m = reference.n_individuals
-    if plan.n_pairs is not None:
-        raise InputError(
-            f"{option('n_pairs', repr(plan.n_pairs))} with {option('pairs', repr('all'))}", "n_pairs left out"
-        )
-    ensure_fits(
-        _BYTES_A_PAIR * pair_count(m), f"both distances of {pair_count(m):,} pairs", "use pairs='sampled'"
-    )
-    is_pilot = np.zeros(m, dtype=bool)
-    is_pilot[generator.permutation(m)[: max(2, plan.pilot(m)) if plan.pilot(m) else 0]] = True
-    n_kept = m - int(is_pilot.sum())
-    if n_kept < 2:
-        raise InputError(f"{m} individuals", "at least four for all pairs of a population and pilots")
-    claims = AllPairs(POPULATION, plan.confidence, plan.means or "hoeffding", n_kept)
-    advance = progress_counter(progress, 2 * pair_count(m))
-    every = all_pairs(reference, advance)
-    kept, pilots = pairs_among(~is_pilot), pairs_among(is_pilot)
-    n_undefined = int(np.count_nonzero(np.isnan(every[kept])))
-    if n_undefined:
-        given = f"{n_undefined:,} pairs without a defined distance under {reference.name}"
-        raise DistanceError(
-            given, "a distance that is defined for all pairs", f"use {option('pairs', repr('sampled'))}"
-        )
-    return DrawnPairs(kept, every[kept], all_pairs(output, advance)[kept], plan.radius(every[pilots]), claims)
-
-
-def pairs_among(chosen: NDArray[np.bool_]) -> Indices:
-    """Return the places of the pairs of which both individuals are chosen, in the order of all pairs."""
-    starts, people = pair_starts(chosen.size), np.flatnonzero(chosen)
-    parts = [starts[i] + people[k + 1 :] - i - 1 for k, i in enumerate(people)]
-    return np.concatenate([np.empty(0, dtype=np.intp), *parts])

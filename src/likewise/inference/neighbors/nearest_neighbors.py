@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.checks import checked_whole
-from likewise.errors import ModelError, ShapeError, unknown_name
+from likewise.checks import checked_name, checked_whole
+from likewise.errors import ModelError, ShapeError
 from likewise.inference.model import Model, TrainedModel
 from likewise.inference.neighbors.training_rows import Matrix, TrainingRows, WeightedAverage
 from likewise.inference.neighbors.weights import neighbor_weights
@@ -142,8 +142,7 @@ def check_neighbors(n_neighbors: int | None, n_individuals: int) -> None:
 
 
 def _training_rows(matrix: Matrix, average: Average) -> TrainingRows:
-    if average not in AVERAGES:
-        raise ModelError(*unknown_name("average", average, AVERAGES))
+    checked_name("average", average, AVERAGES, ModelError)
     return TrainingRows.complete(matrix) if average == "all" else TrainingRows.partial(matrix)
 
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from likewise.checks import checked_positive, checked_share, checked_whole
-from likewise.errors import MissingDependencyError, ModelError, unknown_name
+from likewise.checks import checked_name, checked_positive, checked_share, checked_whole
+from likewise.errors import MissingDependencyError, ModelError
 
 Batches = Literal["epochs", "independent"]
 """Each observation once before any comes again, or every batch drawn anew."""
@@ -68,8 +68,7 @@ class NetSettings:
         _ensure_layers(self.hidden)
         checked_positive("learning_rate", self.learning_rate, error=ModelError)
         checked_share("validation_fraction", self.validation_fraction, error=ModelError)
-        if self.batches not in get_args(Batches):
-            raise ModelError(*unknown_name("batches", self.batches, get_args(Batches)))
+        checked_name("batches", self.batches, get_args(Batches), ModelError)
         if not isinstance(self.device, str):
             raise ModelError(f"device is {self.device!r}", "'auto', 'cpu', or a device of torch by name")
 
