@@ -29,7 +29,7 @@ def audit(
     model: str | None = None,
     n_neighbors: Whole = None,
     hold_out: float | None = None,
-    reference: Literal["observed", "co-observed", "estimate", "gower"] = "observed",
+    reference: Literal["held-out", "observed", "co-observed", "estimate", "gower"] | None = None,
     norm: Literal["l1", "l2"] | None = None,
     outputs: OldPath | None = None,
     outputs_without: OldPath | None = None,
@@ -52,9 +52,10 @@ def audit(
     n_neighbors
         How many neighbours knn takes.
     hold_out
-        Share of the observations that is hidden to measure the error on. By default 0.1.
+        Share of the observations that is hidden to measure the error on. By default 0.1; 0.5 with --reference held-out.
     reference
-        What individuals are compared by: observed, missing entries filled; co-observed, on what both of two individuals observed; gower, for
+        What individuals are compared by: held-out, on observations that the algorithm does not see (fairness on the truth; the default for ratings of
+        which enough pairs share enough); observed, missing entries filled (the paper's); co-observed, on what both of two individuals observed; gower, for
         tables of numbers and categories, beside --outputs; or estimate, the released code's convention (not a valid comparison).
     norm
         Norm of the reference distance. By default l1.

@@ -15,7 +15,9 @@ from likewise.fairness import (
     PairExplanation,
     PairwiseDistance,
 )
+from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
+from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.measurement import Measurement, as_distances
 from likewise.pipeline.references import (
     ReferenceChoice,
@@ -55,22 +57,30 @@ def make_report(
         caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
         explained = _explained(measurement, measured, outputs, references, run)
+    truth = None
+    if reference == "held-out":
+        with steps.step("compare on what was kept aside"):
+            truth = measure_on_truth(run, measurement)
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
     arms = {}
     for name, fairness in measured.items():
         error = run.error(name, measurement.confidence) if errors is None else errors.get(name)
         of_d = _is_proved_of_d(name, reference, run, certificates, norm)
         verdict = measurement.verdict(fairness, proved.get(name) if of_d else None)
-        arms[name] = Arm(name, run.titles[name], fairness, error, verdict, proved.get(name), explained[name])
+        on_truth = None if truth is None else truth.arms[name]
+        arms[name] = Arm(
+            name, run.titles[name], fairness, error, verdict, proved.get(name), explained[name], on_truth
+        )
     return AuditReport(
         data=data,
         estimate=estimate,
         reference=summary,
         certificates=certificates,
         arms=arms,
-        findings=_findings(arms, summary, paired, reference, run),
+        findings=_findings(arms, summary, paired, truth, reference, run),
         settings={**settings, "reference": summary.kind},
         paired=paired,
+        truth=truth,
         seconds=steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
@@ -93,6 +103,7 @@ def _findings(
     arms: Mapping[str, Arm],
     summary: ReferenceSummary,
     paired: PairedDifferences | None,
+    truth: HeldOutFairness | None,
     reference: ReferenceChoice,
     run: Run,
 ) -> tuple[str, ...]:
@@ -102,6 +113,7 @@ def _findings(
         valid=summary.valid_comparison,
         by_activity=summary.measures_activity,
         paired=paired,
+        truth=truth,
         change="with pre-processing" if set(arms) == {"without", "with"} else None,
         # Nothing to advise where the estimator was chosen by that error.
         advice="The estimator 'auto' chooses by held-out error." if isinstance(run.fitted, SVT) else None,
@@ -117,7 +129,11 @@ def _is_proved_of_d(
     name: str, reference: ReferenceChoice, run: Run, certificates: LipschitzCertificates | None, norm: Norm
 ) -> bool:
     """Return whether what is proved of an arm speaks of the same d and D as what is measured."""
-    return reference == "observed" and name in run.trained and proved_of_d(name, certificates, norm)
+    return (
+        reference in ("observed", "held-out")
+        and name in run.trained
+        and proved_of_d(name, certificates, norm)
+    )
 
 
 def _certify(run: Run) -> LipschitzCertificates | None:

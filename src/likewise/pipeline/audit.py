@@ -18,6 +18,7 @@ from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
 from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
+from likewise.pipeline.held_out import HELD_OUT_SHARE, has_enough_in_common
 from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
@@ -49,7 +50,7 @@ def audit(
     groups: ArrayLike | None = None,
     pairs: PairChoice = "all",
     confidence: float = 0.95,
-    memory_limit: float | str | None = None,
+    memory_limit: float | str = "1 GiB",
     violations: PathLike | None = None,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
@@ -77,9 +78,11 @@ def audit(
     target : array-like, shape (m,) or (m, t), optional
         What a classifier or regressor learns for each individual.
     hold_out : float, optional
-        Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs.
-    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance, optional
-        d, or where it is taken from; by default ``"observed"``. ``"co-observed"`` compares two individuals on what both observed
+        Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs, 0.5 with reference ``"held-out"``.
+    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance, optional
+        d, or where it is taken from. ``"held-out"`` compares individuals on observations that neither the algorithm nor the estimator sees: fairness
+        on the truth A (Definition 3.2), beside the paper's d. It is the default where a model runs on ratings of which enough pairs share 15 or more
+        when half is kept aside; else ``"observed"``, the paper's d on zero-filled observations, is. ``"co-observed"`` compares two individuals on what both observed
         (`CoObservedDistance`): for data in which zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's
         convention: not a valid before/after comparison, and the report says so.
     norm : {"l1", "l2"} or float, optional
@@ -96,8 +99,8 @@ def audit(
         Measure all pairs exactly, or that many drawn ones: each metric then has an interval for all pairs of these data.
     confidence : float, default 0.95
         Of each interval, in (0, 1).
-    memory_limit : float or str, optional
-        Bytes, or a size such as ``"4 GiB"``, that the audit may hold beyond the data; by default 1 GiB. Pairs that would take more are
+    memory_limit : float or str, default "1 GiB"
+        Bytes, or a size such as ``"4 GiB"``, that the audit may hold beyond the data. Pairs that would take more are
         measured block by block, twice; complete matrices that would take more are refused before the work.
     violations : path-like, optional
         CSV file to write every pair to that breaks ``D <= lipschitz * d``.
@@ -155,8 +158,11 @@ def audit(
         steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
         if outputs is None and observed is not None:
             measurement.check_memory(observed.shape, _COMPLETE_MATRICES)
-            run = _run_model(observed, chosen, of_model, random_state, steps)
-            settings |= {"model": _name("knn" if model is None else model), "hold_out": _share(hold_out)}
+            if reference is None and hold_out is None and has_enough_in_common(observed, random_state):
+                d = "held-out"
+            share = (HELD_OUT_SHARE if d == "held-out" else _HIDDEN) if hold_out is None else hold_out
+            run = _run_model(observed, chosen, of_model, share, random_state, steps)
+            settings |= {"model": _name("knn" if model is None else model), "hold_out": share}
         else:
             run = take_outputs(observed, outputs, chosen, steps)
         data = summarise_data(individuals, run.working_range, source)
@@ -167,6 +173,7 @@ def _run_model(
     observed: ObservedMatrix,
     estimator: MatrixEstimator | None,
     asked: Mapping[str, Any],
+    share: float,
     random_state: int | np.random.Generator | None,
     steps: Steps,
 ) -> Run:
@@ -174,11 +181,7 @@ def _run_model(
     model = "knn" if asked["model"] is None else asked["model"]
     algorithm = as_model(model, asked["target"], random_state if isinstance(random_state, int) else None)
     preprocessing = Auto(random_state=random_state) if estimator is None else estimator
-    return run_model(observed, preprocessing, algorithm, _share(asked["hold_out"]), random_state, steps)
-
-
-def _share(hold_out: float | None) -> float:
-    return _HIDDEN if hold_out is None else hold_out
+    return run_model(observed, preprocessing, algorithm, share, random_state, steps)
 
 
 def _name(model: Any) -> str:

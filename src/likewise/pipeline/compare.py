@@ -32,7 +32,7 @@ def compare(
     tolerance: float = 0.0,
     groups: ArrayLike | None = None,
     confidence: float = 0.95,
-    memory_limit: float | str | None = None,
+    memory_limit: float | str = "1 GiB",
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
     progress: Progress | None = None,

@@ -17,14 +17,12 @@ from likewise.fairness import (
     PairedDifferences,
     PairExplanation,
     PairwiseDistance,
-    SampledFairness,
     Verdict,
     explain_pair,
-    judge_certificate,
-    judge_rate,
     measure_arms,
     measure_sampled,
     paired_differences,
+    verdict,
 )
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.options import check_options, output_distance
@@ -48,7 +46,7 @@ _LISTED = 5
 _WORKING = 64 * 2**20
 """Bytes for blocks of distances, whatever the number of pairs."""
 
-DEFAULT_MEMORY = float(2**30)
+DEFAULT_MEMORY = "1 GiB"
 """What an audit may hold beyond its data unless told otherwise."""
 
 
@@ -69,7 +67,7 @@ class Measurement:
     pairs: PairChoice = "all"
     confidence: float = 0.95
     random_state: int | np.random.Generator | None = None
-    memory_limit: float | str | None = None
+    memory_limit: float | str = DEFAULT_MEMORY
     violations: PathLike | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
 
@@ -90,7 +88,7 @@ class Measurement:
         if self.pairs != "all":
             checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)
-        bytes_of(self.memory_limit or DEFAULT_MEMORY)
+        bytes_of(self.memory_limit)
 
     def check_groups(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
         """Raise InputError where groups are not one for each of these individuals, before anything is computed."""
@@ -113,7 +111,7 @@ class Measurement:
             8.0 * m * n * n_outputs,
             f"complete {m:,} x {n:,} matrices of both arms",
             f"raise {option('memory_limit', '')}, or audit outputs computed elsewhere",
-            bytes_of(self.memory_limit or DEFAULT_MEMORY),
+            bytes_of(self.memory_limit),
         )
 
     def measure(
@@ -210,34 +208,28 @@ class Measurement:
         }
 
     def verdict(self, fairness: FairnessMetrics, proved: Proved | None = None) -> Verdict | None:
-        """Judge ``D <= L d`` for all pairs but the tolerated share; None if no L was given.
-
-        What is proved of this d is asked first: it can show that the limit holds, for pairs that were never seen as well. What was
-        measured decides the rest, and a violation that was seen is never overruled.
-        """
+        """Judge ``D <= L d`` for all pairs but the tolerated share, by what is proved of this d first; None if no L was given."""
         if self.lipschitz is None or fairness.violations is None:
             return None
-        measured = (
-            fairness.verdict
-            if isinstance(fairness, SampledFairness)
-            else judge_rate(fairness.violations.rate, self.lipschitz, tolerance=self.tolerance)
-        )
-        if proved is not None and (measured is None or measured.status != "violated"):
-            by_proof = judge_certificate(proved, self.lipschitz)
-            if by_proof.status == "holds":
-                return by_proof
-        return measured
+        return verdict(fairness, self.lipschitz, self.tolerance, proved)
 
     def streams(self, n_individuals: int, n_arms: int) -> bool:
         """Return whether distances of all pairs are measured twice, block by block, as they would not fit into the memory."""
         n_pairs = n_individuals * (n_individuals - 1) / 2
-        return _WORKING + 8 * n_pairs * (n_arms + 1) > bytes_of(self.memory_limit or DEFAULT_MEMORY)
+        return _WORKING + 8 * n_pairs * (n_arms + 1) > bytes_of(self.memory_limit)
 
     def _measure_all(
         self, outputs: Mapping[str, Any], reference: PairwiseDistance, report: Any
     ) -> dict[str, FairnessMetrics]:
         streaming = self.streams(reference.n_individuals, len(outputs)) or None
-        return measure_arms(outputs, reference, progress=report, streaming=streaming, **self._common())
+        return measure_arms(
+            outputs,
+            reference,
+            progress=report,
+            streaming=streaming,
+            confidence=self.confidence,
+            **self._common(),
+        )
 
     def _measure_alone(self, outputs: Any, reference: PairwiseDistance, progress: Any) -> FairnessMetrics:
         if self.pairs == "all":

@@ -29,7 +29,7 @@ from likewise.observations.value_range import WorkingRange
 from likewise.pipeline.run import Run
 from likewise.report.records import Arm, ReferenceSummary
 
-ReferenceKind = Literal["observed", "co-observed", "estimate"]
+ReferenceKind = Literal["held-out", "observed", "co-observed", "estimate"]
 ReferenceChoice = ReferenceKind | str | PairwiseDistance
 """A name, also one that was registered by `likewise.fairness.register_distance`, or a distance."""
 
@@ -51,7 +51,8 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
 
     Parameters
     ----------
-    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance
+    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
+        With ``"held-out"`` the distance on zero-filled observations, which stands beside the one on what was kept aside.
     run : Run
     norm : {"l1", "l2"} or float
         Of a distance that is made here.

@@ -47,6 +47,8 @@ class AuditReport(AuditRecord):
         ``arms["with"].fairness``, ``.error``, ``.verdict``, ``.certificate``, ``.explained``.
     paired : PairedDifferences or None
         What the change does to the same pairs, with intervals.
+    truth : HeldOutFairness or None
+        Fairness on A (Definition 3.2), measured on observations that were kept aside.
     data, estimate, reference, certificates, settings, seconds, provenance
         See `AuditRecord`.
     """
@@ -56,7 +58,7 @@ class AuditReport(AuditRecord):
         """After minus before, for every metric that both arms have; empty where they cannot be compared."""
         if not self.comparable:
             return {}
-        before, after = (arm.fairness.figures() for arm in self.arms.values())
+        before, after = (arm.fairness.metrics() for arm in self.arms.values())
         return {
             name: ExactValue(after[name].value - before[name].value, before[name].n_pairs)
             for name in before
@@ -76,7 +78,7 @@ class AuditReport(AuditRecord):
         return to_json(self.to_dict())
 
     def to_frame(self) -> polars.DataFrame:
-        """Return a polars frame with one row for each arm and metric: arm, figure, kind, value, low, high, n_pairs."""
+        """Return a polars frame with one row for each arm and metric: arm, metric, kind, value, low, high, n_pairs."""
         import polars
 
         frames = [

@@ -83,6 +83,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
         "certificates": None if report.certificates is None else report.certificates.to_dict(),
         "arms": {name: _arm(arm) for name, arm in report.arms.items()},
         "paired": None if report.paired is None else report.paired.to_dict(),
+        "truth": report.truth,
     }
     return dict(json_tree(tree))
 

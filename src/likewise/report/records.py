@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Unavailable,
         Verdict,
     )
+    from likewise.fairness.held_out import HeldOutFairness, HeldOutMetrics
     from likewise.observations.column_roles import ColumnRoles
 
 
@@ -153,7 +154,7 @@ class ReferenceSummary:
 
     Parameters
     ----------
-    kind : {"observed", "co-observed", "estimate", "given"}
+    kind : {"held-out", "observed", "co-observed", "estimate", "given"}
         Taken from the data before pre-processing; on what both individuals observed; (the released code's convention) from the
         pre-processed data in the arm with pre-processing; or given by the caller.
     description : str
@@ -194,6 +195,8 @@ class Arm:
         What is proved of D, or why nothing is; None for outputs that were computed elsewhere.
     explained : tuple of PairExplanation
         The pairs with the largest ratios: which features make d small, which outputs make D large.
+    on_truth : HeldOutMetrics or None
+        Against a distance on A that the algorithm has not seen, where observations were kept aside to measure it.
     """
 
     name: str
@@ -203,6 +206,7 @@ class Arm:
     verdict: Verdict | None = None
     certificate: Certificate | AffineCertificate | Unavailable | None = None
     explained: tuple[PairExplanation, ...] = ()
+    on_truth: HeldOutMetrics | None = None
 
     @property
     def label(self) -> str:
@@ -230,6 +234,8 @@ class AuditRecord:
         Every argument, for running the audit again.
     paired : PairedDifferences or None
         What the change does to the same pairs, with intervals; None with one arm, or where the arms cannot be compared.
+    truth : HeldOutFairness or None
+        Fairness on A (Definition 3.2), measured on observations that were kept aside; None where none were.
     seconds : dict of str to float
         Wall time of each step.
     provenance : Provenance or None
@@ -244,6 +250,7 @@ class AuditRecord:
     findings: tuple[str, ...]
     settings: Mapping[str, Any]
     paired: PairedDifferences | None = None
+    truth: HeldOutFairness | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None
 

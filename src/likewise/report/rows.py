@@ -11,7 +11,7 @@ from likewise.report.numbers import number, percent_change, value_text
 from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
-    from likewise.fairness import AnyMetricValue
+    from likewise.fairness import AnyMetricValue, SampledValue
     from likewise.report.records import Arm, AuditRecord
 
 _NOT_MEASURED = "not measured"
@@ -150,6 +150,9 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
         *_groups_on_request(arms, comparable),
         Group("Counted pairs", tuple(_count_rows(arms))),
     ]
+    if report.truth is not None:
+        title = f"The {report.truth.nearest_share:.0%} of pairs most similar on observations kept aside"
+        groups.insert(0, Group(title, truth_rows(report)))
     return (_error_group(arms), *groups) if any(arm.error for arm in arms) else tuple(groups)
 
 
@@ -164,7 +167,8 @@ def headline(report: AuditRecord) -> tuple[Row, ...]:
         tuple(errors),
         _change(before_and_after),
     )
-    return (gap_row(arms, report.comparable), error, _worst_row(report, arms))
+    gap = truth_rows(report)[0] if report.truth else gap_row(arms, report.comparable)
+    return (gap, error, _worst_row(report, arms))
 
 
 def gap_row(arms: list[Arm], comparable: bool) -> Row:
@@ -177,6 +181,45 @@ def gap_row(arms: list[Arm], comparable: bool) -> Row:
         for gap in gaps
     )
     return Row(*GAP, texts, _change([gap.value for gap in gaps]) if comparable else "")
+
+
+_ON_TRUTH = {
+    "relative_gap": (
+        "gap of similar pairs",
+        "For people who are similar on observations kept aside, on the truth and not on who observed what: 0, they are treated alike; 1, similarity "
+        "makes no difference.",
+    ),
+    "rank_correlation": (
+        "rank correlation of D and d",
+        "Spearman's: how far outputs follow similarity at all.",
+    ),
+    "corrected_correlation": (
+        "correlation, d freed of noise",
+        "Of D^2 and d^2: what it would be were the truth known.",
+    ),
+    "mean_ratio": (
+        "mean ratio D/d",
+        "Over a d that is shrunk to the mean of all pairs; it falls when outputs shrink.",
+    ),
+}
+
+
+def truth_rows(report: AuditRecord) -> tuple[Row, ...]:
+    """Return what was measured on the truth, for every arm."""
+    arms = [arm.on_truth for arm in report.arms.values() if arm.on_truth is not None]
+    rows = []
+    for name, (label, meaning) in _ON_TRUTH.items():
+        values = [getattr(metrics, name) for metrics in arms]
+        texts = tuple("none: d tells too little" if value is None else _with_ends(value) for value in values)
+        is_ratio = name in ("relative_gap", "mean_ratio")
+        rows.append(
+            Row(label, meaning, texts, _change([value.value for value in values]) if is_ratio else "")
+        )
+    return tuple(rows)
+
+
+def _with_ends(value: SampledValue) -> str:
+    return f"{number(value.value)} [{number(value.low)}, {number(value.high)}]"
 
 
 def _error_text(arm: Arm) -> str:
@@ -215,7 +258,7 @@ def _largest_text(arm: Arm) -> str:
 
 def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:
     """Yield a row for each metric; one of finite pairs only where there are others."""
-    every = [arm.fairness.figures() for arm in arms]
+    every = [arm.fairness.metrics() for arm in arms]
     infinite = any(arm.fairness.n_infinite for arm in arms)
     for name, (label, meaning) in names.items():
         if infinite or name not in _ONLY_BESIDE_INFINITE:
@@ -223,7 +266,7 @@ def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable:
 
 
 def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
-    names = list(arms[0].fairness.figures())
+    names = list(arms[0].fairness.metrics())
     for prefix, title in _ON_REQUEST.items():
         chosen = {
             name: (_spoken(name.removeprefix(prefix)), "")

@@ -11,6 +11,7 @@ from likewise.fairness import SampledFairness, SampledValue
 
 if TYPE_CHECKING:
     from likewise.fairness import FairnessMetrics, PairedDifferences
+    from likewise.fairness.held_out import HeldOutFairness
     from likewise.report.records import Arm
 
 _SAME = 0.005
@@ -49,6 +50,14 @@ class Gap:
             *((ends.low, ends.high) if ends and isfinite(ends.low + ends.high) else (float("nan"),) * 2),
         )
 
+    @classmethod
+    def of_arm(cls, arm: Arm) -> Gap:
+        """Take the gap on the truth, where it was measured; else that of d."""
+        if arm.on_truth is None:
+            return cls.of(arm.fairness)
+        gap = arm.on_truth.relative_gap
+        return cls(gap.value, gap.low, gap.high)
+
     @property
     def has_interval(self) -> bool:
         """Whether there is an interval."""
@@ -80,6 +89,7 @@ def findings(
     valid: bool = True,
     by_activity: bool = False,
     paired: PairedDifferences | None = None,
+    truth: HeldOutFairness | None = None,
     change: str | None = None,
     advice: str | None = None,
     unmeasured: str | None = None,
@@ -95,6 +105,8 @@ def findings(
     by_activity : bool, default False
         Whether d mostly measures activity.
     paired : PairedDifferences, optional
+    truth : HeldOutFairness, optional
+        What was measured on the truth: then the answer is about that.
     change : str, optional
         What made the difference, such as ``"with pre-processing"``; by default the names of the arms.
     advice : str, optional
@@ -109,17 +121,22 @@ def findings(
     """
     before, *rest = arms.values()
     if not rest:
-        alone = (_marked(_one_arm(before), by_activity), _set_apart(before), _scale_free(before))
+        alone = (
+            _marked(_one_arm(before, truth), by_activity and not truth),
+            _set_apart(before),
+            _scale_free(before),
+        )
         return tuple(filter(None, (*alone, _accuracy(before, unmeasured), _scope(before))))
     (after,) = rest
     if not valid:
         return tuple(
             filter(None, (_not_comparable(before, after), _set_apart(before, after), _scope(before)))
         )
-    answer = _answer(change or "with {1!r} instead of {0!r}".format(*arms), before, after)
+    answer = _answer(change or "with {1!r} instead of {0!r}".format(*arms), before, after, truth)
     found = (
-        _marked(answer, by_activity),
+        _marked(answer, by_activity and not truth),
         _gaps(before, after),
+        "" if truth is None else _on_truth(truth, before, after, by_activity),
         _set_apart(before, after),
         _scale_free(before, after),
         _error_sentence(before, after, advice, unmeasured),
@@ -134,29 +151,36 @@ def _marked(answer: str, by_activity: bool) -> str:
     return f"{answer} {BY_ACTIVITY}" if by_activity else answer
 
 
-def _whom(arm: Arm) -> str:
+def _whom(arm: Arm, truth: HeldOutFairness | None = None) -> str:
+    if truth is not None:
+        return f"the {truth.nearest_share:.0%} of pairs that are most similar on observations kept aside"
     return f"the {arm.fairness.similar.share:.0%} most similar pairs of these {arm.fairness.n_individuals:,} individuals"
 
 
-def _answer(change: str, before: Arm, after: Arm) -> str:
+def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None) -> str:
     """Say better, worse, or cannot be told; for whom; at which cost."""
-    gaps = Gap.of(before.fairness), Gap.of(after.fairness)
+    gaps = Gap.of_arm(before), Gap.of_arm(after)
+    whom, told = _whom(after, truth), compared(*gaps)
+    if (
+        truth is not None and truth.change is not None
+    ):  # the same pairs: their difference has an interval of its own
+        told = {"more": -1, "less": 1, "unclear": 0}[truth.change.direction]
     numbers = f"gap {_number(gaps[0].value)} before, {_number(gaps[1].value)} after"
     if any(isnan(gap.value) for gap in gaps):
         return (
             "Cannot be told: outputs that are the same for everybody have no gap between similar individuals."
         )
-    if compared(*gaps) == 0:
+    if told == 0:
         why = (
             "their intervals overlap"
             if gaps[0].has_interval and gaps[1].has_interval
             else "they have no intervals"
         )
-        text = f"Cannot be told: whether {change} {_whom(after)} are treated more alike ({numbers}; {why})"
-    elif compared(*gaps) < 0:
-        text = f"Better: {change} {_whom(after)} are treated more alike ({numbers})"
+        text = f"Cannot be told: whether {change} {whom} are treated more alike ({numbers}; {why})"
+    elif told < 0:
+        text = f"Better: {change} {whom} are treated more alike ({numbers})"
     else:
-        text = f"Worse: {change} {_whom(after)} are treated less alike ({numbers})"
+        text = f"Worse: {change} {whom} are treated less alike ({numbers})"
     return f"{text}{_cost(before, after)}."
 
 
@@ -171,11 +195,23 @@ def _cost(before: Arm, after: Arm) -> str:
 def _gaps(before: Arm, after: Arm) -> str:
     return (
         f"The gap is the mean distance of the outputs of similar pairs over that of all pairs: 0 means that the similar are treated alike, 1 that "
-        f"similarity makes no difference. It is {Gap.of(before.fairness)} before and {Gap.of(after.fairness)} after{_intervals(before)}."
+        f"similarity makes no difference. It is {Gap.of_arm(before)} before and {Gap.of_arm(after)} after{_intervals(before)}."
+    )
+
+
+def _on_truth(truth: HeldOutFairness, before: Arm, after: Arm, by_activity: bool) -> str:
+    """Say what was kept aside, whom the pairs speak of, and what the paper's d on zero-filled data says beside it."""
+    gaps = [_number(Gap.of(arm.fairness).value) for arm in (before, after)]
+    activity = ", which mostly measures how much was observed" if by_activity else ""
+    return (
+        f"Similarity is measured on observations that neither the algorithm nor the estimator saw. {truth.pairs} By the paper's d on "
+        f"zero-filled observations{activity}, the gap is {gaps[0]} before and {gaps[1]} after."
     )
 
 
 def _intervals(arm: Arm) -> str:
+    if arm.on_truth is not None:
+        return f" (intervals over individuals, confidence {arm.on_truth.relative_gap.confidence:g})"
     if not Gap.of(arm.fairness).has_interval:
         return ""
     interval = arm.fairness.similar.relative_gap_interval
@@ -184,12 +220,12 @@ def _intervals(arm: Arm) -> str:
     return f" (intervals over {over}, confidence {confidence:g})"
 
 
-def _one_arm(arm: Arm) -> str:
-    gap = Gap.of(arm.fairness)
+def _one_arm(arm: Arm, truth: HeldOutFairness | None) -> str:
+    gap = Gap.of_arm(arm)
     if isnan(gap.value):
         return "The outputs are the same for everybody: nothing tells similar individuals from others."
     text = (
-        f"The outputs of {_whom(arm)} are {gap} times as far apart as those of all pairs, on average "
+        f"The outputs of {_whom(arm, truth)} are {gap} times as far apart as those of all pairs, on average "
         f"(0: the similar are treated alike; 1: similarity makes no difference)"
     )
     if gap.high < 1:
