@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from likewise import ObservedMatrix, make_estimator
 from likewise.certificates import Unavailable
 from likewise.errors import InputError, SpectrumError
-from likewise.estimation import SVT, Auto, Biases
-from likewise.estimation.auto import transformer as auto_module
-from likewise.estimation.auto.candidates import BIASES, LADDERS, Candidate, Settings, ladders_for
-from likewise.estimation.auto.transformer import _Plan
-from likewise.estimation.auto.trials import CandidateResult, HeldOut, chosen_of, held_out_folds
+from likewise.estimation import SVT, AlternatingLeastSquares, Auto, Biases
+from likewise.estimation.auto import search as search_module
+from likewise.estimation.auto.candidates import BIASES, GRIDS, LADDERS, NOISES, Candidate, Settings, within
+from likewise.estimation.auto.search import Plan, Search
+from likewise.estimation.auto.trials import CandidateResult, HeldOut, held_out_folds
 from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
@@ -36,16 +37,45 @@ def candidate(
     return Candidate(name, make, lambda *_: operations, **options)
 
 
-def tried(name, squares):
+def search_of(data, ladders=(), grids=(), seconds=1e9):
+    """A search that is over, among these candidates only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "LADDERS", ladders)
+        patch.setattr(search_module, "GRIDS", grids)
+        folds = held_out_folds(data.observed.n_observed, np.random.default_rng(0))
+        search = Search(HeldOut(data.observed, folds, Settings("symmetric", 0)), Plan(seconds))
+        search.run()
+        return search
+
+
+def only(monkeypatch, *ladders):
+    monkeypatch.setattr(search_module, "LADDERS", ladders)
+    monkeypatch.setattr(search_module, "GRIDS", ())
+
+
+def result(name, squares, **options):
     return CandidateResult(
-        candidate(name), None if squares is None else np.asarray(squares, dtype=np.float64), 0.1
+        candidate(name), None if squares is None else np.asarray(squares, dtype=np.float64), 0.1, **options
     )
+
+
+def names(search):
+    return [found.candidate.name for found in search.results]
+
+
+def svt(name, **options):
+    return candidate(name, lambda _, settings: SVT(random_state=settings.seed, **options))
+
+
+def shrunk(name, gain):
+    """Of low rank, drawn towards the biases: the more, the worse."""
+    return svt(name, centering="biases", shrinker=lambda values: gain * values)
 
 
 # What is held out.
 
 
-@given(st.integers(0, 3000))
+@given(st.integers(0, 60_000))
 def test_folds_are_disjoint_and_enough(n_observed):
     folds = held_out_folds(n_observed, np.random.default_rng(0))
     if n_observed < 30:
@@ -53,13 +83,13 @@ def test_folds_are_disjoint_and_enough(n_observed):
         return
     assert np.sum(folds, axis=0).max() == 1
     assert 1 <= len(folds) <= 5
-    assert sum(fold.sum() for fold in folds) >= min(n_observed, 1500) * 0.9
+    assert sum(fold.sum() for fold in folds) >= min(n_observed, 5000) * 0.9
     assert all(0 < fold.sum() <= -(-n_observed // 5) for fold in folds)
 
 
 def test_of_many_observations_a_tenth_is_held_out_once():
-    (fold,) = held_out_folds(20_000, np.random.default_rng(0))
-    assert fold.sum() == 2000
+    (fold,) = held_out_folds(50_000, np.random.default_rng(0))
+    assert fold.sum() == 5000
 
 
 def test_errors_are_of_entries_that_the_fit_did_not_see(data):
@@ -75,102 +105,99 @@ def test_errors_are_of_entries_that_the_fit_did_not_see(data):
         dense = Biases().fit(data.observed.keep(~fold)).estimate_.to_dense()
         expected.append((dense[rows[fold], columns[fold]] - data.observed.values.data[fold]) ** 2)
     assert len(expected) == 5
-    np.testing.assert_allclose(held_out.try_out(BIASES).squares, np.concatenate(expected))
+    np.testing.assert_allclose(held_out.try_out(BIASES, lambda: False).squares, np.concatenate(expected))
 
 
 # By which rule it chooses.
 
 
-def test_the_smallest_error_is_taken():
-    base, good, better = (
-        tried("biases", [4.0, 4.2, 3.8]),
-        tried("a", [2.0, 2.1, 1.9]),
-        tried("b", [1.0, 1.1, 0.9]),
-    )
-    assert chosen_of(base, [[good], [better]]) is better
-
-
 def test_biases_stay_unless_the_gain_is_above_a_standard_error():
-    base = tried("biases", [1.0, 1.0, 1.0, 1.0])
+    base = result("biases", [1.0, 1.0, 1.0, 1.0])
     # Differences .5, -.4, .1, .1: mean .075, standard error .18.
-    assert chosen_of(base, [[tried("a", [0.5, 1.4, 0.9, 0.9])]]) is base
+    assert not base.worse_than(result("a", [0.5, 1.4, 0.9, 0.9]))
     # Differences .2, .1, .1, .1: mean .125, standard error .025.
-    clear = tried("b", [0.8, 0.9, 0.9, 0.9])
-    assert chosen_of(base, [[clear]]) is clear
+    assert base.worse_than(result("b", [0.8, 0.9, 0.9, 0.9]))
 
 
 def test_a_gain_that_is_sure_but_does_not_matter_is_none():
-    base = tried("biases", [1.0, 1.0])
-    assert chosen_of(base, [[tried("a", [0.9975, 0.9975])]]) is base
-    matters = tried("b", [0.996, 0.996])
-    assert chosen_of(base, [[matters]]) is matters
+    base = result("biases", [1.0, 1.0])
+    assert not base.worse_than(result("a", [0.9975, 0.9975]))
+    assert base.worse_than(result("b", [0.996, 0.996]))
 
 
-def test_the_simplest_of_its_kind_is_taken_where_it_is_as_good():
-    base, simple = tried("biases", [4.0, 4.0, 4.0]), tried("rank 10", [1.0, 1.2, 0.9])
-    complex_ = tried("rank 20", [0.9, 1.3, 0.8])
-    assert chosen_of(base, [[simple, complex_]]) is simple
-    # Of another kind it has no advantage.
-    assert chosen_of(base, [[simple], [complex_]]) is complex_
+def test_what_failed_or_was_left_is_not_better():
+    base = result("biases", [1.0, 1.0])
+    assert result("a", [0.9, 0.9]).better_than(base)
+    assert not result("a", None, remark="failed: no luck").better_than(base)
+    assert not result("a", [0.5], remark="left after 1 of 5 fits").better_than(base)
 
 
-def test_what_failed_is_not_taken():
-    base = tried("biases", [1.0, 1.0])
-    assert chosen_of(base, [[tried("a", None)], []]) is base
+def test_one_that_was_left_is_compared_on_what_it_was_measured_on():
+    base = result("biases", [1.0, 1.0, 9.0, 9.0])
+    assert result("a", [2.0, 2.1]).worse_than(base)
+    assert not result("a", [0.9, 1.1]).worse_than(base)
 
 
-squares = st.lists(st.floats(0, 4), min_size=5, max_size=5)
-
-
-@given(squares, st.lists(st.lists(squares, max_size=3), max_size=4))
-def test_never_worse_on_what_was_held_out_than_biases(base, ladders):
-    baseline = tried("biases", base)
-    kinds = [[tried("x", rung) for rung in ladder] for ladder in ladders]
-    taken = chosen_of(baseline, kinds)
-    assert taken.loss <= baseline.loss
+def test_the_smallest_error_is_taken_whatever_the_order(data):
+    good, weak = shrunk("good", 1.0), shrunk("weak", 0.6)
+    for ladders in (((good,), (weak,)), ((weak,), (good,))):
+        search = search_of(data, ladders)
+        losses = {found.candidate.name: found.loss for found in search.results}
+        assert losses["good"] < losses["weak"] < losses["biases"]
+        assert search.best.candidate is good
 
 
 # What is tried.
 
 
 def test_a_ladder_is_left_where_more_does_not_help(data):
-    def search_of(*ladders):
-        folds = held_out_folds(data.observed.n_observed, np.random.default_rng(0))
-        search = auto_module._Search(HeldOut(data.observed, folds, Settings("symmetric", 0)), _Plan(1e9))
-        for ladder in ((BIASES,), *ladders):
-            search.ladders.append([])
-            search._climb(ladder, search.ladders[-1])
-        return [found.candidate.name for found in search.tried]
-
-    svt = candidate("svt", lambda _, settings: SVT(centering="biases", random_state=settings.seed))
-    assert search_of((svt, candidate("worse"), candidate("never"))) == ["biases", "svt", "worse"]
-    # Two rungs that are better than each other, but not than what leads.
-    weak = candidate("weak", lambda _, settings: SVT(threshold=1e-3, random_state=settings.seed))
-    assert search_of((svt,), (weak, candidate("better"), candidate("never"))) == [
+    better = svt("better", centering="biases")
+    assert names(search_of(data, ((better, candidate("worse"), candidate("never")),))) == [
         "biases",
-        "svt",
-        "weak",
         "better",
+        "worse",
     ]
-    # A fit that switches components off does not need more of them.
-    enough = candidate("enough", svt.make, rank=50, switches_off=True)
-    assert search_of((enough, candidate("never"))) == ["biases", "enough"]
+    # A fit that does not use its components needs no more of them.
+    enough = candidate("enough", better.make, rank=50)
+    assert names(search_of(data, ((enough, candidate("never")),))) == ["biases", "enough"]
+
+
+def test_a_grid_is_climbed_to_where_no_neighbour_is_better(data):
+    """The best is at rank 1 and strength 2; weaker regularisation is tried first, then more components, then stronger regularisation."""
+
+    def at(rank, strength):
+        return shrunk(f"{rank}{strength}", 1.0 - 0.15 * (abs(rank - 1) + abs(strength - 2)))
+
+    grid = tuple(tuple(at(rank, strength) for strength in range(4)) for rank in range(3))
+    search = search_of(data, grids=((grid, 1),))
+    assert names(search) == ["biases", "01", "02", "03", "12", "13", "22", "11"]
+    assert search.best.candidate.name == "12"
+
+
+def test_hopeless_candidates_are_left_after_their_first_fit(data):
+    search = search_of(data, ((shrunk("good", 1.0),), (shrunk("bad", 10.0),)))
+    bad = search.results[-1]
+    assert bad.remark == "left after 1 of 5 fits"
+    assert bad.squares.size == search.held_out.folds[0].sum()
 
 
 def test_ranks_that_a_matrix_cannot_have_are_left_out():
-    def ranks(shape):
-        return [[found.rank for found in ladder] for ladder in ladders_for(shape)]
+    def ranks(ladder, shape):
+        return [found.rank for found in within(ladder, shape)]
 
-    assert ranks((1000, 2)) == [[0], [0], [0], [10], [10] * 5, [], [10] * 4, []]
-    assert ranks((11, 50)) == [[0], [0], [0], [10, 20], [10] * 5, [20] * 5, [10] * 4, [20] * 4]
-    assert ladders_for((500, 500)) == LADDERS
+    least_squares, (grid, begin) = LADDERS[-1], GRIDS[0]
+    assert ranks(least_squares, (1000, 2)) == [10]
+    assert ranks(least_squares, (11, 50)) == [10, 20]
+    assert within(least_squares, (500, 500)) == least_squares
+    assert [len(ranks(row, (11, 50))) for row in grid] == [len(NOISES), len(NOISES), 0, 0]
+    assert grid[0][begin].name == "least squares, rank 10, noise 0.6"
 
 
 def test_a_candidate_that_fails_is_said_and_left(data, monkeypatch):
     def fail(_, settings):
         raise SpectrumError("no luck")
 
-    monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((candidate("bad", fail),),))
+    only(monkeypatch, (candidate("bad", fail),))
     found = Auto(random_state=0).fit(data.observed)
     assert found.choice_.name == "biases"
     assert "failed: no luck" in str(found.choice_)
@@ -178,8 +205,7 @@ def test_a_candidate_that_fails_is_said_and_left(data, monkeypatch):
 
 
 def test_an_estimate_without_a_component_is_no_candidate(data, monkeypatch):
-    empty = candidate("empty", lambda _, settings: SVT(threshold=1e6, random_state=settings.seed))
-    monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((empty,),))
+    only(monkeypatch, (svt("empty", threshold=1e6, centering="biases"),))
     found = Auto(random_state=0).fit(data.observed)
     assert [candidate.remark for candidate in found.candidates_] == ["chosen", "keeps no component"]
 
@@ -189,19 +215,98 @@ def test_an_estimate_without_a_component_is_no_candidate(data, monkeypatch):
 
 def test_costs_are_predicted_from_sizes_alone(data):
     half = data.observed.keep(np.arange(data.observed.n_observed) % 2 == 0)
-    for ladder in LADDERS:
+    for ladder in (*LADDERS, *GRIDS[0][0], *GRIDS[1][0]):
         for rung in ladder:
             assert rung.seconds(half) < rung.seconds(data.observed)
 
 
 def test_the_plan_refuses_what_does_not_fit_with_the_last_fit():
-    plan = _Plan(10.0)
+    plan = Plan(10.0)
     assert plan.refuses(4.0, 5.0) == ""
     plan.spend(4.0, 5.0)
     assert plan.refuses(1.0, 1.0) == ""  # 4 + 1 and 5 for the most expensive last fit
     assert "needs 6.5 s more than the 4 of 10 s that are planned" in plan.refuses(1.5, 1.0)
     plan.began -= 11
     assert "10 s of computing were over" in plan.refuses(0.0, 0.0)
+
+
+def test_a_candidate_that_takes_too_much_memory_is_not_tried():
+    assert "needs 2.0 GiB, more than 1.0 GiB" in Plan(10.0).refuses(1.0, 1.0, 2.0**31)
+    wide = ObservedMatrix.from_triplets([0, 1], [0, 1], [1.0, 2.0], shape=(40_000, 140_000))
+    sizes = [rung.bytes(wide) for rung in LADDERS[-1]]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < 2**30 < sizes[2]
+
+
+def test_the_time_is_by_the_size_of_the_data_unless_it_is_given():
+    auto = Auto()
+    assert [auto._seconds(n) for n in (0, 100_000, 10**7)] == pytest.approx([4, 14, 60])
+    assert Auto(time_budget=600)._seconds(10) == 600
+
+
+def test_iterations_end_when_the_time_is_over(data, monkeypatch):
+    """A trial that runs when the budget ends keeps what it has; so does the fit on all observations."""
+    monkeypatch.setattr(Plan, "over", lambda self: self.planned > 0.15)
+    only(monkeypatch, (LADDERS[-1][0],), (candidate("late"),))
+    found = Auto(random_state=0).fit(data.observed)
+    first, late = found.candidates_[1:]
+    assert first.was_tried
+    assert "computing were over" in late.remark
+    assert found.best_estimator_.n_iter_ == 1
+
+
+def test_a_spectrum_above_the_edge_that_is_too_wide_is_left():
+    """Few huge rows and columns: hundreds of singular values are above the edge of white noise."""
+    rng = np.random.default_rng(0)
+    m, n = 3000, 4000
+    i, j = (np.minimum(rng.pareto(0.7, 60_000), size - 1).astype(int) for size in (m, n))
+    kept = np.unique(i * n + j)
+    spread = ObservedMatrix.from_triplets(
+        kept // n, kept % n, rng.choice([1.0, 5.0], kept.size), shape=(m, n), value_range=(1, 5)
+    )
+    svt_candidate = LADDERS[0][0]
+    assert svt_candidate.bytes(spread) < 2**28
+    fitted = svt_candidate.make(spread, Settings("symmetric", 0))
+    assert fitted._memory_limit == svt_candidate.bytes(spread)
+
+
+# The fit on all observations.
+
+
+def test_a_fit_on_everything_that_lands_elsewhere_is_not_kept(data, monkeypatch):
+    """The first fits of this candidate are of biases and factors, its last one follows every observation."""
+    n_fits = 0
+
+    def make(observed, settings):
+        nonlocal n_fits
+        n_fits += 1
+        options = {"threshold": 1e-3, "shrinker": "identity"} if n_fits > 5 else {}
+        return SVT(centering="biases", random_state=0, **options)
+
+    only(monkeypatch, (candidate("unsteady", make),))
+    found = Auto(random_state=0).fit(data.observed)
+    assert found.choice_.name == "unsteady"
+    assert found.best_estimator_.observed_.n_observed == pytest.approx(0.8 * data.observed.n_observed, abs=1)
+    assert any("the one on 80% of them whose error is known is kept" in note for note in found.notes_)
+
+
+def test_a_fit_on_everything_that_fails_is_not_kept(data, monkeypatch):
+    def make(observed, settings):
+        if observed is data.observed:
+            raise SpectrumError("no luck")
+        return SVT(centering="biases", random_state=0)
+
+    only(monkeypatch, (candidate("unsteady", make),))
+    found = Auto(random_state=0).fit(data.observed)
+    assert any("failed (no luck), so the one on 80%" in note for note in found.notes_)
+
+
+def test_the_fit_on_everything_goes_on_from_the_trial(data, fitted):
+    assert isinstance(fitted.best_estimator_, AlternatingLeastSquares)
+    alone = clone(fitted.best_estimator_).fit(data.observed)
+    assert fitted.n_iter_ < alone.n_iter_ / 2
+    hidden = np.abs(fitted.estimate_.to_dense() - alone.estimate_.to_dense())
+    assert hidden.mean() < 0.02
 
 
 def test_a_budget_too_small_for_anything_leaves_biases_and_says_so(data):
@@ -214,7 +319,7 @@ def test_a_budget_too_small_for_anything_leaves_biases_and_says_so(data):
 
 
 def test_a_smaller_budget_tries_less_and_says_what(data):
-    found = Auto(time_budget=0.2, random_state=0).fit(data.observed)
+    found = Auto(time_budget=0.6, random_state=0).fit(data.observed)
     assert any("was not tried" in note for note in found.notes_)
     assert len([candidate for candidate in found.candidates_ if candidate.was_tried]) < 6
 
@@ -271,8 +376,7 @@ def test_everything_is_the_winners(data, fitted):
 
 
 def test_a_linear_winner_has_its_constant(data, monkeypatch):
-    svt = candidate("svt", lambda _, settings: SVT(centering="biases", random_state=settings.seed))
-    monkeypatch.setattr(auto_module, "ladders_for", lambda _: ((svt,),))
+    only(monkeypatch, (svt("svt", centering="biases"),))
     found = Auto(random_state=0).fit(data.observed)
     assert found.choice_.name == "svt"
     assert found.certificate_.filled is not None
@@ -281,13 +385,7 @@ def test_a_linear_winner_has_its_constant(data, monkeypatch):
 
 
 def test_a_winner_with_offsets_and_weights_of_rows_says_that_it_has_no_constant(data, monkeypatch):
-    monkeypatch.setattr(
-        auto_module,
-        "ladders_for",
-        lambda _: (
-            (candidate("svt", lambda *_: SVT(centering="biases", propensities="degrees", random_state=0)),),
-        ),
-    )
+    only(monkeypatch, (svt("svt", centering="biases", propensities="degrees"),))
     found = Auto(random_state=0).fit(data.observed)
     assert found.choice_.name == "svt"
     assert isinstance(found.certificate_.filled, Unavailable)

@@ -1,10 +1,12 @@
-"""The estimators that `Auto` chooses among: short ladders of candidates, each with what it costs."""
+"""The estimators that `Auto` chooses among, each with what a fit of it costs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from likewise.estimation.als.descent import FactorFit
+from likewise.estimation.als.solver import Regularization, bytes_of_fit
 from likewise.estimation.als.transformer import AlternatingLeastSquares
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.preparation import Centering, prepare
@@ -16,39 +18,42 @@ from likewise.observations.value_range import WorkingRange
 
 _SPEED = 2e9
 """Floating-point operations a second on a usual computer."""
-_OVERHEAD = 0.01
+_OVERHEAD = 0.02
 """Seconds that a fit takes however small the data are."""
 _SWEEPS = 25
-"""Of alternating least squares until it has settled."""
-_TRIED_TO, _KEPT_AT = 1e-3, 1e-4
-"""Tolerance of alternating least squares where it is tried, and where it is kept."""
-_RANKS = (10, 20, 40, 80)
-_GIVEN_NOISE_RANKS = (10, 20)
-_GIVEN_NOISE = (0.6, 0.4, 0.3, 0.2, 0.1)
+"""Of alternating least squares at full rank that cost as much as all of a fit, the last of which are of a smaller rank."""
+_TOL, _NUCLEAR_TOL = 1e-4, 1e-3
+"""Tolerance of alternating least squares: in nats an observation, and relative where lambda is given."""
+_SVT_COLUMNS = 320
+"""Columns that a Krylov space may have: where a hundred components or more rise above the edge of white noise, noise is not white."""
+RANKS = (10, 20, 40, 80)
+NOISES = (0.9, 0.75, 0.6, 0.4, 0.3, 0.2, 0.1)
 """Shares of the variance. Where observations are few, the estimate of the noise takes weak components for it."""
 _NUCLEAR_RANKS = (10, 20)
-_NUCLEAR_SHARES = (0.35, 0.25, 0.18, 0.12)
+_NUCLEAR_SHARES = (0.5, 0.35, 0.25, 0.18, 0.12)
 """Lambdas, of the largest singular value of what the biases leave: above it the estimate is the biases."""
-
 _ROUNDING = 1e-8
 """Singular values up to here, on the method's working range, are rounding: biases alone explain what was observed."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all candidates are made with.
+    """What a candidate is made with.
 
     Parameters
     ----------
     working_range : {"symmetric", "unit"}
     seed : int
-    trial : bool
-        Whether the fit is to be compared or to be kept.
+    stop : callable
+        Whether the time is over: iterations then end with what they have.
+    start : FactorFit, optional
+        Of the same candidate on other observations of the same matrix, where its iterations begin.
     """
 
     working_range: WorkingRange
     seed: int
-    trial: bool = True
+    stop: Callable[[], bool] = lambda: False
+    start: FactorFit | None = None
 
 
 @dataclass(frozen=True)
@@ -64,83 +69,88 @@ class Candidate:
         Takes m, n and the number of observations.
     rank : int
         Number of components that it is given; 0 where it finds it.
-    switches_off : bool
-        Whether a fit leaves out those of them that it does not need.
     """
 
     name: str
     make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
     operations: Callable[[int, int, int], float] = field(repr=False)
     rank: int = 0
-    switches_off: bool = False
-
-    @property
-    def kind(self) -> str:
-        """What its name begins with: candidates of one kind differ by how much they keep."""
-        return self.name.partition(", rank")[0]
 
     def seconds(self, observed: ObservedMatrix) -> float:
         """Predict from the sizes alone, the same on every computer, how long a fit takes."""
         return _OVERHEAD + self.operations(*observed.shape, observed.n_observed) / _SPEED
 
-    def exhausts(self, fitted: MatrixEstimator) -> bool:
-        """Whether a fit uses all components that it was given, so that more may help."""
-        return not self.switches_off or fitted.rank_ >= self.rank
+    def bytes(self, observed: ObservedMatrix) -> float:
+        """Predict how much memory a fit takes."""
+        if not self.rank:
+            return _svt_bytes(observed.shape)
+        return bytes_of_fit(observed.shape, observed.n_observed, min(self.rank, *observed.shape))
 
 
 Ladder = tuple[Candidate, ...]
-"""Recipes of one kind from simple to complex, climbed as long as that helps."""
+"""Candidates of one kind from simple to complex, climbed as long as that helps."""
+
+Grid = tuple[Ladder, ...]
+"""Candidates by rank, and within a rank from strong to weak regularisation."""
 
 
 def _svt(name: str, centering: Centering = "none", propensities: str | None = None) -> Candidate:
-    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         return SVT(
             shrinker="optimal-frobenius",
             centering=centering,
             propensities=propensities,
             working_range=settings.working_range,
             random_state=settings.seed,
-        )
+        ).bounded(_svt_bytes(observed.shape))
 
     # A block of some 50 vectors meets the observations some 10 times, and is made orthonormal as often.
     return Candidate(name, make, lambda m, n, observed: 2e3 * observed + 5e4 * (m + n))
 
 
-def _least_squares(rank: int, noise: float | None = None) -> Candidate:
-    def make(_: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+def _svt_bytes(shape: tuple[int, int]) -> float:
+    """A Krylov space of so many columns, and the dense matrices that take its place where a side is short."""
+    return 16 * _SVT_COLUMNS * min(shape) + 24 * _SVT_COLUMNS**2 + (16 << 20)
+
+
+def _factors(
+    name: str,
+    rank: int,
+    tol: float,
+    regularization: Callable[[ObservedMatrix, Settings], Regularization],
+    noise: float | None,
+) -> Candidate:
+    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         return AlternatingLeastSquares(
             rank,
-            noise=noise,
-            tol=_TRIED_TO if settings.trial else _KEPT_AT,
+            regularization(observed, settings),
+            noise,
+            tol=tol,
             working_range=settings.working_range,
             random_state=settings.seed,
-        )
+        ).continuing(settings.start, settings.stop)
 
-    name, estimated = f"least squares, rank {rank}", noise is None
+    d = rank + 1
+    # In a sweep each observation adds to a Gram matrix on both sides; each row and column has a matrix to invert.
     return Candidate(
-        name if estimated else f"{name}, noise {noise:g}", make, _sweeps(rank), rank, switches_off=estimated
+        name,
+        make,
+        lambda m, n, observed: _SWEEPS * (2.0 * observed * d * (d + 5) + 3.0 * (m + n) * d**2 * (d + 10)),
+        rank,
     )
 
 
+def _least_squares(rank: int, noise: float | None = None) -> Candidate:
+    name = f"least squares, rank {rank}" + ("" if noise is None else f", noise {noise:g}")
+    return _factors(name, rank, _TOL, lambda *_: "estimated", noise)
+
+
 def _nuclear(rank: int, share: float) -> Candidate:
-    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+    def regularization(observed: ObservedMatrix, settings: Settings) -> float:
         largest = largest_singular_value(prepare(observed, settings.working_range, "biases").matrix)
-        unit = largest if largest > _ROUNDING else 1.0
-        return AlternatingLeastSquares(
-            rank,
-            regularization=share * unit,
-            tol=_TRIED_TO,
-            working_range=settings.working_range,
-            random_state=settings.seed,
-        )
+        return share * (largest if largest > _ROUNDING else 1.0)
 
-    return Candidate(f"nuclear norm, rank {rank}, {share:g} sigma_1", make, _sweeps(rank), rank)
-
-
-def _sweeps(rank: int) -> Callable[[int, int, int], float]:
-    d = rank + 1
-    # Gram matrices from both sides, and an inverse for each row and column.
-    return lambda m, n, observed: _SWEEPS * (2.0 * observed * d * (d + 1) + 4.0 * (m + n) * d**3)
+    return _factors(f"nuclear norm, rank {rank}, {share:g} sigma_1", rank, _NUCLEAR_TOL, regularization, None)
 
 
 BIASES = Candidate(
@@ -154,16 +164,15 @@ LADDERS: tuple[Ladder, ...] = (
     (_svt("svt"),),
     (_svt("svt, biases", "biases"),),
     (_svt("svt, biases, propensities", "biases", "degrees"),),
-    tuple(_least_squares(rank) for rank in _RANKS),
-    *(tuple(_least_squares(rank, noise) for noise in _GIVEN_NOISE) for rank in _GIVEN_NOISE_RANKS),
-    *(tuple(_nuclear(rank, share) for share in _NUCLEAR_SHARES) for rank in _NUCLEAR_RANKS),
+    tuple(_least_squares(rank) for rank in RANKS),
 )
-"""From those with a provable constant to those without, from the smoother to the rougher: among equals the first is taken."""
+GRIDS: tuple[tuple[Grid, int], ...] = (
+    (tuple(tuple(_least_squares(rank, noise) for noise in NOISES) for rank in RANKS), NOISES.index(0.6)),
+    (tuple(tuple(_nuclear(rank, share) for share in _NUCLEAR_SHARES) for rank in _NUCLEAR_RANKS), 1),
+)
+"""Each with the place in its lowest rank where the climb begins."""
 
 
-def ladders_for(shape: tuple[int, int]) -> tuple[Ladder, ...]:
+def within(ladder: Ladder, shape: tuple[int, int]) -> Ladder:
     """Leave out candidates that differ from the one before only by components that a matrix of this shape cannot have."""
-    return tuple(
-        tuple(candidate for candidate in ladder if candidate.rank <= max(_RANKS[0], 2 * min(shape) - 1))
-        for ladder in LADDERS
-    )
+    return tuple(candidate for candidate in ladder if candidate.rank <= max(RANKS[0], 2 * min(shape) - 1))

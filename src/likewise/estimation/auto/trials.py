@@ -1,12 +1,12 @@
-"""Which estimator was chosen among which, and why: a record that prints as a table."""
+"""Candidates fitted on a part of the observations and measured on the rest, and the record of a choice among them."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, isnan, nan
+from math import ceil, inf, isnan, nan
 from time import perf_counter
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from likewise._typing import Floats, Mask
 from likewise.errors import LikewiseError, LikewiseWarning
 from likewise.estimation.auto.candidates import BIASES, Candidate, Settings
+from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
 
@@ -31,7 +32,7 @@ class CandidateTrial:
     seconds : float
         Wall time of its fits; 0 where it was not tried.
     remark : str
-        ``"chosen"``, or why it was not tried or failed; empty otherwise.
+        ``"chosen"``, or why it was not tried, left or failed; empty otherwise.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Choice:
     n_held_out : int
         How many observations they rest on.
     candidates : tuple of CandidateTrial
-        All, in order of preference.
+        All, in the order in which they were tried; then those that were not.
     notes : tuple of str
         What limited the choice.
     """
@@ -103,8 +104,8 @@ class Choice:
 
 _SHARE = 0.1
 """Of the observations, held out at a time."""
-_ENOUGH = 1500
-"""Held-out observations that tell estimators apart: a root mean squared error of so many is off by 2% or so."""
+_ENOUGH = 5000
+"""Held-out observations that tell estimators apart: a root mean squared error of so many is off by 1% or so."""
 _MOST_FOLDS = 5
 """How often estimators are fitted at most."""
 _FEWEST = 30
@@ -122,7 +123,7 @@ def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...
     Returns
     -------
     tuple of ndarray of bool, shape (n_observed,)
-        Each marks what is held out of one fit. From 15,000 observations on it is one tenth once; of fewer it is a tenth, or a larger
+        Each marks what is held out of one fit. From 50,000 observations on it is one tenth once; of fewer it is a tenth, or a larger
         part, several times. Of fewer than 30, none.
 
     Examples
@@ -141,7 +142,9 @@ def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...
 
 
 _MATTERS = 0.003
-"""Share of a mean squared error that is worth a more complex estimator; the error itself is then 0.15% smaller."""
+"""Share of a mean squared error that is worth more than biases; the error itself is then 0.15% smaller."""
+_HOPELESS = 2.0
+"""Standard errors by which a candidate may be worse than the best before its further fits are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,32 +155,41 @@ class CandidateResult:
     ----------
     candidate : Candidate
     squares : ndarray, shape (n_held_out,), or None
-        Of the errors on all observations held out, on the method's working range, in the same order for all candidates; None where it failed.
+        Of the errors on all observations held out, on the method's working range, in the same order for all candidates; of the first
+        ones where it was left; None where it failed.
     seconds : float
+    fitted : MatrixEstimator or None
+        What the first fit made.
     exhausted : bool
-        Whether more components may help.
+        Whether it uses all components that it was given, so that more may help.
     remark : str
-        Why it failed.
+        Why it failed, or was left.
     """
 
     candidate: Candidate
     squares: Floats | None
     seconds: float
+    fitted: MatrixEstimator | None = None
     exhausted: bool = True
     remark: str = ""
 
     @property
     def loss(self) -> float:
         """Mean of the squares; infinite where it failed."""
-        return float("inf") if self.squares is None else float(self.squares.mean())
+        return inf if self.squares is None else float(self.squares.mean())
 
-    def worse_than(self, other: CandidateResult) -> bool:
-        """Whether it is worse by more than chance would have it (one standard error of the difference), and by what matters."""
+    def better_than(self, other: CandidateResult) -> bool:
+        """Whether its error is smaller; never where it failed or was left."""
+        return not self.remark and self.loss < other.loss
+
+    def worse_than(self, other: CandidateResult, n_errors: float = 1.0) -> bool:
+        """Whether it is worse by more than chance would have it (standard errors of the difference), and by what matters."""
         if self.squares is None or other.squares is None:
             return self.squares is None
-        differences = self.squares - other.squares
+        rival = other.squares[: self.squares.size]
+        differences = self.squares - rival
         error = float(differences.std(ddof=1) / np.sqrt(differences.size))
-        return float(differences.mean()) > max(error, _MATTERS * other.loss)
+        return float(differences.mean()) > max(n_errors * error, _MATTERS * float(rival.mean()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,53 +223,34 @@ class HeldOut:
         """Predict how long all fits of a candidate take."""
         return sum(map(candidate.seconds, self.training))
 
-    def try_out(self, candidate: Candidate) -> CandidateResult:
-        """Fit a candidate on what is not held out and measure it on what is."""
-        began, squares, exhausted = perf_counter(), [], False
+    def try_out(
+        self, candidate: Candidate, stop: Callable[[], bool], rival: CandidateResult | None = None
+    ) -> CandidateResult:
+        """Fit a candidate on what is not held out and measure it on what is; leave it once it is clearly worse than its rival."""
+        began, squares, fits, remark = perf_counter(), [], [], ""
         try:
             for fold, training in zip(self.folds, self.training, strict=True):
+                # Warnings are given when the winner is fitted.
                 with warnings.catch_warnings():
-                    warnings.simplefilter(
-                        "ignore", LikewiseWarning
-                    )  # of the winner they are given when it is fitted
-                    fitted = candidate.make(training, self.settings).fit(training)
-                if candidate is not BIASES and fitted.rank_ == 0:
-                    return CandidateResult(
-                        candidate, None, perf_counter() - began, remark="keeps no component"
-                    )
-                squares.append(self._squares(fitted.estimate_, fold))
-                exhausted |= candidate.exhausts(fitted)
+                    warnings.simplefilter("ignore", LikewiseWarning)
+                    fits.append(candidate.make(training, replace(self.settings, stop=stop)).fit(training))
+                squares.append(self.squares(fits[-1].estimate_, fold))
+                so_far = CandidateResult(candidate, np.concatenate(squares), 0.0)
+                if rival and len(fits) < len(self.folds) and so_far.worse_than(rival, _HOPELESS):
+                    remark = f"left after {len(fits)} of {len(self.folds)} fits"
+                    break
         except (LikewiseError, np.linalg.LinAlgError) as error:
             return CandidateResult(candidate, None, perf_counter() - began, remark=f"failed: {error}")
-        return CandidateResult(candidate, np.concatenate(squares), perf_counter() - began, exhausted)
+        ranks = [fitted.rank_ for fitted in fits]
+        if candidate is not BIASES and not any(ranks):
+            return CandidateResult(candidate, None, perf_counter() - began, remark="keeps no component")
+        exhausted = max(ranks) >= candidate.rank
+        return CandidateResult(
+            candidate, np.concatenate(squares), perf_counter() - began, fits[0], exhausted, remark
+        )
 
-    def _squares(self, estimate: LowRankEstimate, fold: Mask) -> Floats:
+    def squares(self, estimate: LowRankEstimate, chosen: Mask) -> Floats:
+        """Squared errors of an estimate on some of the observations."""
         rows, columns, values = self.entries
-        predicted = estimate.on_working_range().entries(rows[fold], columns[fold])
-        return np.asarray((predicted - values[fold]) ** 2)
-
-
-def chosen_of(baseline: CandidateResult, ladders: Sequence[Sequence[CandidateResult]]) -> CandidateResult:
-    """Take what has the smallest error, unless the baseline, or something simpler of the same kind, is as good up to one standard error.
-
-    Parameters
-    ----------
-    baseline : CandidateResult
-    ladders : sequence of sequences of CandidateResult
-        What was tried of each kind, from simple to complex.
-
-    Returns
-    -------
-    CandidateResult
-    """
-    better = [ladder for ladder in ladders if any(baseline.worse_than(tried) for tried in ladder)]
-    if not better:
-        return baseline
-    best, kind = min(
-        ((tried, ladder) for ladder in better for tried in ladder), key=lambda pair: pair[0].loss
-    )
-    return next(
-        tried
-        for tried in kind
-        if not tried.worse_than(best) and (tried is best or baseline.worse_than(tried))
-    )
+        predicted = estimate.on_working_range().entries(rows[chosen], columns[chosen])
+        return np.asarray((predicted - values[chosen]) ** 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from likewise.errors import InputError
 from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, packed_size
 
 _ROWS_AT_A_TIME = 512
+_FEW_ROWS = 64
+"""Up to so many, calls cost more than what they compute, so one call on gathered rows takes the place of one a row."""
 _LOST = 1e-13
 """A pivot below this share of its diagonal entry is rounding: the matrix is singular in double precision."""
 
@@ -139,7 +141,7 @@ class _Block:
         means = _times(matrices, sides) / prior.noise
         # 3. Second moments E[x x^T] = mean mean^T + covariance; least squares forgets the covariance.
         moments = matrices if prior.uncertain else np.zeros_like(matrices)
-        for row, i in zip(_rows(d), range(d), strict=True):
+        for i, row in enumerate(_rows(d)):
             moments[row] += means[i] * means[i:]
         self.solutions.means[rows], self.solutions.moments[rows] = means.T, moments.T
         # 4. E[misfit] falls by 2 sum_i side_i^T x_i - <Gram_i, E[x_i x_i^T]>; both triangles count.
@@ -173,7 +175,7 @@ def invert(triangles: Floats, d: int) -> tuple[Floats, int]:
     Gauss-Jordan elimination without exchanges, which is stable for such matrices (the *sweep operator*; Goodnight, "A tutorial on
     the SWEEP operator", The American Statistician 33, 1979): d steps on vectors of length k, in place of k calls of LAPACK on small matrices.
     """
-    rows = list(_rows(d))
+    rows, (left, right) = _rows(d), np.triu_indices(d)
     diagonals = triangles[[row.start for row in rows]]
     log_determinants, lost = np.zeros(triangles.shape[1]), np.zeros(triangles.shape[1], bool)
     for p, pivot_row in enumerate(rows):
@@ -183,10 +185,12 @@ def invert(triangles: Floats, d: int) -> tuple[Floats, int]:
         lost |= ~(pivot > _LOST * diagonals[p])
         pivot[lost] = 1.0
         log_determinants += np.log(pivot)
-        column[p] = 0.0  # row and column of the pivot are written below
+        column[p] = 0.0  # the row and the column of the pivot are written below
         scaled = column / pivot
-        for i, row in enumerate(rows):
-            if i != p:
+        if triangles.shape[1] <= _FEW_ROWS:
+            triangles -= scaled[left] * column[right]
+        else:
+            for i, row in enumerate(rows):
                 triangles[row] -= scaled[i] * column[i:]
         triangles[above], triangles[pivot_row] = scaled[:p], scaled[p:]
         triangles[pivot_row.start] = -1.0 / pivot
@@ -203,6 +207,7 @@ def _times(triangles: Floats, vectors: Floats) -> Floats:
     return product
 
 
+@cache
 def _rows(d: int) -> list[slice]:
     """Where the rows of a packed upper triangle stand."""
     stops = np.cumsum(np.arange(d, 0, -1)).tolist()
