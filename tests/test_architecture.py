@@ -32,6 +32,7 @@ ROOMS = [
 EVERYBODYS = {
     "_kernels",
     "_typing",
+    "arrays",
     "checks",
     "errors",
     "memory",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from pathlib import Path
 
 from likewise.errors import InputError, MemoryLimitError, option
@@ -98,6 +99,8 @@ def format_bytes(n_bytes: float) -> str:
     >>> format_bytes(145 * 2**20)
     '145.0 MiB'
     """
+    if n_bytes >= sys.float_info.max:
+        return "more than any machine has"
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
             return f"{n_bytes:.1f} {unit}"

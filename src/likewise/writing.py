@@ -50,8 +50,8 @@ def write_file(path: PathLike, content: Content) -> None:
     'hello'
     >>> folder.cleanup()
     """
-    target = Path(path).resolve()
     with _errors_about(path):
+        target = Path(path).resolve()
         _refuse_folder(target)
         if _is_special(target):
             with target.open("wb") as stream:
@@ -79,14 +79,15 @@ def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
     OutputError
         The folder cannot be made or written to, is a file, or the disk is full.
     """
-    target = Path(folder).resolve()
-    with _errors_about(folder), _temporary_name(_anchor(target, contents)) as staging:
-        staging.mkdir()
-        for name, content in contents.items():
-            _write_through(staging / name, content)
-        if not _become(staging, target):
-            with _locked(target):
-                _move_all(staging, target, contents)
+    with _errors_about(folder):
+        target = Path(folder).resolve()
+        with _temporary_name(_anchor(target, contents)) as staging:
+            staging.mkdir()
+            for name, content in contents.items():
+                _write_through(staging / name, content)
+            if not _become(staging, target):
+                with _locked(target):
+                    _move_all(staging, target, contents)
 
 
 def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None:
@@ -135,8 +136,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def check_file(path: PathLike) -> None:
     """Raise OutputError now if `write_file` could not write there: before a long computation, not after it."""
-    target = Path(path).resolve()
     with _errors_about(path):
+        target = Path(path).resolve()
         _refuse_folder(target)
         if not _is_special(target):
             _try_writing(target.parent)
@@ -164,6 +165,8 @@ def remove_leftovers(folder: PathLike) -> None:
 @contextmanager
 def _errors_about(path: PathLike) -> Iterator[None]:
     """Turn the operating system's error into one that names what the user asked for."""
+    if not isinstance(path, str | os.PathLike) or not str(path) or "\0" in str(path):
+        raise OutputError(f"cannot write {path!r}: that is no path; nothing was written")
     try:
         yield
     except OSError as error:

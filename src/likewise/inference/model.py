@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from likewise._typing import Floats
+from likewise.arrays import as_array
 from likewise.errors import LikewiseError, ModelError
 from likewise.observations import ObservedMatrix
-from likewise.observations.outputs import checked_outputs, dense
+from likewise.observations.outputs import checked_outputs
 from likewise.progress import Progress
 
 Output = Literal["auto", "score", "probability", "class"]
@@ -143,7 +144,7 @@ class FunctionModel(Model):
         offered = {"observed": observed, "keep": kept.append}
         extra = {name: value for name, value in offered.items() if _takes(self._function, name)}
         try:
-            outputs = self._function(dense(matrix), **extra)
+            outputs = self._function(as_array(matrix), **extra)
         except LikewiseError:
             raise
         except Exception as error:

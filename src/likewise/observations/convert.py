@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from likewise.arrays import as_reals
 from likewise.errors import ObservationError, ShapeError
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.frames import as_frame, column, index_of, lines_of, numbers_of
@@ -40,7 +41,7 @@ def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLik
         row_ids = index_of(frame) if row_ids is None else row_ids
         column_ids = frame.columns if column_ids is None else column_ids
     else:
-        matrix = _from_dense(_as_array(values))
+        matrix = _from_dense(as_reals(values, "values", ObservationError, _OF_TRIPLETS))
     rows, columns = matrix.shape
     has_names = column_ids is not None and not np.issubdtype(as_id_array(column_ids).dtype, np.number)
     names = label_axis(column_ids, columns, "column")
@@ -110,26 +111,6 @@ def _from_coordinates(values: Any) -> Values:
         for length, codes in zip(values.shape, triplets.coords, strict=True)
     )
     return compress(row_axis, column_axis, triplets.data.astype(float_type(values.dtype)))[0]
-
-
-def _as_array(values: Any) -> NDArray[np.floating]:
-    """Return a float array with NaN where an entry is missing."""
-    try:
-        array = np.asanyarray(values)
-        if array.dtype.kind in "USVmMc":
-            raise ObservationError(
-                f"values of type {array.dtype}", "real numbers, NaN where missing", _OF_TRIPLETS
-            )
-        numbers = array.astype(float_type(array.dtype), copy=False)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, ObservationError):
-            raise
-        raise ObservationError(
-            f"values that are not numbers ({error})",
-            "a rectangular array of numbers",
-            _OF_TRIPLETS,
-        ) from error
-    return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else np.asarray(numbers)
 
 
 def _from_dense(array: NDArray[np.floating]) -> Values:

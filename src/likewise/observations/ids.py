@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.arrays import as_array
 from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 
@@ -30,7 +31,7 @@ def as_id_array(ids: Any, what: str = "ids") -> NDArray[Any]:
     ShapeError
         If they are not one-dimensional.
     """
-    array = _from_sequence(ids) if isinstance(ids, list | tuple) else _from_column(ids)
+    array = _from_sequence(ids) if isinstance(ids, list | tuple) else _from_column(ids, what)
     if array.ndim != 1:
         raise ShapeError(f"{what} of shape {array.shape}", f"a one-dimensional sequence of {what}")
     return array.astype(object) if array.dtype.kind in "UST" else array.copy()
@@ -51,13 +52,13 @@ def _objects(names: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(names, dtype=object, count=len(names))
 
 
-def _from_column(ids: Any) -> NDArray[Any]:
+def _from_column(ids: Any, what: str) -> NDArray[Any]:
     if isinstance(ids, np.ma.MaskedArray):
         masked = np.asarray(ids.data).astype(object)
         masked[np.ma.getmaskarray(ids)] = None
         return masked
     # What Arrow calls null, NumPy's converter turns into NaN among numbers and leaves None elsewhere: both are unknown.
-    return np.asarray(ids)
+    return np.asarray(as_array(ids, what, ShapeError))
 
 
 def is_unknown(label: object) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.arrays import as_array
 from likewise.errors import ModelError, ObservationError, ShapeError, option
 from likewise.observations.ids import as_id_array, places_by_text
 
@@ -39,11 +40,14 @@ def checked_positions(given: ArrayLike, length: int, axis: str) -> NDArray[np.in
     ...
     likewise.errors.ShapeError: row position 3; expected positions from 0 to 2. Hint: positions are not ids
     """
-    positions = np.asarray(given)
-    if not positions.size:
+    positions = as_array(given, f"{axis} positions", ShapeError)
+    if not positions.size and positions.ndim < 2:
         return positions.astype(np.intp)
-    if positions.dtype.kind not in "iu":
-        raise ShapeError(f"{axis} positions of type {positions.dtype}", "integers, counted from 0")
+    if positions.dtype.kind not in "iu" or positions.ndim > 1:
+        raise ShapeError(
+            f"{axis} positions of type {positions.dtype}, shape {positions.shape}",
+            "integers, counted from 0",
+        )
     outside = positions[(positions < 0) | (positions >= length)]
     if outside.size:
         raise ShapeError(
@@ -66,7 +70,7 @@ def checked_selection(given: ArrayLike, length: int, axis: str) -> NDArray[np.in
     ShapeError
         A mask of another length; else as `checked_positions`.
     """
-    chosen = np.atleast_1d(given)
+    chosen = np.atleast_1d(as_array(given, f"{axis} positions", ShapeError))
     if chosen.dtype != np.bool_:
         return checked_positions(chosen, length, axis)
     if chosen.shape != (length,):

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.arrays import as_array, as_reals
 from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations.column_roles import ColumnRoles
@@ -296,7 +297,7 @@ class ObservedMatrix:
         ShapeError
             If there is not one value for each observation.
         """
-        data = np.array(values, dtype=self.values.dtype)
+        data = as_reals(values, "values", ObservationError).astype(self.values.dtype)
         if data.shape != self.values.data.shape:
             raise ShapeError(
                 f"values of shape {data.shape}", f"one for each of {self.n_observed} observations"
@@ -320,10 +321,18 @@ class ObservedMatrix:
         ------
         ObservationError
             If none is left.
+        ShapeError
+            If there is not one True or False for each observation.
         """
-        if not observations.any():
+        marked = as_array(observations, "a mask", ShapeError)
+        if marked.shape != self.values.data.shape or marked.dtype != np.bool_:
+            raise ShapeError(
+                f"a mask of shape {marked.shape} and type {marked.dtype}",
+                f"True or False for each of {self.n_observed} observations",
+            )
+        if not marked.any():
             raise ObservationError("no observation to keep", "at least one")
-        return self._from_checked(self._table(keep_entries(self.values, observations)), self.value_range)
+        return self._from_checked(self._table(keep_entries(self.values, marked)), self.value_range)
 
     def take_rows(self, rows: ArrayLike) -> ObservedMatrix:
         """Return some of the individuals, in the order given.
@@ -375,3 +384,8 @@ class ObservedMatrix:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ObservedMatrix._from_checked, (self.to_table(), self.value_range)
+
+
+def as_observed(values: Any) -> ObservedMatrix:
+    """Return observations as they are, or make them of what the constructor of `ObservedMatrix` takes."""
+    return values if isinstance(values, ObservedMatrix) else ObservedMatrix(values)

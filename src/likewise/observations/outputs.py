@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
 from likewise.errors import ModelError
-from likewise.memory import ensure_fits
 
 _NAMED = 5
 """How many offending rows a message names."""
@@ -46,7 +44,7 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
     ...
     likewise.errors.ModelError: the model gave NaN or infinite outputs in 2 of 3 rows: 1, 2; expected finite numbers.
     """
-    array = _as_floats(outputs, source)
+    array = as_floats(outputs, f"outputs of {source}", ModelError)
     if array.ndim not in (1, 2) or not array.size or array.shape[0] != n_individuals:
         raise ModelError(
             f"{source} gave outputs of shape {array.shape}",
@@ -61,37 +59,3 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
             "finite numbers",
         )
     return array
-
-
-def dense(matrix: Any) -> NDArray[Any]:
-    """Return a matrix as an array: a tensor without its gradient, a sparse matrix with the zeros that it does not store, if they fit.
-
-    Raises
-    ------
-    MemoryLimitError
-        A sparse matrix whose zeros would not fit.
-    """
-    if sparse.issparse(matrix):
-        return _filled(matrix)
-    if hasattr(matrix, "detach") and hasattr(matrix, "cpu"):  # a tensor of PyTorch, perhaps on another device
-        matrix = matrix.detach().cpu()
-    return np.asarray(matrix)
-
-
-def _filled(matrix: Any) -> NDArray[Any]:
-    rows, columns = matrix.shape
-    size = matrix.dtype.itemsize * rows * columns
-    ensure_fits(size, f"a dense {rows:,} x {columns:,} matrix", "use fewer rows")
-    return np.asarray(matrix.toarray())
-
-
-def _as_floats(outputs: Any, source: str) -> Floats:
-    try:
-        array = dense(outputs)
-        if array.dtype.kind in "USmMc":
-            raise TypeError(f"values of type {array.dtype}")
-        return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise ModelError(
-            f"{source} gave outputs that are not numbers ({error})", "an array of numbers"
-        ) from error

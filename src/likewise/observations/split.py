@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise.checks import is_number
 from likewise.errors import ObservationError
-from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 from likewise.randomness import generator_of
 
 
@@ -37,13 +38,13 @@ class HoldOut:
 
 
 def hold_out(
-    observed: ObservedMatrix, share: float = 0.1, random_state: int | np.random.Generator | None = None
+    observed: ObservedMatrix | Any, share: float = 0.1, random_state: int | np.random.Generator | None = None
 ) -> HoldOut:
     """Hide a share of the observations, drawn uniformly without replacement.
 
     Parameters
     ----------
-    observed : ObservedMatrix
+    observed : ObservedMatrix, or what its constructor takes
     share : float
         Between 0 and 1, both excluded. ``round(share * n_observed)`` observations are hidden.
     random_state : int, numpy.random.Generator or None
@@ -68,6 +69,7 @@ def hold_out(
     """
     if not (is_number(share) and 0 < share < 1):
         raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
+    observed = as_observed(observed)
     n_hidden = round(share * observed.n_observed)
     if not 0 < n_hidden < observed.n_observed:
         raise ObservationError(

@@ -8,13 +8,17 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.checks import checked_name
+from likewise.checks import checked_name, checked_non_negative, checked_share, checked_whole
 from likewise.errors import ObservationError, ShapeError
+from likewise.memory import ensure_fits
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.randomness import generator_of
 
 Sampling = Literal["uniform", "by-cluster"]
 """Whether every entry is observed with the same probability, or each cluster has its own for each feature."""
+
+_CELL = 40
+"""Bytes for each cell: the truth, noise, what is observed, and room to work."""
 
 _LARGEST_VARIANCE = 0.1
 """Upper end of the variances of individuals around their cluster's mean (Section 6, Experiment 1)."""
@@ -129,13 +133,14 @@ def _probabilities(
 def _check(
     n_individuals: int, n_features: int, n_clusters: int, fraction: float, noise: float, sampling: str
 ) -> None:
-    if not (1 <= n_clusters <= n_individuals and n_features >= 1):
-        raise ShapeError(
-            f"{n_clusters} clusters of {n_individuals} individuals with {n_features} features",
-            "at least one of each, and no more clusters than individuals",
-        )
-    if not (0 < fraction <= 1 and noise >= 0):
-        raise ObservationError(
-            f"an observed fraction of {fraction!r} with noise {noise!r}", "a fraction in (0, 1], noise >= 0"
-        )
+    checked_whole("n_individuals", n_individuals, error=ShapeError)
+    checked_whole("n_features", n_features, error=ShapeError)
+    checked_whole("n_clusters", n_clusters, most=n_individuals, error=ShapeError)
+    checked_share("observed_fraction", fraction, one=True, error=ObservationError)
+    checked_non_negative("noise", noise, error=ObservationError)
+    ensure_fits(
+        _CELL * n_individuals * n_features,
+        f"data of {n_individuals:,} x {n_features:,} cells",
+        "generate fewer",
+    )
     checked_name("sampling", sampling, get_args(Sampling), ObservationError)

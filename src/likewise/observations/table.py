@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from likewise.arrays import as_reals
 from likewise.checks import checked_name
 from likewise.errors import ObservationError, ShapeError, option
 from likewise.observations.column_roles import ColumnRoles
@@ -130,6 +131,9 @@ def notes_on_size(values: Values) -> list[str]:
 DuplicateRule = Literal["error", "first", "last", "mean"]
 """What to do where a pair (individual, feature) occurs more than once."""
 
+_LONGEST = 2**62
+"""Of an axis; its ids would fill any memory long before."""
+
 _SHOWN = 3
 """How many offending pairs an error names."""
 
@@ -168,7 +172,13 @@ def assemble(
         If an id is missing, or a pair occurs more than once and `duplicates` is ``"error"``.
     """
     checked_name("rule for duplicates", duplicates, get_args(DuplicateRule), ObservationError)
-    row_names, column_names, numbers = as_id_array(rows), as_id_array(columns), _as_numbers(values)
+    row_names, column_names, numbers = (
+        as_id_array(rows),
+        as_id_array(columns),
+        as_reals(values, "values", ObservationError),
+    )
+    if numbers.ndim != 1:
+        raise ObservationError(f"values of shape {numbers.shape}", "one real number for each observation")
     lengths = (row_names.size, column_names.size, numbers.size)
     if len(set(lengths)) > 1:
         raise ShapeError(
@@ -183,18 +193,6 @@ def assemble(
         notes = (*notes, note_on_missing(kept, missing_value))
     matrix, merged = compress(row_axis, column_axis, numbers, duplicates)
     return Table(matrix, row_axis.ids, column_axis.ids, (*notes, *merged))
-
-
-def _as_numbers(values: ArrayLike) -> NDArray[np.floating]:
-    try:
-        array = np.asarray(values)
-        if array.ndim != 1 or array.dtype.kind in "USVcmM":
-            raise TypeError(f"type {array.dtype}, shape {array.shape}")
-        return array.astype(float_type(array.dtype), copy=False)
-    except (TypeError, ValueError) as error:
-        raise ObservationError(
-            f"values that are not a sequence of numbers ({error})", "one real number for each observation"
-        ) from error
 
 
 def _axes(
@@ -216,7 +214,8 @@ def _axes(
 
 def _check_shape(shape: tuple[int, int]) -> None:
     try:
-        is_size = len(shape) == 2 and all(operator.index(length) > 0 for length in shape)
+        lengths = [operator.index(length) for length in shape] if isinstance(shape, tuple | list) else []
+        is_size = len(lengths) == 2 and all(0 < length <= _LONGEST for length in lengths)
     except TypeError:
         is_size = False
     if not is_size:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.arrays import as_floats
 from likewise.checks import checked_name
 from likewise.errors import ObservationError, ShapeError, option
 from likewise.observations.table import Table, Values, rows_of_entries
@@ -123,7 +124,7 @@ class ValueRange:
             If the pair is malformed, not finite, or not increasing.
         """
         try:
-            low, high = (np.asarray(bound, dtype=np.float64) for bound in bounds)
+            low, high = (as_floats(bound, "a bound", ObservationError) for bound in bounds)
             low, high = np.broadcast_arrays(low, high)
         except (TypeError, ValueError) as error:
             raise ObservationError(

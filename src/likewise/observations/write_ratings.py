@@ -6,18 +6,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 from likewise.writing import PathLike, spreadsheet_safe, write_file
 
 
-def write_ratings(path: PathLike, observed: ObservedMatrix) -> None:
+def write_ratings(path: PathLike, observed: ObservedMatrix | Any) -> None:
     """Write a line ``user,item,rating`` and then one line for each observation, which `read_ratings` reads.
 
     Parameters
     ----------
     path : path-like
         An existing file is replaced.
-    observed : ObservedMatrix
+    observed : ObservedMatrix, or what its constructor takes
         Ids are written as text; before one that a spreadsheet would run as a formula, such as ``=1+1``, stands an apostrophe. Individuals and
         features without an observation, and the value range, are not in such a file.
 
@@ -39,6 +39,7 @@ def write_ratings(path: PathLike, observed: ObservedMatrix) -> None:
     """
     import polars as pl
 
+    observed = as_observed(observed)
     rows, columns = observed.positions()
     frame = pl.DataFrame(
         {

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from likewise._typing import Floats, Singles
+from likewise.arrays import as_array
 from likewise.errors import ModelError
 from likewise.inference.model import Model, TrainedModel
 from likewise.inference.net.settings import NetSettings, device_of, import_torch, threads
 from likewise.inference.net.trained_net import DenseNet, TrainingRecord
 from likewise.inference.net.training import Training, observed_entries, single_precision, validation_mask
 from likewise.observations import ObservedMatrix
-from likewise.observations.outputs import dense
 from likewise.progress import Progress
 from likewise.randomness import RandomState, generator_of
 
@@ -201,7 +201,9 @@ class DenseNetModel(Model):
         self, matrix: Any, observed: ObservedMatrix | None, progress: Progress | None
     ) -> tuple[Floats, TrainedModel]:
         """Return the outputs; without `observed`, every entry of the matrix is learnt, and lies in [-1, 1]."""
-        targets, bounds = (dense(matrix), (-1.0, 1.0)) if observed is None else (observed, _bounds(observed))
+        targets, bounds = (
+            (as_array(matrix), (-1.0, 1.0)) if observed is None else (observed, _bounds(observed))
+        )
         net = train_dense_net(
             matrix,
             targets,

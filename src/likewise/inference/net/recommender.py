@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from likewise._typing import Floats
+from likewise.arrays import as_array
 from likewise.errors import ShapeError
 from likewise.inference.net.dense_net import train_dense_net
 from likewise.inference.net.settings import NetSettings
 from likewise.observations import ObservedMatrix, WorkingRange
 from likewise.observations.convert import to_table
 from likewise.observations.frames import refuse_rating_lines
-from likewise.observations.outputs import dense
 from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import RangeChoice
 from likewise.progress import Progress
@@ -189,7 +189,7 @@ class DenseNetRecommender(BaseEstimator):
         return with_data(table.values, self.scale_.forward_checked(table))
 
     def _complete(self, features: Any, shape: tuple[int, int]) -> Floats:
-        matrix = dense(features).astype(np.float64)
+        matrix = as_array(features).astype(np.float64)
         if matrix.shape != shape:
             raise ShapeError(f"features of shape {matrix.shape} for X of shape {shape}", "the same shape")
         return self.scale_.forward(matrix)

@@ -1,0 +1,109 @@
+"""Arrays of whatever callers hold: lists, frames, masked arrays, tensors; what cannot be one is told, not passed on from NumPy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise._typing import AnyFloats, Floats
+from likewise.errors import InputError
+from likewise.memory import ensure_fits
+
+_FAILURES = (TypeError, ValueError, OverflowError, RuntimeError)
+"""What NumPy, and the libraries whose objects it reads, raise for what is no array."""
+
+_NO_NUMBERS = "USVcmMT"
+"""Kinds of arrays that NumPy would cast to numbers although they are none: text, records, complex numbers, dates."""
+
+
+def as_array(values: Any, what: str = "values", error: type[InputError] = InputError) -> NDArray[Any]:
+    """Return an array: of a sparse matrix with its zeros, of a tensor without its gradient, of anything else as NumPy reads it.
+
+    Parameters
+    ----------
+    values : array-like, data frame, SciPy sparse or tensor
+    what : str
+        What they are, for the message.
+    error : type, default InputError
+        What to raise.
+
+    Raises
+    ------
+    InputError
+        What NumPy cannot read, such as rows of unequal length.
+    MemoryLimitError
+        A sparse matrix whose zeros would not fit.
+
+    Examples
+    --------
+    >>> as_array([[1.0], [1.0, 2.0]], "outputs")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: outputs that are no array (setting an array element with a sequence...
+    """
+    if sparse.issparse(values):
+        return _filled(values)
+    try:
+        if hasattr(values, "detach") and hasattr(
+            values, "cpu"
+        ):  # a tensor of PyTorch, perhaps on another device
+            values = values.detach().cpu()
+        return np.asanyarray(values)
+    except _FAILURES as failure:
+        raise error(f"{what} that are no array ({failure})", "a rectangular array") from failure
+
+
+def as_reals(
+    values: Any, what: str = "values", error: type[InputError] = InputError, hint: str = ""
+) -> AnyFloats:
+    """Return an array of real numbers, NaN where one is masked or None; float32 stays float32, all else becomes float64.
+
+    Parameters
+    ----------
+    values, what, error
+        As in `as_array`.
+    hint : str
+        What to do instead, for the message.
+
+    Raises
+    ------
+    InputError
+        Text, dates, complex numbers, objects, numbers beyond the largest float; else as `as_array`.
+
+    Examples
+    --------
+    >>> as_reals([1, None, 2.5])
+    array([1. , nan, 2.5])
+    >>> as_reals(["1", "2"], "scores")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: scores that are not numbers (type <U1); expected real numbers.
+    """
+    array = as_array(values, what, error)
+    try:
+        if array.dtype.kind in _NO_NUMBERS:
+            raise TypeError(f"type {array.dtype}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            numbers = array.astype(np.float32 if array.dtype == np.float32 else np.float64, copy=False)
+    except (*_FAILURES, np.exceptions.ComplexWarning) as failure:
+        raise error(f"{what} that are not numbers ({failure})", "real numbers", hint) from failure
+    return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else np.asarray(numbers)
+
+
+def as_floats(
+    values: Any, what: str = "values", error: type[InputError] = InputError, hint: str = ""
+) -> Floats:
+    """Return an array of real numbers in double precision; see `as_reals`."""
+    return as_reals(values, what, error, hint).astype(np.float64, copy=False)
+
+
+def _filled(matrix: Any) -> NDArray[Any]:
+    rows, columns = matrix.shape[0], matrix.shape[-1]
+    size = matrix.dtype.itemsize * rows * columns
+    ensure_fits(size, f"a dense {rows:,} x {columns:,} matrix", "use fewer rows")
+    return np.asarray(matrix.toarray())
