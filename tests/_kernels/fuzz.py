@@ -31,11 +31,11 @@ from likewise._kernels import (
     distances_from_products,
     forward_product,
     gram_product,
-    native,
     sampled_entries,
     shared_differences,
     squared_differences,
 )
+from likewise._kernels.native import library as native
 from likewise._kernels.native import products as native_products
 from likewise.errors import InputError
 
@@ -74,19 +74,19 @@ def products_and_distances(matrix, seed):
     m, n = matrix.shape
     b, rank, n_threads = rng.integers(0, 70), rng.integers(0, 3), int(rng.integers(1, 4))
     dtype = rng.choice(["f4", "f8"])
-    rows = CompressedRows.from_csr(matrix, order_columns=bool(rng.integers(2)))
+    rows = CompressedRows.from_csr(matrix)
     rows = rows.plus_low_rank(rng.standard_normal((m, rank)), rng.standard_normal((n, rank)))
     X, Y = (rng.standard_normal((size, b)).astype(dtype) for size in (n, m))
-    pairs, later = PairWalk.from_csr(matrix), bool(rng.integers(2))
+    pairs = PairWalk.from_csr(matrix)
     start, stop = np.sort(rng.integers(0, m + 1, 2)).tolist()
     others = range(*np.sort(rng.integers(0, m + 1, 2)).tolist())
     return [
         gram_product(rows, X, n_threads=n_threads),
         forward_product(rows, X, n_threads=n_threads),
         adjoint_product(rows, Y, n_threads=n_threads),
-        absolute_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
-        squared_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
-        *shared_differences(pairs, start, stop, later, n_threads=n_threads, others=others),
+        absolute_differences(pairs, start, stop, others, n_threads),
+        squared_differences(pairs, start, stop, others, n_threads),
+        *shared_differences(pairs, start, stop, others, n_threads),
         sampled_entries(matrix, Y, X, n_threads=n_threads),
     ]
 
@@ -120,10 +120,10 @@ def sums_over_pairs(seed):
     with np.errstate(all="ignore"):
         worst = add_pairs(sums, limits, block, d, D, n_largest, floor)
     n_known = block.n_pairs - count_pairs(bins, most, block, d)
-    assert sums.counts[0] == sums.epsilon_counts.sum() == bins.sum() == n_known
+    assert sums.counts["pairs"] == sums.epsilon_counts.sum() == bins.sum() == n_known
     assert worst["ratio"].size <= n_known
     # Ratios of negative distances, which there are none of elsewhere, are only to do no harm.
-    return sums.counts[[0, 1, 3, 5]]
+    return np.array([sums.counts[name] for name in ("pairs", "zero", "near", "violating")])
 
 
 def distances_of_products(seed):

@@ -11,7 +11,7 @@ trap 'rm -rf "$build"' EXIT
 
 ${CC:-cc} -shared -fPIC -O2 -g -fvisibility=hidden -ffp-contract=off -fno-omit-frame-pointer \
     -fsanitize=address,undefined -fno-sanitize-recover=all \
-    "$kernels/products.c" "$kernels/pairs.c" "$kernels/planes.c" "$kernels/entries.c" "$kernels/sums.c" \
+    "$kernels/products.c" "$kernels/pairs.c" "$kernels/planes.c" "$kernels/entries.c" "$kernels/pair_sums.c" \
     "$kernels/expansion.c" -o "$build/_native.so" -lm
 
 # Python itself is not sanitized: the runtime comes first, and Python's own leaks at exit are not ours.

@@ -62,6 +62,15 @@ def test_a_library_from_other_sources_is_not_used():
 
 
 @pytest.mark.skipif(not native.is_built(), reason="the compiled kernels are not installed")
+def test_a_library_whose_fields_have_another_order_is_not_used(monkeypatch):
+    """Two fields of one size could be exchanged without any structure changing its size: names are compared."""
+    names = native.FIELDS["totals"]
+    monkeypatch.setitem(native.FIELDS, "totals", (names[1], names[0], *names[2:]))
+    with pytest.raises(AttributeError, match="other totals"):
+        native.declared(native.library())
+
+
+@pytest.mark.skipif(not native.is_built(), reason="the compiled kernels are not installed")
 @pytest.mark.parametrize(
     ("architecture", "instructions", "advised"),
     [

@@ -96,32 +96,29 @@ def test_nothing_but_zeros(Z):
 @given(
     Z=few_values(),
     cost=st.sampled_from([ALL_AS_BITS, 0.01, 0.05, ALL_WALKED]),
-    later=st.booleans(),
     n_threads=st.integers(1, 3),
     data=st.data(),
 )
-def test_distances_are_those_of_the_rows_wherever_the_columns_are_split(Z, cost, later, n_threads, data):
+def test_distances_are_those_of_the_rows_wherever_the_columns_are_split(Z, cost, n_threads, data):
     pairs, m = split_at(cost, Z)[0], len(Z)
     ends = st.tuples(st.integers(0, m), st.integers(0, m)).map(sorted)
     (start, stop), (first, last) = data.draw(ends), data.draw(ends)
     true = np.abs(Z[:, None] - Z).sum(axis=2)
-    found = absolute_differences(pairs, start, stop, later, n_threads=n_threads, others=range(first, last))
-    assert_allclose(
-        found, (np.triu(true, 1) if later else true)[start:stop, first:last], rtol=1e-13, atol=1e-13
-    )
+    found = absolute_differences(pairs, start, stop, range(first, last), n_threads)
+    assert_allclose(found, true[start:stop, first:last], rtol=1e-13, atol=1e-13)
     whole = absolute_differences(pairs, 0, m)
     assert_array_equal(whole, whole.T)
     assert (whole[(Z[:, None] == Z).all(axis=2)] == 0).all()
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(Z=few_values(), cost=st.sampled_from([ALL_AS_BITS, 0.01, 0.05]), later=st.booleans())
-def test_both_paths_give_the_same_bits(Z, cost, later):
+@given(Z=few_values(), cost=st.sampled_from([ALL_AS_BITS, 0.01, 0.05]))
+def test_both_paths_give_the_same_bits(Z, cost):
     pairs, m = split_at(cost, Z)[0], len(Z)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIKEWISE_KERNELS", "scipy")
         twin = split_at(cost, Z)[0]
-    assert_array_equal(absolute_differences(pairs, 0, m, later), absolute_differences(twin, 0, m, later))
+    assert_array_equal(absolute_differences(pairs, 0, m), absolute_differences(twin, 0, m))
 
 
 def test_long_segments_and_many_individuals():

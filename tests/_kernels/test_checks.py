@@ -108,34 +108,6 @@ def test_takes_a_block_in_any_layout(rows):
     assert np.array_equal(forward_product(rows, X[:, ::2]), forward_product(rows, X)[:, ::2])
 
 
-def read_only(array):
-    array.flags.writeable = False
-    return array
-
-
-@pytest.mark.parametrize(
-    "out",
-    [
-        np.empty((2, 2)),
-        np.empty((3, 2), np.float32),
-        np.empty((3, 4))[:, ::2],
-        np.empty((2, 3)).T,
-        read_only(np.empty((3, 2))),
-        [[0.0, 0.0]] * 3,
-    ],
-    ids=["shape", "type", "strided", "transposed", "read-only", "list"],
-)
-def test_refuses_an_out_that_a_kernel_cannot_write(rows, out):
-    with pytest.raises(InputError):
-        gram_product(rows, np.ones((3, 2)), out=out)
-
-
-def test_refuses_an_out_that_overlaps(rows):
-    X = np.ones((3, 2))
-    with pytest.raises(InputError, match="overlaps"):
-        gram_product(rows, X, out=X)
-
-
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, "two", True])
 def test_refuses_a_number_of_threads(rows, n_threads):
     with pytest.raises(InputError, match="n_threads"):

@@ -10,18 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise._kernels import (
-    COUNTS,
-    GROUP_COLUMNS,
-    LARGEST,
+    GROUP_SUMS,
     N_BINS,
     PERSON_COLUMNS,
-    TOTALS,
     EdgeCounter,
     PairBlock,
     PairLimits,
     PairSums,
     add_pairs,
     bins_of,
+    by_name,
     count_pairs,
 )
 from likewise._kernels.native import library as native
@@ -50,15 +48,14 @@ def test_by_hand():
     D = np.array([[9.0, 2.0, 3.0], [9.0, 9.0, 2.0]])  # ratios: infinite, 3, 0.5
     limits = limits_of(groups=np.array([0, 0, 1], np.int32), n_groups=2, n_individuals=3)
     sums, worst = added(limits, PairBlock(0, 2, 0, 3), d, D, 2)
-    counts, totals = dict(zip(COUNTS, sums.counts, strict=True)), dict(zip(TOTALS, sums.totals, strict=True))
-    assert counts == {
+    assert by_name(sums.counts) == {
         "pairs": 3, "zero": 1, "infinite": 1, "near": 2, "near_infinite": 1, "violating": 2,
     }  # fmt: skip
-    assert totals == {
+    assert by_name(sums.totals) == {
         "reference": 5, "output": 7, "output_squared": 17, "ratio": 3.5,
         "near_ratio": 3, "near_output": 5, "excess": 1.5 + 1.5, "near_inverse": 1,
     }  # fmt: skip
-    assert dict(zip(LARGEST, sums.largest, strict=True)) == {
+    assert by_name(sums.largest) == {
         "ratio": math.inf, "near_ratio": math.inf, "excess": 1.5,
     }  # fmt: skip
     assert sums.epsilon_counts.tolist() == [2, 1]
@@ -66,9 +63,10 @@ def test_by_hand():
     assert sums.histogram.tolist() == [0, 1, 0, 2]
     assert np.flatnonzero(sums.ratio_bins).tolist() == sorted(bins_of(np.array([0.5, 3.0])))
     assert sums.excess_bins[bins_of(np.array([0.0, 2.0]))].tolist() == [1, 2]
-    same, different = (dict(zip(GROUP_COLUMNS, sums.groups[:, label], strict=True)) for label in (0, 1))
-    assert same == dict(zip(GROUP_COLUMNS, [1, 1, 1, 0, 2, 0, 1, 0, 2], strict=True))
-    assert different == dict(zip(GROUP_COLUMNS, [2, 0, 1, 3.5, 5, 5, 0, 3, 3], strict=True))
+    assert sums.groups[:2].tolist() == [(1, 1, 1, 0, 2, 0, 1, 0, 2), (2, 0, 1, 3.5, 5, 5, 0, 3, 3)]
+    assert GROUP_SUMS.names == (
+        "pairs", "infinite", "similar", "ratio", "gap", "distance", "similar_infinite", "similar_ratio", "similar_gap",
+    )  # fmt: skip
     assert sums.group_largest.tolist() == [math.inf, 3, -math.inf, -math.inf]
     assert PERSON_COLUMNS == ("pairs", "similar", "gap", "similar_gap")
     first_in, second_in = sums.individuals.transpose(0, 2, 1).tolist()
@@ -119,20 +117,22 @@ def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):
     pairs = list(naive(limits, block, d, D))
     finite = [r for *_, r, _ in pairs if r < math.inf]
     near = [(y, r) for _, _, x, y, r, _ in pairs if x <= limits.near]
-    counts = (
-        len(pairs), sum(x == 0 for _, _, x, *_ in pairs), len(pairs) - len(finite),
-        len(near), sum(r == math.inf for _, r in near), sum(e > 0 for *_, e in pairs),
-    )  # fmt: skip
-    assert tuple(sums.counts) == counts
+    assert by_name(sums.counts) == {
+        "pairs": len(pairs), "zero": sum(x == 0 for _, _, x, *_ in pairs), "infinite": len(pairs) - len(finite),
+        "near": len(near), "near_infinite": sum(r == math.inf for _, r in near),
+        "violating": sum(e > 0 for *_, e in pairs),
+    }  # fmt: skip
     _, _, xs, ys, ratios, excess = zip(*pairs, strict=True) if pairs else ((),) * 6
-    totals = (
-        sum(xs), sum(ys), sum(y * y for y in ys), sum(finite),
-        sum(r for _, r in near if r < math.inf), sum(y for y, _ in near), sum(excess),
-        sum(1 / x for x in xs if 0 < x <= limits.near),
-    )  # fmt: skip
-    np.testing.assert_allclose(sums.totals, totals, rtol=1e-12)
-    most = (max(values, default=-math.inf) for values in (ratios, [r for _, r in near], excess))
-    assert tuple(sums.largest) == tuple(most)
+    totals = {
+        "reference": sum(xs), "output": sum(ys), "output_squared": sum(y * y for y in ys), "ratio": sum(finite),
+        "near_ratio": sum(r for _, r in near if r < math.inf), "near_output": sum(y for y, _ in near),
+        "near_inverse": sum(1 / x for x in xs if 0 < x <= limits.near), "excess": sum(excess),
+    }  # fmt: skip
+    assert {name: float(value) for name, value in by_name(sums.totals).items()} == pytest.approx(
+        totals, rel=1e-12
+    )
+    most = {"ratio": ratios, "near_ratio": [r for _, r in near], "excess": excess}
+    assert by_name(sums.largest) == {name: max(values, default=-math.inf) for name, values in most.items()}
     points = np.searchsorted(limits.epsilon.edges, xs)
     for point in range(limits.epsilon.edges.size + 1):
         under = [y for y, p in zip(ys, points, strict=True) if p == point]
@@ -160,7 +160,7 @@ def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):
     )
     for label in range(9):
         chosen = [p for p, of in zip(pairs, labels, strict=True) if of == label]
-        by_hand = dict(zip(GROUP_COLUMNS, sums.groups[:, label], strict=True))
+        by_hand = sums.groups[label]
         assert (by_hand["pairs"], by_hand["infinite"]) == (len(chosen), sum(p[4] == math.inf for p in chosen))
         assert by_hand["similar_gap"] == pytest.approx(sum(p[3] for p in chosen if p[2] <= limits.near))
         assert by_hand["ratio"] == pytest.approx(sum(p[4] for p in chosen if p[4] < math.inf))
@@ -214,7 +214,7 @@ def test_sums_are_as_good_as_pairwise():
     sums, _ = added(limits_of(), PairBlock(0, 1, 1, 100_001), d, d)
     for name in ("reference", "output"):
         exact = math.fsum(d.ravel())
-        assert abs(sums.totals[TOTALS.index(name)] - exact) <= 60 * 2.0**-53 * exact
+        assert abs(sums.totals[name] - exact) <= 60 * 2.0**-53 * exact
 
 
 @pytest.mark.usefixtures("kernels")
@@ -233,8 +233,8 @@ def test_what_is_not_a_number_shows():
     D = np.full((1, 3), np.nan)
     with np.errstate(invalid="ignore"):
         sums, worst = added(limits_of(), PairBlock(0, 1, 1, 4), np.array([[1.0, 2.0, 0.0]]), D, 2)
-    assert np.isnan(sums.totals[TOTALS.index("output")])
-    assert np.isnan(sums.largest).all()
+    assert np.isnan(sums.totals["output"])
+    assert all(np.isnan(value) for value in by_name(sums.largest).values())
     assert np.isnan(sums.epsilon_largest).any()
     assert worst["ratio"].size == 0
 

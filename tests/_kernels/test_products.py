@@ -65,14 +65,13 @@ def test_other_values_in_the_same_places_by_hand():
     m=st.integers(1, 12),
     n=st.integers(1, 12),
     density=st.floats(0, 1),
-    order_columns=st.booleans(),
     seed=st.integers(0, 2**32 - 1),
 )
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_other_values_are_those_of_a_matrix_laid_out_anew(m, n, density, order_columns, seed):
+def test_other_values_are_those_of_a_matrix_laid_out_anew(m, n, density, seed):
     A = random_matrix(m, n, density, np.float64, seed)
     B = sparse.csr_array((np.arange(A.nnz) - 1.5, A.indices, A.indptr), shape=A.shape)
-    rows = CompressedRows.from_csr(A, order_columns=order_columns).with_values(B.data)
+    rows = CompressedRows.from_csr(A).with_values(B.data)
     assert_array_equal(forward_product(rows, np.eye(n)), B.toarray())
 
 
@@ -100,16 +99,13 @@ def test_low_rank_part_by_hand():
     density=st.floats(0, 1),
     stored=st.sampled_from(FLOATS),
     used=st.sampled_from(FLOATS),
-    order_columns=st.booleans(),
     n_threads=st.integers(1, 4),
     seed=st.integers(0, 2**16),
 )
-def test_products_are_those_of_the_dense_matrix(
-    m, n, b, rank, density, stored, used, order_columns, n_threads, seed
-):
+def test_products_are_those_of_the_dense_matrix(m, n, b, rank, density, stored, used, n_threads, seed):
     S = random_matrix(m, n, density, stored, seed)
     L, R = block(m, rank, used, seed + 1), block(n, rank, used, seed + 2)
-    rows = CompressedRows.from_csr(S, order_columns=order_columns).plus_low_rank(L, R)
+    rows = CompressedRows.from_csr(S).plus_low_rank(L, R)
     sparse_part = S.toarray().astype(used)  # float64 values are rounded to the type of a float32 block
     A = np.hstack([sparse_part, L])
     E = np.hstack([np.eye(n), R])
@@ -145,11 +141,10 @@ def test_same_bits_for_the_same_number_of_threads(dtype):
         assert within_rounding(first, A.toarray().T, A.toarray(), X, dtype=dtype)
 
 
-@pytest.mark.parametrize("order_columns", [True, False])
 @pytest.mark.parametrize("n", [65_535, 65_536, 70_000])
-def test_columns_beyond_16_bits(n, order_columns):
+def test_columns_beyond_16_bits(n):
     corner = sparse.csr_array(([1.0, 2.0, 3.0], ([0, 1, 1], [n - 1, 0, n - 1])), shape=(2, n))
-    rows = CompressedRows.from_csr(corner, order_columns=order_columns)
+    rows = CompressedRows.from_csr(corner)
     gram = gram_product(rows, np.arange(n, dtype=float)[:, None])
     assert_array_equal(np.flatnonzero(gram), [0, n - 1])
     assert_array_equal(gram[[0, n - 1], 0], [6.0 * (n - 1), 10.0 * (n - 1)])
@@ -166,14 +161,6 @@ def test_integers_become_float64():
     rows = CompressedRows.from_csr(sparse.csr_array([[1, 2]]))
     assert rows.dtype == np.float64
     assert forward_product(rows, np.eye(2, dtype=int)).dtype == np.float64
-
-
-def test_writes_into_out():
-    rows = CompressedRows.from_csr(sparse.csr_array(np.eye(3)[:2]))
-    for product, n_in, n_out in ((gram_product, 3, 3), (forward_product, 3, 2), (adjoint_product, 2, 3)):
-        out = np.full((n_out, 2), np.nan)
-        assert product(rows, np.ones((n_in, 2)), out=out) is out
-        assert np.isfinite(out).all()
 
 
 def test_what_the_caller_changes_later_moves_no_index():

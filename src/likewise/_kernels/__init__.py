@@ -50,13 +50,14 @@ from likewise._kernels.pair_lists import tile_width
 from likewise._kernels.pair_sums import add_pairs, count_pairs
 from likewise._kernels.pair_sums_record import (
     COUNTS,
-    GROUP_COLUMNS,
-    LARGEST,
+    GROUP_SUMS,
+    MAXIMA,
     PERSON_COLUMNS,
     TOTALS,
     PairBlock,
     PairLimits,
     PairSums,
+    by_name,
 )
 from likewise._kernels.pairs import (
     PairWalk,
@@ -66,12 +67,12 @@ from likewise._kernels.pairs import (
 )
 from likewise._kernels.products import CompressedRows, adjoint_product, forward_product, gram_product
 from likewise._kernels.ratios import PAIR_COLUMNS, TIE, beyond_rounding, excesses, largest_places, pair_ratios
-from likewise._kernels.threads import single_threaded, thread_count
+from likewise._kernels.threads import one_blas_thread, single_threaded, thread_count
 
 __all__ = [
     "COUNTS",
-    "GROUP_COLUMNS",
-    "LARGEST",
+    "GROUP_SUMS",
+    "MAXIMA",
     "N_BINS",
     "PAIR_COLUMNS",
     "PERSON_COLUMNS",
@@ -91,6 +92,7 @@ __all__ = [
     "beyond_rounding",
     "bin_ends",
     "bins_of",
+    "by_name",
     "count_pairs",
     "distances_from_products",
     "excesses",
@@ -98,6 +100,7 @@ __all__ = [
     "gram_product",
     "kernel_info",
     "largest_places",
+    "one_blas_thread",
     "pair_ratios",
     "sampled_entries",
     "shared_differences",

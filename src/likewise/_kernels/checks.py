@@ -45,20 +45,6 @@ def checked_block(block: Any, name: str, n_rows: int) -> AnyFloats:
     return np.ascontiguousarray(array, dtype=_float_type(array.dtype))
 
 
-def checked_out(out: Any, like: AnyFloats, shape: tuple[int, int]) -> Any:
-    """Return `out`, or a new array where it is None, after checking that a kernel may write into it."""
-    if out is None:
-        return np.empty(shape, dtype=like.dtype)
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != like.dtype:
-        given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ShapeError(f"out is {given}", f"a {like.dtype} array of shape {shape}")
-    if not (out.flags.c_contiguous and out.flags.writeable) or np.may_share_memory(out, like):
-        raise InputError(
-            "out is not C-contiguous, is read-only, or overlaps the input", "an array of its own"
-        )
-    return out
-
-
 def checked_range(start: int, stop: int, size: int, step: int = 1) -> None:
     """Raise unless a range of rows lies within a matrix of `size` rows and leaves none out."""
     if not 0 <= start <= stop <= size or step != 1:

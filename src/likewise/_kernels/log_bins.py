@@ -20,7 +20,7 @@ _SHIFT = 52 - _FRACTION_BITS
 _OCTAVES = 64
 _ORIGIN = (1023 - _OCTAVES) << _FRACTION_BITS
 _FEW = 1 << 14
-_TOGETHER = 3  # as in sums.c: what is looked up stays in the first cache
+_TOGETHER = 3  # as in pair_sums.c: what is looked up stays in the first cache
 
 N_BINS = (2 * _OCTAVES) << _FRACTION_BITS
 """Bin 0 holds zeros alone, bin 1 all other numbers below about 2^-64, the last one all from nearly 2^64 on."""

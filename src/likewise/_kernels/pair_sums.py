@@ -11,7 +11,7 @@ from likewise._kernels.backend import use_native
 from likewise._kernels.fallback import pair_sums as fallback
 from likewise._kernels.log_bins import N_BINS
 from likewise._kernels.native import pair_sums as native
-from likewise._kernels.pair_sums_record import PairBlock, PairLimits, PairSums
+from likewise._kernels.pair_sums_record import MeasuredBlock, PairBlock, PairLimits, PairSums
 from likewise._typing import Counts, Floats
 from likewise.errors import ShapeError
 
@@ -58,12 +58,12 @@ def add_pairs(
     --------
     >>> import numpy as np
     >>> from likewise._kernels.log_bins import EdgeCounter
-    >>> from likewise._kernels.pair_sums_record import TOTALS, PairBlock, PairLimits, PairSums
+    >>> from likewise._kernels.pair_sums_record import PairBlock, PairLimits, PairSums
     >>> limits = PairLimits(near=1.0, epsilon=EdgeCounter(np.array([]), "left"))
     >>> sums = PairSums(limits)
     >>> block = PairBlock(0, 2, 0, 3)
     >>> largest = add_pairs(sums, limits, block, np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 6.0]), 1)
-    >>> dict(zip(TOTALS, sums.totals.tolist()))["ratio"], largest["ratio"], largest["left"], largest["right"]
+    >>> float(sums.totals["ratio"]), largest["ratio"], largest["left"], largest["right"]
     (4.5, array([3.]), array([1]), array([2]))
     """
     d, D = _checked(block, reference), _checked(block, output)
@@ -74,7 +74,7 @@ def add_pairs(
     if 0 < sums.individuals.shape[-1] < max(block.stop, block.last):
         raise ShapeError(f"sums of {sums.individuals.shape[-1]} individuals", "everybody in the block")
     add = native.add_pairs if use_native() else fallback.add_pairs
-    return add(sums, limits, block, d, D, min(n_largest, block.n_pairs), floor)
+    return add(sums, limits, MeasuredBlock(block, d, D), min(n_largest, block.n_pairs), floor)
 
 
 def count_pairs(counts: Counts, largest: Floats, block: PairBlock, reference: Floats) -> int:

@@ -1,46 +1,58 @@
-"""What is added up over pairs, and what they are held against: the records that C and its twin fill."""
+"""What is added up over pairs, and what they are held against: the records that C and its twin fill.
+
+A record has named fields. C has the same names and compares them when it is loaded, so that neither side remembers a place.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels.log_bins import N_BINS, EdgeCounter
-from likewise._typing import Indices
+from likewise._typing import Floats, Indices
 from likewise.errors import InputError
 
-COUNTS = ("pairs", "zero", "infinite", "near", "near_infinite", "violating")
-TOTALS = (
-    "reference",
-    "output",
-    "output_squared",
-    "ratio",
-    "near_ratio",
-    "near_output",
-    "excess",
-    "near_inverse",
+
+def _record(kind: type, names: str) -> np.dtype[np.void]:
+    return np.dtype([(name, kind) for name in names.split()])
+
+
+COUNTS = _record(np.int64, "pairs zero infinite near near_infinite violating")
+TOTALS = _record(
+    np.float64, "reference output output_squared ratio near_ratio near_output near_inverse excess"
 )
-LARGEST = ("ratio", "near_ratio", "excess")
-
-
-GROUP_COLUMNS = (
-    "pairs",
-    "infinite",
-    "similar",
-    "ratio",
-    "gap",
-    "distance",
-    "similar_infinite",
-    "similar_ratio",
-    "similar_gap",
+MAXIMA = _record(np.float64, "ratio near_ratio excess")
+GROUP_SUMS = _record(
+    np.float64, "pairs infinite similar ratio gap distance similar_infinite similar_ratio similar_gap"
 )
-"""What is summed for every two groups; the order of each list is that of sums.c."""
-
+"""What is summed for every two groups."""
 PERSON_COLUMNS = ("pairs", "similar", "gap", "similar_gap")
 """What is summed over the pairs that an individual takes part in."""
+
+FIELDS = {
+    "counts": COUNTS.names,
+    "totals": TOTALS.names,
+    "maxima": MAXIMA.names,
+    "group_sums": GROUP_SUMS.names,
+    "person_sums": PERSON_COLUMNS,
+}
+"""The names that pair_sums.c must have, in their order in memory; compared when the library is loaded."""
+
+
+def by_name(record: NDArray[np.void]) -> dict[str, NDArray[Any]]:
+    """Return the fields of a record as views of it.
+
+    Examples
+    --------
+    >>> record = np.zeros((), COUNTS)
+    >>> by_name(record)["pairs"] += 3
+    >>> int(record["pairs"])
+    3
+    """
+    return {name: record[name] for name in record.dtype.names or ()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +115,16 @@ class PairSums:
 
     Attributes
     ----------
-    counts, totals, largest : ndarray
-        In the order of `COUNTS`, `TOTALS` and `LARGEST`.
+    counts, totals, largest : structured ndarray, shape ()
+        With the fields of `COUNTS`, `TOTALS` and `MAXIMA`.
     epsilon_counts, epsilon_largest : ndarray, shape (n_points,)
         Pairs under each point of the curve that are under none before, and the largest D among them.
     histogram : ndarray of int, shape (n_edges + 1,), or empty
         Ratios below, between and above the edges.
     ratio_bins, excess_bins : ndarray of int, shape (N_BINS,), or empty
         Finite ratios and excesses by bin.
-    groups : ndarray, shape (n_columns, n_labels)
-        Sums of `GROUP_COLUMNS`.
+    groups : structured ndarray, shape (n_labels,)
+        With the fields of `GROUP_SUMS`.
     group_largest : ndarray, shape (n_labels,)
         Largest ratios.
     individuals : ndarray, shape (2, n_person_columns, n_individuals)
@@ -121,15 +133,14 @@ class PairSums:
 
     def __init__(self, limits: PairLimits) -> None:
         n_points, n_labels = limits.epsilon.edges.size + 1, limits.n_labels
-        self.counts = np.zeros(len(COUNTS), np.int64)
-        self.totals = np.zeros(len(TOTALS))
-        self.largest = np.full(len(LARGEST), -np.inf)
+        self.counts, self.totals = np.zeros((), COUNTS), np.zeros((), TOTALS)
+        self.largest = np.full((), -np.inf, MAXIMA)
         self.epsilon_counts, self.epsilon_largest = np.zeros(n_points, np.int64), np.zeros(n_points)
         n_places = 0 if limits.histogram is None else limits.histogram.edges.size + 1
         self.histogram = np.zeros(n_places, np.int64)
         self.ratio_bins = np.zeros(N_BINS if limits.in_bins else 0, np.int64)
         self.excess_bins = np.zeros(N_BINS if limits.in_bins and limits.condition else 0, np.int64)
-        self.groups = np.zeros((len(GROUP_COLUMNS), n_labels))
+        self.groups = np.zeros(n_labels, GROUP_SUMS)
         self.group_largest = np.full(n_labels, -np.inf)
         self.individuals = np.zeros((2, len(PERSON_COLUMNS), limits.n_individuals))
 
@@ -181,3 +192,19 @@ class PairBlock:
     @property
     def _counting(self) -> NDArray[np.bool_]:
         return np.arange(self.first, self.last) > np.arange(self.start, self.stop)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredBlock:
+    """A block of pairs and its distances.
+
+    Parameters
+    ----------
+    block : PairBlock
+    reference, output : ndarray of float64, contiguous, of the block's shape or shape (n_pairs,)
+        d and D.
+    """
+
+    block: PairBlock
+    reference: Floats
+    output: Floats

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from likewise._kernels.backend import use_native
 from likewise._kernels.bit_planes import SplitColumns
-from likewise._kernels.checks import checked_csr, checked_out, checked_range
+from likewise._kernels.checks import checked_csr, checked_range
 from likewise._kernels.fallback import pairs as fallback
 from likewise._kernels.native import pairs as native
 from likewise._kernels.pair_lists import PairLists, Walk
@@ -58,13 +58,7 @@ class PairWalk:
 
 
 def absolute_differences(
-    pairs: PairWalk,
-    start: int,
-    stop: int,
-    later_only: bool = False,
-    out: Floats | None = None,
-    n_threads: int | None = None,
-    others: range | None = None,
+    pairs: PairWalk, start: int, stop: int, others: range | None = None, n_threads: int | None = None
 ) -> Floats:
     """Return the l1 distances ``||z_i - z_j||_1`` of zero-filled rows, from i in [start, stop) to every j in `others`.
 
@@ -80,37 +74,27 @@ def absolute_differences(
     pairs : PairWalk
     start, stop : int
         Range of individuals i.
-    later_only : bool
-        Compare with j > i alone, at little more than half the cost; the other entries are 0.
-    out : ndarray of float64, shape (stop - start, n_others), optional
-        C-contiguous array to write into.
+    others : range, optional
+        Individuals j, consecutive; by default all.
     n_threads : int, optional
         By default LIKEWISE_NUM_THREADS, else the processors that this process may use. The result has the same
         bits whatever their number.
-    others : range, optional
-        Individuals j, consecutive; by default all.
 
     Returns
     -------
     ndarray of float64, shape (stop - start, n_others)
     """
-    rows, others, sums = _checked(pairs, range(start, stop), others, out)
+    rows, others, sums = _checked(pairs, range(start, stop), others)
     planes, rest = pairs.split.planes, pairs.split.rest
     if planes is not None:
-        pairs.compare_planes(planes, rows, others, later_only, sums, thread_count(n_threads))
+        pairs.compare_planes(planes, rows, others, sums, thread_count(n_threads))
     if rest is not None:
-        pairs.walk_pairs(rest, Walk.ABSOLUTE, rows, others, later_only, sums, None, thread_count(n_threads))
+        pairs.walk_pairs(rest, Walk.ABSOLUTE, rows, others, sums, None, thread_count(n_threads))
     return sums
 
 
 def squared_differences(
-    pairs: PairWalk,
-    start: int,
-    stop: int,
-    later_only: bool = False,
-    out: Floats | None = None,
-    n_threads: int | None = None,
-    others: range | None = None,
+    pairs: PairWalk, start: int, stop: int, others: range | None = None, n_threads: int | None = None
 ) -> Floats:
     """Return the squared l2 distances ``||z_i - z_j||_2^2`` of zero-filled rows.
 
@@ -118,18 +102,13 @@ def squared_differences(
     0; exactly 0 for identical rows. The absolute error is at most ``(n_i + n_j + 4) eps (||z_i||^2 + ||z_j||^2)``, so
     relative accuracy is lost for rows that nearly agree; squares must not underflow.
     """
-    rows, others, sums = _checked(pairs, range(start, stop), others, out)
-    pairs.walk_pairs(pairs.lists, Walk.SQUARED, rows, others, later_only, sums, None, thread_count(n_threads))
+    rows, others, sums = _checked(pairs, range(start, stop), others)
+    pairs.walk_pairs(pairs.lists, Walk.SQUARED, rows, others, sums, None, thread_count(n_threads))
     return sums
 
 
 def shared_differences(
-    pairs: PairWalk,
-    start: int,
-    stop: int,
-    later_only: bool = False,
-    n_threads: int | None = None,
-    others: range | None = None,
+    pairs: PairWalk, start: int, stop: int, others: range | None = None, n_threads: int | None = None
 ) -> tuple[NDArray[np.int32], Floats]:
     """Return, over the features that both observed, how many there are and the sum of ``|z_ik - z_jk|``.
 
@@ -140,22 +119,16 @@ def shared_differences(
     counts : ndarray of int32, shape (stop - start, n_others)
     sums : ndarray of float64, shape (stop - start, n_others)
     """
-    rows, others, sums = _checked(pairs, range(start, stop), others, None)
+    rows, others, sums = _checked(pairs, range(start, stop), others)
     counts = np.zeros(sums.shape, np.int32)
-    pairs.walk_pairs(
-        pairs.lists, Walk.SHARED, rows, others, later_only, sums, counts, thread_count(n_threads)
-    )
+    pairs.walk_pairs(pairs.lists, Walk.SHARED, rows, others, sums, counts, thread_count(n_threads))
     return counts, sums
 
 
-def _checked(
-    pairs: PairWalk, rows: range, others: range | None, out: Floats | None
-) -> tuple[range, range, Floats]:
+def _checked(pairs: PairWalk, rows: range, others: range | None) -> tuple[range, range, Floats]:
     """Return the individuals on both sides, and zeros to add to."""
     m = pairs.shape[0]
     others = range(m) if others is None else others
     for asked in (rows, others):
         checked_range(asked.start, asked.stop, m, asked.step)
-    sums: Floats = checked_out(out, np.empty(0), (len(rows), len(others)))
-    sums.fill(0.0)
-    return rows, others, sums
+    return rows, others, np.zeros((len(rows), len(others)))

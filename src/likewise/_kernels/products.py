@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from likewise._kernels.backend import use_native
-from likewise._kernels.checks import checked_block, checked_csr, checked_out
+from likewise._kernels.checks import checked_block, checked_csr
 from likewise._kernels.fallback.products import ScipyProducts
 from likewise._kernels.native.products import NativeProducts
 from likewise._kernels.threads import thread_count
@@ -39,7 +39,7 @@ class CompressedRows:
         self.products = products
 
     @classmethod
-    def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None, order_columns: bool = True) -> Self:
+    def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None) -> Self:
         """Check a sparse matrix and lay it out.
 
         Parameters
@@ -48,9 +48,6 @@ class CompressedRows:
             Any SciPy format; CSR is the cheapest. Stored zeros are kept.
         dtype : dtype, optional
             float32 or float64 for the stored values; by default the matrix's own.
-        order_columns : bool
-            Lay the columns out by popularity, so that what is read most stays in cache. Products take and
-            return blocks in the matrix's own order either way.
 
         Returns
         -------
@@ -68,7 +65,7 @@ class CompressedRows:
         CompressedRows(shape=(4, 3), dtype=float64, nnz=6, rank=0)
         """
         sound = checked_csr(matrix, dtype)
-        return cls(NativeProducts.of(sound, order_columns) if use_native() else ScipyProducts.of(sound))
+        return cls(NativeProducts.of(sound) if use_native() else ScipyProducts.of(sound))
 
     def plus_low_rank(self, left: Any, right: Any) -> Self:
         """Return S + L R^T, which shares the memory of S; it replaces a low-rank part that was there.
@@ -175,9 +172,7 @@ def _frozen(array: AnyFloats) -> AnyFloats:
     return copy
 
 
-def gram_product(
-    rows: CompressedRows, X: Any, out: AnyFloats | None = None, n_threads: int | None = None
-) -> AnyFloats:
+def gram_product(rows: CompressedRows, X: Any, n_threads: int | None = None) -> AnyFloats:
     """Return A^T (A X), reading A once.
 
     Parameters
@@ -186,42 +181,36 @@ def gram_product(
         A, m x n.
     X : array-like, shape (n, b)
         Block of b columns; float32 or float64 decides the arithmetic.
-    out : ndarray, shape (n, b), optional
-        C-contiguous array of X's dtype to write into; must not overlap X.
     n_threads : int, optional
         By default LIKEWISE_NUM_THREADS, else the processors that this process may use.
 
     Returns
     -------
     ndarray, shape (n, b)
-        `out` if given. The same bits for the same number of threads; equal to rounding otherwise.
+        The same bits for the same number of threads; equal to rounding otherwise.
 
     Raises
     ------
     ShapeError, InputError
-        If X or out do not fit.
+        If X does not fit.
     """
-    X = checked_block(X, "X", rows.shape[1])
-    out = checked_out(out, X, X.shape)
-    rows.products.gram(X, out, thread_count(n_threads))
+    block = checked_block(X, "X", rows.shape[1])
+    out = np.empty_like(block)
+    rows.products.gram(block, out, thread_count(n_threads))
     return out
 
 
-def forward_product(
-    rows: CompressedRows, X: Any, out: AnyFloats | None = None, n_threads: int | None = None
-) -> AnyFloats:
+def forward_product(rows: CompressedRows, X: Any, n_threads: int | None = None) -> AnyFloats:
     """Return A X, shape (m, b), for X of shape (n, b). Parameters as for `gram_product`."""
-    X = checked_block(X, "X", rows.shape[1])
-    out = checked_out(out, X, (rows.shape[0], X.shape[1]))
-    rows.products.forward(X, out, thread_count(n_threads))
+    block = checked_block(X, "X", rows.shape[1])
+    out = np.empty((rows.shape[0], block.shape[1]), block.dtype)
+    rows.products.forward(block, out, thread_count(n_threads))
     return out
 
 
-def adjoint_product(
-    rows: CompressedRows, Y: Any, out: AnyFloats | None = None, n_threads: int | None = None
-) -> AnyFloats:
+def adjoint_product(rows: CompressedRows, Y: Any, n_threads: int | None = None) -> AnyFloats:
     """Return A^T Y, shape (n, b), for Y of shape (m, b). Parameters as for `gram_product`."""
-    Y = checked_block(Y, "Y", rows.shape[0])
-    out = checked_out(out, Y, (rows.shape[1], Y.shape[1]))
-    rows.products.adjoint(Y, out, thread_count(n_threads))
+    block = checked_block(Y, "Y", rows.shape[0])
+    out = np.empty((rows.shape[1], block.shape[1]), block.dtype)
+    rows.products.adjoint(block, out, thread_count(n_threads))
     return out

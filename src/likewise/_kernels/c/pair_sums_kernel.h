@@ -49,40 +49,40 @@ TARGET INLINE void NAME(divide)(struct chunk *C)
     }
 }
 
-TARGET INLINE void NAME(add_totals)(struct chunk *C, const struct sums *S, double *totals)
+TARGET INLINE void NAME(add_totals)(struct chunk *C, const struct sums *S, struct totals *totals)
 {
     int64_t zero = 0, infinite = 0;
     for (int64_t q = 0; q < C->length; q++) zero += C->reference[q] == 0;
     for (int64_t q = 0; q < C->length; q++) infinite += C->ratio[q] == INFINITY;
     for (int64_t q = 0; q < C->length; q++) C->made[q] = C->output[q] * C->output[q];
-    S->counts[PAIRS] += C->length;
-    S->counts[ZERO] += zero;
-    S->counts[INFINITE] += infinite;
-    totals[REFERENCE] = NAME(sum)(C->reference, C->length);
-    totals[OUTPUT] = NAME(sum)(C->output, C->length);
-    totals[OUTPUT_SQUARED] = NAME(sum)(C->made, C->length);
-    totals[RATIO] = NAME(sum)(C->finite, C->length);
-    S->most[MOST_RATIO] = NAME(most)(C->ratio, C->length, S->most[MOST_RATIO]);
+    S->counts->pairs += C->length;
+    S->counts->zero += zero;
+    S->counts->infinite += infinite;
+    totals->reference = NAME(sum)(C->reference, C->length);
+    totals->output = NAME(sum)(C->output, C->length);
+    totals->output_squared = NAME(sum)(C->made, C->length);
+    totals->ratio = NAME(sum)(C->finite, C->length);
+    S->largest->ratio = NAME(most)(C->ratio, C->length, S->largest->ratio);
 }
 
 /* The same over pairs that are at most so far apart. */
-TARGET INLINE void NAME(add_near)(struct chunk *C, double near, const struct sums *S, double *totals)
+TARGET INLINE void NAME(add_near)(struct chunk *C, double near, const struct sums *S, struct totals *totals)
 {
     int64_t count = 0, infinite = 0;
     for (int64_t q = 0; q < C->length; q++) count += C->reference[q] <= near;
     if (!count) return;
     for (int64_t q = 0; q < C->length; q++) infinite += (C->reference[q] <= near) & (C->ratio[q] == INFINITY);
-    S->counts[NEAR] += count;
-    S->counts[NEAR_INFINITE] += infinite;
+    S->counts->near += count;
+    S->counts->near_infinite += infinite;
     for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->finite[q] : 0;
-    totals[NEAR_RATIO] = NAME(sum)(C->made, C->length);
+    totals->near_ratio = NAME(sum)(C->made, C->length);
     for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->output[q] : 0;
-    totals[NEAR_OUTPUT] = NAME(sum)(C->made, C->length);
+    totals->near_output = NAME(sum)(C->made, C->length);
     for (int64_t q = 0; q < C->length; q++)
         C->made[q] = (C->reference[q] <= near) & (C->reference[q] > 0) ? 1 / C->reference[q] : 0;
-    totals[NEAR_INVERSE] = NAME(sum)(C->made, C->length);
+    totals->near_inverse = NAME(sum)(C->made, C->length);
     for (int64_t q = 0; q < C->length; q++) C->made[q] = C->reference[q] <= near ? C->ratio[q] : -INFINITY;
-    S->most[MOST_NEAR_RATIO] = NAME(most)(C->made, C->length, S->most[MOST_NEAR_RATIO]);
+    S->largest->near_ratio = NAME(most)(C->made, C->length, S->largest->near_ratio);
 }
 
 /* Neighbours often fall under the same point: counts in several copies need not wait for each other. */
@@ -92,8 +92,8 @@ TARGET INLINE void NAME(add_epsilon)(struct chunk *C, const struct edges *epsilo
     for (int64_t q = 0; q < C->length; q++) {
         const int64_t point = edges_below(epsilon, C->reference[q], C->bins[q], 0);
         S->epsilon_counts[point * COPIES + q % COPIES]++;
-        if (!(C->output[q] <= S->epsilon_most[point]))
-            S->epsilon_most[point] = larger(S->epsilon_most[point], C->output[q]);
+        if (!(C->output[q] <= S->epsilon_largest[point]))
+            S->epsilon_largest[point] = larger(S->epsilon_largest[point], C->output[q]);
     }
 }
 
@@ -108,7 +108,7 @@ TARGET INLINE void NAME(add_ratios)(struct chunk *C, const struct limits *M, con
         for (int64_t q = 0; q < C->length; q++) S->ratio_bins[C->bins[q]] += C->ratio[q] != INFINITY;
 }
 
-TARGET INLINE void NAME(add_excess)(struct chunk *C, const struct limits *M, const struct sums *S, double *totals)
+TARGET INLINE void NAME(add_excess)(struct chunk *C, const struct limits *M, const struct sums *S, struct totals *totals)
 {
     int64_t violating = 0;
     for (int64_t q = 0; q < C->length; q++)
@@ -116,9 +116,9 @@ TARGET INLINE void NAME(add_excess)(struct chunk *C, const struct limits *M, con
     if (S->excess_bins) NAME(count_bins)(C, C->made, S->excess_bins);
     for (int64_t q = 0; q < C->length; q++) C->made[q] = beyond_rounding(C->made[q] - M->slack, C->output[q]);
     for (int64_t q = 0; q < C->length; q++) violating += C->made[q] != 0;
-    S->counts[VIOLATING] += violating;
-    totals[EXCESS] = NAME(sum)(C->made, C->length);
-    S->most[MOST_EXCESS] = NAME(most)(C->made, C->length, S->most[MOST_EXCESS]);
+    S->counts->violating += violating;
+    totals->excess = NAME(sum)(C->made, C->length);
+    S->largest->excess = NAME(most)(C->made, C->length, S->largest->excess);
 }
 
 /* What each individual takes part in, pair after pair. The pairs of a run have the same first individual. */
@@ -129,26 +129,26 @@ TARGET INLINE void NAME(add_run)(struct chunk *C, int64_t from, int64_t to, doub
     const int32_t *right = C->right + from;
     double *similar = C->made, *similar_gap = C->made + CHUNK / 2;
     double *first = S->individuals + C->left[from], *second = S->individuals + N_PERSON * m + right[0];
-    double n_similar = 0, gap = first[GAP * m], gap_of_similar = first[SIMILAR_GAP * m];
+    double n_similar = 0, gap = first[PERSON_gap * m], gap_of_similar = first[PERSON_similar_gap * m];
     for (int64_t q = 0; q < length; q++) similar[q] = d[q] <= near, similar_gap[q] = similar[q] * D[q];
     for (int64_t q = 0; q < length; q++) n_similar += similar[q], gap += D[q], gap_of_similar += similar_gap[q];
-    first[COUNTED_PAIRS * m] += (double)length;
-    first[SIMILAR_PAIRS * m] += n_similar;
-    first[GAP * m] = gap;
-    first[SIMILAR_GAP * m] = gap_of_similar;
+    first[PERSON_pairs * m] += (double)length;
+    first[PERSON_similar * m] += n_similar;
+    first[PERSON_gap * m] = gap;
+    first[PERSON_similar_gap * m] = gap_of_similar;
     if (right[length - 1] - right[0] == length - 1) { /* side by side, as where every d is defined */
-        for (int64_t q = 0; q < length; q++) second[COUNTED_PAIRS * m + q] += 1;
-        for (int64_t q = 0; q < length; q++) second[SIMILAR_PAIRS * m + q] += similar[q];
-        for (int64_t q = 0; q < length; q++) second[GAP * m + q] += D[q];
-        for (int64_t q = 0; q < length; q++) second[SIMILAR_GAP * m + q] += similar_gap[q];
+        for (int64_t q = 0; q < length; q++) second[PERSON_pairs * m + q] += 1;
+        for (int64_t q = 0; q < length; q++) second[PERSON_similar * m + q] += similar[q];
+        for (int64_t q = 0; q < length; q++) second[PERSON_gap * m + q] += D[q];
+        for (int64_t q = 0; q < length; q++) second[PERSON_similar_gap * m + q] += similar_gap[q];
         return;
     }
     for (int64_t q = 0; q < length; q++) {
         double *one = second + (right[q] - right[0]);
-        one[COUNTED_PAIRS * m] += 1;
-        one[SIMILAR_PAIRS * m] += similar[q];
-        one[GAP * m] += D[q];
-        one[SIMILAR_GAP * m] += similar_gap[q];
+        one[PERSON_pairs * m] += 1;
+        one[PERSON_similar * m] += similar[q];
+        one[PERSON_gap * m] += D[q];
+        one[PERSON_similar_gap * m] += similar_gap[q];
     }
 }
 
@@ -164,10 +164,10 @@ TARGET INLINE void NAME(add_individuals)(struct chunk *C, double near, const str
 TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
                                 const struct sums *S, struct largest *W, struct pairwise *P)
 {
-    double totals[N_TOTALS] = {0};
+    struct totals totals = {0};
     NAME(divide)(C);
-    NAME(add_totals)(C, S, totals);
-    NAME(add_near)(C, M->near, S, totals);
+    NAME(add_totals)(C, S, &totals);
+    NAME(add_near)(C, M->near, S, &totals);
     NAME(add_epsilon)(C, &M->epsilon, S);
     NAME(add_ratios)(C, M, S);
     if (M->groups) {
@@ -175,7 +175,7 @@ TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
         add_groups(C, M->near, S);
     }
     if (S->individuals) NAME(add_individuals)(C, M->near, S);
-    if (M->has_condition) NAME(add_excess)(C, M, S, totals);
+    if (M->has_condition) NAME(add_excess)(C, M, S, &totals);
     int64_t candidates = 0;
     for (int64_t q = 0; q < C->length; q++) candidates += C->ratio[q] >= W->floor;
     if (W->room && candidates) offer_chunk(W, C);

@@ -1,6 +1,6 @@
 /* Every individual against a range of others, by walking through the lists of those who observed the same features.
  *
- * native_pairs.py calls what is exported here from several threads, each on individuals of its own. */
+ * native/pairs.py calls what is exported here from several threads, each on individuals of its own. */
 
 #include "portable.h"
 
@@ -117,18 +117,16 @@ static void add(double *restrict sums, const double *restrict shared, int64_t le
     for (int64_t j = 0; j < length; j++) sums[j] += shared[j];
 }
 
-/* Individuals start..stop-1 against the others in tile t, or later ones only. `sums` and `counts` have a line each from
- * `row` on; `room` is for one tile. */
+/* Individuals start..stop-1 against the others in tile t. `sums` and `counts` have a line each from `row` on; `room` is
+ * for one tile. */
 static void walk_rows(const struct lists *L, int64_t t, enum walk walk, int64_t row, int64_t start, int64_t stop,
-                      int32_t later_only, double *sums, int32_t *counts, struct line room)
+                      double *sums, int32_t *counts, struct line room)
 {
-    const int64_t origin = t * L->tile, end = origin + L->tile < L->last ? origin + L->tile : L->last;
+    const int64_t origin = t * L->tile, from = origin < L->first ? L->first : origin;
+    const int64_t end = origin + L->tile < L->last ? origin + L->tile : L->last, length = end - from;
     for (int64_t i = start; i < stop; i++) {
-        int64_t from = origin < L->first ? L->first : origin;
-        if (later_only && from <= i) from = i + 1;
-        if (from >= end) continue;
         walk_tile(L, i, L->list_pointers + t * L->n_columns, room, walk);
-        const int64_t length = end - from, offset = (i - row) * (L->last - L->first) + from - L->first;
+        const int64_t offset = (i - row) * (L->last - L->first) + from - L->first;
         const double *shared = room.sums + (from - origin);
         if (walk == SHARED) add(sums + offset, shared, length);
         else add_unshared(sums + offset, shared, L->norms[i], L->norms + from, length);
@@ -136,11 +134,11 @@ static void walk_rows(const struct lists *L, int64_t t, enum walk walk, int64_t 
     }
 }
 
-/* Individuals start..stop-1 against the others, or later ones only. Sums are added to what the lines hold. */
+/* Individuals start..stop-1 against the others. Sums are added to what the lines hold. */
 EXPORT void likewise_walk(int32_t walk, const struct lists *L, int64_t row, int64_t start, int64_t stop,
-                          int32_t later_only, double *sums, int32_t *counts, double *room, int32_t *room_for_counts)
+                          double *sums, int32_t *counts, double *room, int32_t *room_for_counts)
 {
     const struct line one_tile = {room, room_for_counts};
     for (int64_t t = L->first / L->tile; t * L->tile < L->last; t++)
-        walk_rows(L, t, (enum walk)walk, row, start, stop, later_only, sums, counts, one_tile);
+        walk_rows(L, t, (enum walk)walk, row, start, stop, sums, counts, one_tile);
 }

@@ -1,6 +1,6 @@
 /* Every individual against a range of others, by counting the bits in which they differ.
  *
- * native_planes.py calls what is exported here from several threads, each on individuals of its own. */
+ * native/pairs.py calls what is exported here from several threads, each on individuals of its own. */
 
 #include "portable.h"
 
@@ -147,35 +147,32 @@ INLINE void add_lanes(double *restrict line, const double *restrict distances, i
         for (int64_t lane = from; lane < to; lane++) line[lane] += distances[lane];
 }
 
-/* Individuals start..stop-1 against others from..to-1, or later ones only; a line for each individual from `row` on. */
+/* Individuals start..stop-1 against others from..to-1; a line for each individual from `row` on. */
 static void compare_rows(const struct planes *P, count_function *count, int64_t row, int64_t start, int64_t stop,
-                         int64_t from, int64_t to, int32_t later_only, double *sums)
+                         int64_t from, int64_t to, double *sums)
 {
     lines distances;
     for (int64_t i = start; i < stop; i += ROWS) {
         const int64_t n_rows = i + ROWS < stop ? ROWS : stop - i;
-        const int64_t least = later_only && i + 1 > from ? i + 1 : from;
-        for (int64_t j = least / LANES * LANES; j < to; j += LANES) {
+        for (int64_t j = from / LANES * LANES; j < to; j += LANES) {
             compare(P, count, i, n_rows, j, distances);
-            for (int64_t r = 0; r < n_rows; r++) {
-                const int64_t earliest = later_only && i + r + 1 > from ? i + r + 1 : from;
+            for (int64_t r = 0; r < n_rows; r++)
                 add_lanes(sums + (i + r - row) * (P->last - P->first) + (j - P->first), distances[r],
-                          earliest > j ? earliest - j : 0, to - j < LANES ? to - j : LANES);
-            }
+                          from > j ? from - j : 0, to - j < LANES ? to - j : LANES);
         }
     }
 }
 
-/* Add to the sums what individuals start..stop-1 and the others, or later ones only, differ by. */
+/* Add to the sums what individuals start..stop-1 and the others differ by. */
 EXPORT void likewise_compare_planes(int32_t set, const struct planes *P, int64_t row, int64_t start, int64_t stop,
-                                    int32_t later_only, double *sums)
+                                    double *sums)
 {
     count_function *count = count_function_of(set);
     const int64_t fitting = CACHED_BYTES / (P->n_words * (int64_t)sizeof *P->words) / LANES;
     const int64_t step = (fitting > 1 ? fitting : 1) * LANES;
     for (int64_t from = P->first; from < P->last;) {
         const int64_t whole = from / LANES * LANES + step, to = whole < P->last ? whole : P->last;
-        compare_rows(P, count, row, start, stop, from, to, later_only, sums);
+        compare_rows(P, count, row, start, stop, from, to, sums);
         from = to;
     }
 }

@@ -1,6 +1,6 @@
 /* Products of the rows of a sparse matrix with panels of columns.
  *
- * products.py declares what is exported here and calls it from several threads at once: no state is kept, nothing is
+ * native/products.py calls what is exported here from several threads at once: no state is kept, nothing is
  * allocated, and every index and size was checked when the matrix was made. */
 
 #include "portable.h"
@@ -30,7 +30,7 @@ struct panel {
 /* Between columns of a block and a panel; there may be one panel for each thread, to be added up. */
 struct packing {
     void *block, *panel;
-    const uint32_t *order; /* row of the block for each row of the panel; or absent */
+    const uint32_t *order; /* row of the block for each row of the panel */
     int64_t stride, used;  /* of the block */
     int64_t width, n_parts, part_stride;
     int32_t element_bytes;

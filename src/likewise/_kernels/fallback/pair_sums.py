@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels.log_bins import N_BINS, bins_of
-from likewise._kernels.pair_sums_record import PairBlock
+from likewise._kernels.pair_sums_record import (
+    PERSON_COLUMNS,
+    MeasuredBlock,
+    PairBlock,
+    PairLimits,
+    PairSums,
+)
 from likewise._kernels.ratios import beyond_rounding, excesses, largest_places, pair_ratios
 from likewise._typing import Floats, Indices
 
-if TYPE_CHECKING:
-    from likewise._kernels.pair_sums_record import PairLimits, PairSums
-
-
-_CHUNK, _LANES = 512, 32  # those of sums.c: sums are to have the same bits
+_CHUNK, _LANES = 512, 32  # those of pair_sums.c: sums are to have the same bits
 
 
 def add_pairs(
-    sums: PairSums,
-    limits: PairLimits,
-    block: PairBlock,
-    reference: Floats,
-    output: Floats,
-    n_largest: int,
-    floor: float,
+    sums: PairSums, limits: PairLimits, measured: MeasuredBlock, n_largest: int, floor: float
 ) -> dict[str, NDArray[Any]]:
     """Add the pairs of a block; see `likewise._kernels.add_pairs`, which has checked everything."""
-    pairs = _Pairs(block, reference, output)
+    pairs = _Pairs(measured)
     if pairs.places.size:
         _add_totals(sums, pairs)
         _add_near(sums, limits, pairs)
@@ -55,8 +50,9 @@ def count_pairs(counts: NDArray[np.int64], largest: Floats, block: PairBlock, re
 class _Pairs:
     """The pairs of a block with a defined d, and their ratios; of the finite ones 0 stands for those that are not."""
 
-    def __init__(self, block: PairBlock, reference: Floats, output: Floats) -> None:
-        d, D = _pairs_of(block, reference), _pairs_of(block, output)
+    def __init__(self, measured: MeasuredBlock) -> None:
+        block = measured.block
+        d, D = _pairs_of(block, measured.reference), _pairs_of(block, measured.output)
         self.block, self.places = block, np.flatnonzero(~np.isnan(d))
         self.reference, self.output = (
             (d, D) if self.places.size == d.size else (d[self.places], D[self.places])
@@ -82,23 +78,35 @@ def _pairs_of(block: PairBlock, distances: Floats) -> Floats:
 
 
 def _add_totals(sums: PairSums, pairs: _Pairs) -> None:
-    counted = (np.ones(pairs.places.size, bool), pairs.reference == 0, pairs.infinite)
-    sums.counts[:3] += [np.count_nonzero(each) for each in counted]
-    values = (pairs.reference, pairs.output, pairs.output * pairs.output, pairs.finite)
-    sums.totals[:4] += [total(each) for each in values]
-    sums.largest[0] = np.maximum(sums.largest[0], pairs.ratios.max())
+    counts, totals = sums.counts, sums.totals
+    counts["pairs"] += pairs.places.size
+    counts["zero"] += np.count_nonzero(pairs.reference == 0)
+    counts["infinite"] += np.count_nonzero(pairs.infinite)
+    totals["reference"] += total(pairs.reference)
+    totals["output"] += total(pairs.output)
+    totals["output_squared"] += total(pairs.output * pairs.output)
+    totals["ratio"] += total(pairs.finite)
+    _raise_to(sums, "ratio", pairs.ratios)
+
+
+def _raise_to(sums: PairSums, name: str, values: Floats) -> None:
+    """Take in a maximum; NaN if a value is NaN."""
+    sums.largest[name] = np.maximum(sums.largest[name], values.max())
 
 
 def _add_near(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
     near = pairs.reference <= limits.near
-    if near.any():
-        sums.counts[3:5] += [np.count_nonzero(each) for each in (near, near & pairs.infinite)]
-        sums.totals[4:6] += [total(np.where(near, each, 0.0)) for each in (pairs.finite, pairs.output)]
-        sums.largest[1] = np.maximum(sums.largest[1], pairs.ratios[near].max())
+    if not near.any():
+        return
+    sums.counts["near"] += np.count_nonzero(near)
+    sums.counts["near_infinite"] += np.count_nonzero(near & pairs.infinite)
+    with np.errstate(over="ignore"):
         apart = near & (pairs.reference > 0)
-        with np.errstate(over="ignore"):
-            inverse = np.divide(1.0, pairs.reference, out=np.zeros(near.size), where=apart)
-        sums.totals[7] += total(inverse)
+        inverse = np.divide(1.0, pairs.reference, out=np.zeros(near.size), where=apart)
+    sums.totals["near_ratio"] += total(np.where(near, pairs.finite, 0.0))
+    sums.totals["near_output"] += total(np.where(near, pairs.output, 0.0))
+    sums.totals["near_inverse"] += total(inverse)
+    _raise_to(sums, "near_ratio", pairs.ratios[near])
 
 
 def _add_epsilon(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
@@ -126,9 +134,9 @@ def _add_excesses(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
         np.add.at(sums.excess_bins, bins_of(excess), 1)
     excess -= slack
     beyond_rounding(excess, pairs.output)
-    sums.counts[5] += np.count_nonzero(excess)
-    sums.totals[6] += total(excess)
-    sums.largest[2] = np.maximum(sums.largest[2], excess.max())
+    sums.counts["violating"] += np.count_nonzero(excess)
+    sums.totals["excess"] += total(excess)
+    _raise_to(sums, "excess", excess)
 
 
 def _add_groups(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
@@ -136,26 +144,34 @@ def _add_groups(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
         return
     left, right = (limits.groups[who].astype(np.intp) for who in pairs.people)
     labels = np.minimum(left, right) * limits.n_groups + np.maximum(left, right)
-    for column, weights in enumerate(_group_columns(pairs, pairs.reference <= limits.near)):
-        sums.groups[column] += np.bincount(labels, weights, limits.n_labels)
+    for name, weights in _group_columns(pairs, limits.near).items():
+        sums.groups[name] += np.bincount(labels, weights, limits.n_labels)
     np.maximum.at(sums.group_largest, labels, pairs.ratios)
 
 
 def _add_individuals(sums: PairSums, limits: PairLimits, pairs: _Pairs) -> None:
     if not sums.individuals.size:
         return
-    similar = (pairs.reference <= limits.near).astype(np.float64)
-    columns = (np.ones(similar.size), similar, pairs.output, similar * pairs.output)
+    everything = _group_columns(pairs, limits.near)
     for side, people in enumerate(pairs.people):
-        for column, values in enumerate(columns):
-            np.add.at(sums.individuals[side, column], people, values)
+        for column, name in enumerate(PERSON_COLUMNS):
+            np.add.at(sums.individuals[side, column], people, everything[name])
 
 
-def _group_columns(pairs: _Pairs, near: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
-    """Yield what each pair adds to the columns."""
-    similar = near.astype(np.float64)
-    yield from (np.ones(similar.size), pairs.infinite, similar, pairs.finite, pairs.output, pairs.reference)
-    yield from (pairs.infinite * similar, pairs.finite * similar, pairs.output * similar)
+def _group_columns(pairs: _Pairs, near: float) -> dict[str, NDArray[Any]]:
+    """Return what each pair adds to the sums of two groups, or of an individual."""
+    similar = (pairs.reference <= near).astype(np.float64)
+    return {
+        "pairs": np.ones(similar.size),
+        "infinite": pairs.infinite,
+        "similar": similar,
+        "ratio": pairs.finite,
+        "gap": pairs.output,
+        "distance": pairs.reference,
+        "similar_infinite": pairs.infinite * similar,
+        "similar_ratio": pairs.finite * similar,
+        "similar_gap": pairs.output * similar,
+    }
 
 
 def total(values: Floats) -> float:

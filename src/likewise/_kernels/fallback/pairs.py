@@ -20,19 +20,15 @@ def walk_pairs(
     walk: Walk,
     rows: range,
     others: range,
-    later_only: bool,
     sums: Floats,
     counts: NDArray[np.int32] | None,
     n_threads: int,  # noqa: ARG001
 ) -> None:
     """Write a line of `counts`, if there, and add to one of `sums` for each individual in `rows`, against those in `others`."""
     for line, i in enumerate(rows):
-        from_ = max(others.start, i + 1) if later_only else others.start
-        whom = range(min(from_, others.stop), others.stop)
-        place = slice(whom.start - others.start, None)
-        sums[line, place] += _compare(lists, walk, i, whom)
+        sums[line] += _compare(lists, walk, i, others)
         if counts is not None:
-            counts[line, place] = _sum_over_shared(lists, i, whom, _one)
+            counts[line] = _sum_over_shared(lists, i, others, _one)
 
 
 def _compare(lists: PairLists, walk: Walk, i: int, others: range) -> Floats:
@@ -89,15 +85,13 @@ def compare_planes(
     planes: BitPlanes,
     rows: range,
     others: range,
-    later_only: bool,
     sums: Floats,
     n_threads: int,  # noqa: ARG001
 ) -> None:
     """Add to a line of `sums` for each individual in `rows` what it and those in `others` differ by."""
     step = _GROUPS_AT_A_TIME * LANES
     for line, i in enumerate(rows):
-        start = max(others.start, i + 1) if later_only else others.start
-        for first in range(start, others.stop, step):
+        for first in range(others.start, others.stop, step):
             last = min(first + step, others.stop)
             sums[line, first - others.start : last - others.start] += _differences(planes, i, first, last)
 

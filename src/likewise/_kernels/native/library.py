@@ -1,7 +1,7 @@
 """The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
 
-The C code checks nothing. What is handed to it was checked by `checks` and laid out by `native_products`, `native_pairs`,
-`native_planes`, `native_entries`, `native_sums` and `expansion`, which alone call it.
+The C code checks nothing. What is handed to it was checked by `checks` and laid out by the modules beside this one, `entries` and
+`expansion`, which alone call it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+from likewise._kernels.pair_sums_record import FIELDS
 
 CACHE_LINE = 64
 
@@ -128,7 +130,7 @@ class Expansion(ctypes.Structure):
 
 
 class Block(ctypes.Structure):
-    """``struct block`` of sums.c."""
+    """``struct block`` of pair_sums.c."""
 
     _fields_ = (
         ("start", c_int64),
@@ -142,13 +144,13 @@ class Block(ctypes.Structure):
 
 
 class Edges(ctypes.Structure):
-    """``struct edges`` of sums.c."""
+    """``struct edges`` of pair_sums.c."""
 
     _fields_ = (("length", c_int64), ("values", c_void_p), ("before", c_void_p))
 
 
 class Limits(ctypes.Structure):
-    """``struct limits`` of sums.c."""
+    """``struct limits`` of pair_sums.c."""
 
     _fields_ = (
         ("near", c_double),
@@ -163,26 +165,26 @@ class Limits(ctypes.Structure):
 
 
 class Sums(ctypes.Structure):
-    """``struct sums`` of sums.c."""
+    """``struct sums`` of pair_sums.c."""
 
     _fields_ = (
         ("counts", c_void_p),
         ("totals", c_void_p),
-        ("most", c_void_p),
+        ("largest", c_void_p),
         ("epsilon_counts", c_void_p),
-        ("epsilon_most", c_void_p),
+        ("epsilon_largest", c_void_p),
         ("histogram", c_void_p),
         ("ratio_bins", c_void_p),
         ("excess_bins", c_void_p),
         ("groups", c_void_p),
-        ("group_most", c_void_p),
+        ("group_largest", c_void_p),
         ("individuals", c_void_p),
         ("n_individuals", c_int64),
     )
 
 
 class Largest(ctypes.Structure):
-    """``struct largest`` of sums.c."""
+    """``struct largest`` of pair_sums.c."""
 
     _fields_ = (
         ("room", c_int64),
@@ -194,6 +196,9 @@ class Largest(ctypes.Structure):
         ("left", c_void_p),
         ("right", c_void_p),
     )
+
+
+STRUCTURES = (Rows, Panel, Packing, Lists, Planes, Places, Expansion, Block, Edges, Limits, Sums, Largest)
 
 
 def is_built() -> bool:
@@ -255,24 +260,16 @@ def _load() -> ctypes.CDLL | None:
 
 def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
     """Declare the functions of a library, after checking that it was built for these structures."""
-    for structure in (
-        Rows,
-        Panel,
-        Packing,
-        Lists,
-        Planes,
-        Places,
-        Expansion,
-        Block,
-        Edges,
-        Limits,
-        Sums,
-        Largest,
-    ):
+    for structure in STRUCTURES:
         size = getattr(loaded, f"likewise_size_of_{structure.__name__.lower()}")
         size.restype = c_int64
         if size() != ctypes.sizeof(structure):
             raise AttributeError(f"the library was built for another {structure.__name__}")
+    for record, names in FIELDS.items():
+        fields = getattr(loaded, f"likewise_fields_of_{record}")
+        fields.restype = c_char_p
+        if fields().decode().split() != list(names or ()):
+            raise AttributeError(f"the library was built for other {record}")
     _declare_results(loaded)
     return _declare_arguments(loaded)
 
@@ -300,8 +297,8 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_instruction_sets.argtypes = loaded.likewise_read_ahead.argtypes = ()
     loaded.likewise_instruction_set_name.argtypes = (c_int32,)
     loaded.likewise_sweep.argtypes = (c_int32, pointer(Rows), *share, pointer(Panel))
-    loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, c_int32, *(c_void_p,) * 4)
-    loaded.likewise_compare_planes.argtypes = (c_int32, pointer(Planes), c_int64, *share, c_int32, c_void_p)
+    loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, *(c_void_p,) * 4)
+    loaded.likewise_compare_planes.argtypes = (c_int32, pointer(Planes), c_int64, *share, c_void_p)
     loaded.likewise_entries.argtypes = (pointer(Places), *share)
     loaded.likewise_copies.argtypes = ()
     loaded.likewise_expand.argtypes = (c_int32, pointer(Expansion))

@@ -3,50 +3,44 @@
 from __future__ import annotations
 
 from ctypes import byref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels.log_bins import EdgeCounter
 from likewise._kernels.native import library as native
-from likewise._kernels.pair_sums_record import PairBlock
+from likewise._kernels.pair_sums_record import MeasuredBlock, PairBlock, PairLimits, PairSums, by_name
 from likewise._kernels.ratios import PAIR_COLUMNS
-from likewise._typing import Floats
-
-if TYPE_CHECKING:
-    from likewise._kernels.pair_sums_record import PairLimits, PairSums
+from likewise._typing import Counts, Floats
 
 
 def add_pairs(
-    sums: PairSums,
-    limits: PairLimits,
-    block: PairBlock,
-    reference: Floats,
-    output: Floats,
-    n_largest: int,
-    floor: float,
+    sums: PairSums, limits: PairLimits, measured: MeasuredBlock, n_largest: int, floor: float
 ) -> dict[str, NDArray[Any]]:
     """Add the pairs of a block; see `likewise._kernels.add_pairs`, which has checked everything."""
     C = native.library()
+    # Neighbours often fall under the same point of the curve: C counts them in several copies, which need not wait for each other.
     copies = np.zeros((sums.epsilon_counts.size, C.likewise_copies()), np.int64)
-    by_label = np.zeros(sums.groups.shape[::-1])
+    of_block = np.zeros_like(sums.groups)
     columns: dict[str, NDArray[Any]] = {
         name: np.empty(n_largest, kind) for name, kind in PAIR_COLUMNS.items()
     }
     largest = native.Largest(
         room=n_largest, floor=floor, **{name: native.address(column) for name, column in columns.items()}
     )
+    block = _block(measured.block, measured.reference, measured.output)
     C.likewise_add_pairs(
-        native.instruction_set(), byref(_block(block, reference, output)), byref(_limits(limits)),
-        byref(_sums(sums, copies, by_label)), byref(largest),
+        native.instruction_set(), byref(block), byref(_limits(limits)),
+        byref(_sums(sums, copies, of_block)), byref(largest),
     )  # fmt: skip
     sums.epsilon_counts += copies.sum(axis=1)
-    sums.groups += by_label.T
+    for name, column in by_name(of_block).items():
+        sums.groups[name] += column
     return {name: column[: largest.length] for name, column in columns.items()}
 
 
-def count_pairs(counts: NDArray[np.int64], largest: Floats, block: PairBlock, reference: Floats) -> int:
+def count_pairs(counts: Counts, largest: Floats, block: PairBlock, reference: Floats) -> int:
     """Count d by bin; see `likewise._kernels.count_pairs`, which has checked everything."""
     handed = _block(block, reference, None)
     undefined: int = native.library().likewise_count_pairs(
@@ -84,21 +78,21 @@ def _edges(counter: EdgeCounter) -> native.Edges:
     )
 
 
-def _sums(sums: PairSums, epsilon_counts: NDArray[np.int64], by_label: Floats) -> native.Sums:
+def _sums(sums: PairSums, epsilon_counts: Counts, groups: NDArray[np.void]) -> native.Sums:
     def there(array: NDArray[Any]) -> int | None:
         return native.address(array) if array.size else None
 
     return native.Sums(
         counts=native.address(sums.counts),
         totals=native.address(sums.totals),
-        most=native.address(sums.largest),
+        largest=native.address(sums.largest),
         epsilon_counts=native.address(epsilon_counts),
-        epsilon_most=native.address(sums.epsilon_largest),
+        epsilon_largest=native.address(sums.epsilon_largest),
         histogram=there(sums.histogram),
         ratio_bins=there(sums.ratio_bins),
         excess_bins=there(sums.excess_bins),
-        groups=native.address(by_label),
-        group_most=native.address(sums.group_largest),
+        groups=native.address(groups),
+        group_largest=native.address(sums.group_largest),
         individuals=there(sums.individuals),
         n_individuals=sums.individuals.shape[-1],
     )

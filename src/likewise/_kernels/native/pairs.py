@@ -19,7 +19,6 @@ def walk_pairs(
     walk: Walk,
     rows: range,
     others: range,
-    later_only: bool,
     sums: Floats,
     counts: NDArray[np.int32] | None,
     n_threads: int,
@@ -31,7 +30,7 @@ def walk_pairs(
         room = np.empty(lists.tile)
         room_for_counts = None if counts is None else np.empty(lists.tile, np.int32)
         C.likewise_walk(
-            walk, byref(handed), rows.start, rows.start + start, rows.start + stop, later_only,
+            walk, byref(handed), rows.start, rows.start + start, rows.start + stop,
             native.address(sums), native.address(counts), native.address(room), native.address(room_for_counts),
         )  # fmt: skip
 
@@ -57,9 +56,7 @@ def _as_struct(lists: PairLists, walk: Walk, others: range) -> native.Lists:
     )
 
 
-def compare_planes(
-    planes: BitPlanes, rows: range, others: range, later_only: bool, sums: Floats, n_threads: int
-) -> None:
+def compare_planes(planes: BitPlanes, rows: range, others: range, sums: Floats, n_threads: int) -> None:
     """Add to a line of `sums` for each individual in `rows` what it and those in `others` differ by."""
     C = native.library()
     handed = native.Planes(
@@ -74,7 +71,7 @@ def compare_planes(
 
     def share(_: int, start: int, stop: int) -> None:
         C.likewise_compare_planes(
-            native.instruction_set(), byref(handed), rows.start, rows.start + start, rows.start + stop, later_only,
+            native.instruction_set(), byref(handed), rows.start, rows.start + start, rows.start + stop,
             native.address(sums),
         )  # fmt: skip
 

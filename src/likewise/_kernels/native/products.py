@@ -37,8 +37,8 @@ class NativeProducts:
     columns : ndarray of uint16 or uint32, shape (nnz + read_ahead,)
         Columns in the order of the panels; the kernels look ahead of the entry they are at.
     values : ndarray, shape (nnz,)
-    order : ndarray of uint32, shape (n,), or None
-        The column of the matrix that each row of a panel holds.
+    order : ndarray of uint32, shape (n,)
+        The column of the matrix that each row of a panel holds: popular ones first, so that what is read most stays in cache.
     left, right : ndarray, shapes (m, k) and (n, k)
         L and R.
     """
@@ -47,17 +47,17 @@ class NativeProducts:
     pointers: NDArray[np.int64]
     columns: NDArray[Any]
     values: AnyFloats
-    order: NDArray[np.uint32] | None
+    order: NDArray[np.uint32]
     left: AnyFloats
     right: AnyFloats
 
     @classmethod
-    def of(cls, matrix: sparse.csr_array, order_columns: bool) -> Self:
-        """Lay a sound matrix out: narrow column indices, popular columns first if asked."""
+    def of(cls, matrix: sparse.csr_array) -> Self:
+        """Lay a sound matrix out: narrow column indices, popular columns first."""
         m, n = matrix.shape
         pointers = matrix.indptr.astype(np.int64)
         indices, values = matrix.indices[: pointers[-1]], matrix.data[: pointers[-1]]
-        order = _by_popularity(indices, n) if order_columns else None
+        order = _by_popularity(indices, n)
         left, right = np.zeros((m, 0), values.dtype), np.zeros((n, 0), values.dtype)
         columns = _renumbered(indices, order, n)
         return cls((m, n), pointers, columns, np.ascontiguousarray(values), order, left, right)
@@ -88,8 +88,9 @@ class NativeProducts:
     def gram(self, X: AnyFloats, out: AnyFloats, n_threads: int) -> None:
         """Write A^T (A X) in one sweep: each row is read once for both products."""
         sweep = _Sweep(self, X, n_threads)
-        projected = sweep.right.T @ X
+        projected = sweep.right.T @ X  # E^T X = [X; R^T X]
         for columns in sweep.panels():
+            # t = S'_i E^T X is the row of A X; S'_i^T t is collected, for S in the first n rows of a panel, for L in the rest.
             sweep.run(columns, X=sweep.packed(X, projected, columns), collect=True)
             sweep.unpack(out, columns)
         sweep.add_low_rank(out)
@@ -107,8 +108,8 @@ class NativeProducts:
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes."""
-        held = (self.pointers, self.columns, self.values, self.left, self.right)
-        return sum(array.nbytes for array in held) + (0 if self.order is None else self.order.nbytes)
+        held = (self.pointers, self.columns, self.values, self.order, self.left, self.right)
+        return sum(array.nbytes for array in held)
 
 
 class _Sweep:
@@ -119,6 +120,7 @@ class _Sweep:
         self.left = matrix.left.astype(block.dtype, copy=False)
         self.right = matrix.right.astype(block.dtype, copy=False)
         m, rank = self.left.shape
+        # A row costs its entries, those of L included; threads get equal shares of that, not of the rows.
         work = matrix.pointers + rank * np.arange(m + 1) if rank else matrix.pointers
         self.n_threads = min(n_threads, 1 + int(work[-1]) * self.n_columns // _WORK_PER_THREAD)
         self.work, self.shares = work, equal_shares(work, self.n_threads)
@@ -153,6 +155,7 @@ class _Sweep:
         collect: bool = False,
     ) -> None:
         """Sweep the rows: t = A_i X or row i of `given`, into `product`; each thread collects A_i^T t if asked."""
+        # A panel to collect in for each thread, which C sets to zero; and where sums are long, one more to bank them in.
         n_parts = len(self.shares) if collect else 0
         width, banks = self._width(columns), n_parts if self.long_sums else 0
         self.parts = native.aligned((n_parts + banks, self.panel_rows, width), self.dtype)
@@ -220,11 +223,13 @@ class _Sweep:
         )
 
     def _dense_columns(self) -> NDArray[np.uint32]:
+        # The kernels look as far ahead here as in the sparse entries: behind the last, the last is repeated.
         ahead = np.arange(self.left.shape[1] + native.read_ahead()) + self.matrix.shape[1]
         within: NDArray[np.uint32] = np.minimum(ahead, max(self.panel_rows - 1, 0)).astype(np.uint32)
         return within
 
     def _room_for_a_row(self) -> AnyFloats:
+        # Values of another type than the arithmetic are converted row by row, into this.
         longest = 0
         if self.dtype != self.matrix.dtype:
             longest = int(np.diff(self.matrix.pointers).max(initial=0))
@@ -262,12 +267,11 @@ def _by_popularity(indices: NDArray[Any], n: int) -> NDArray[np.uint32]:
     return np.argsort(-counts, kind="stable").astype(np.uint32)
 
 
-def _renumbered(indices: NDArray[Any], order: NDArray[np.uint32] | None, n: int) -> NDArray[Any]:
+def _renumbered(indices: NDArray[Any], order: NDArray[np.uint32], n: int) -> NDArray[Any]:
     """Return for each index its place in `order`, in 16 bits where they suffice."""
     kind = np.uint16 if n <= np.iinfo(np.uint16).max else np.uint32
-    place = np.arange(n, dtype=kind)
-    if order is not None:
-        place[order] = np.arange(n, dtype=kind)
+    place = np.empty(n, dtype=kind)
+    place[order] = np.arange(n, dtype=kind)
     renumbered = np.zeros(indices.size + native.read_ahead(), kind)
     for start in range(0, indices.size, _CHUNK):
         chunk = indices[start : start + _CHUNK]

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import (
-    COUNTS,
-    LARGEST,
     N_BINS,
     PAIR_COLUMNS,
-    TOTALS,
     EdgeCounter,
     PairLimits,
     PairSums,
     add_pairs,
+    by_name,
     count_pairs,
 )
 from likewise._typing import Floats
@@ -218,18 +216,18 @@ class Tally(Sums):
         sums, request = PairSums(thresholds.limits), thresholds.request
         super().__init__(
             {
-                **_by_name(COUNTS, sums.counts),
-                **_by_name(TOTALS, sums.totals),
+                **by_name(sums.counts),
+                **by_name(sums.totals),
                 "epsilon": sums.epsilon_counts,
                 "histogram": sums.histogram,
                 "ratio_bins": sums.ratio_bins,
                 "excess_bins": sums.excess_bins,
-                "groups": sums.groups,
+                **{f"group {name}": column for name, column in by_name(sums.groups).items()},
                 "individuals": sums.individuals,
                 "metrics": np.zeros(len(request.metrics)),
             },
             {
-                **_by_name(LARGEST, sums.largest),
+                **by_name(sums.largest),
                 "epsilon": sums.epsilon_largest,
                 "group_ratio": sums.group_largest,
             },
@@ -258,8 +256,3 @@ class Tally(Sums):
         """Take in other pairs."""
         super().merge(other)
         self.worst.offer(other.worst.columns)
-
-
-def _by_name(names: tuple[str, ...], numbers: Array) -> dict[str, Array]:
-    """Return each number under its name, as a part of the array."""
-    return {name: numbers[k, ...] for k, name in enumerate(names)}

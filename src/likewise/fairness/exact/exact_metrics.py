@@ -143,7 +143,7 @@ class _Arm:
 
     def groups(self) -> GroupSplit | None:
         """Return the metrics of every kind of pair, where groups were given."""
-        added, groups = self.found.tally.added["groups"], self.findings.thresholds.request.groups
+        added, groups = self.found.tally.sums.groups, self.findings.thresholds.request.groups
         largest, mean_gap = self.found.tally.largest["group_ratio"], self.total("output") / self.n_pairs
         return None if groups is None else groups.split(added, largest, mean_gap)
 

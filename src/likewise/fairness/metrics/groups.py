@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise._kernels import GROUP_COLUMNS
+from likewise._kernels import by_name
 from likewise._typing import Floats
 from likewise.errors import InputError, ShapeError
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
@@ -114,13 +114,13 @@ class PairGroups:
         """How many numbers there are: the groups, and the unknown."""
         return len(self.names) + 1
 
-    def split(self, sums: Floats, max_ratio: Floats, mean_gap: float) -> GroupSplit:
+    def split(self, sums: NDArray[np.void], max_ratio: Floats, mean_gap: float) -> GroupSplit:
         """Return the figures of every kind of pair.
 
         Parameters
         ----------
-        sums : ndarray, shape (n_columns, n_labels)
-            Of `GROUP_COLUMNS`, by label.
+        sums : structured ndarray, shape (n_labels,)
+            With the fields of `likewise._kernels.GROUP_SUMS`, by label.
         max_ratio : ndarray, shape (n_labels,)
         mean_gap : float
             Mean of D over all pairs.
@@ -130,7 +130,7 @@ class PairGroups:
         kinds = np.flatnonzero(known & (low <= high)).tolist()
 
         def metrics(name: str, chosen: Any) -> GroupMetrics:
-            return _group_metrics(name, sums[:, chosen].sum(axis=1), float(max_ratio[chosen].max()), mean_gap)
+            return _group_metrics(name, sums[chosen], float(max_ratio[chosen].max()), mean_gap)
 
         return GroupSplit(
             metrics("within", known & (low == high)),
@@ -140,8 +140,8 @@ class PairGroups:
         )
 
 
-def _group_metrics(name: str, sums: Floats, max_ratio: float, mean_gap: float) -> GroupMetrics:
-    total = dict(zip(GROUP_COLUMNS, sums.tolist(), strict=True))
+def _group_metrics(name: str, sums: NDArray[np.void], max_ratio: float, mean_gap: float) -> GroupMetrics:
+    total = {column: float(added.sum()) for column, added in by_name(sums).items()}
     pairs, infinite, similar = (int(total[column]) for column in ("pairs", "infinite", "similar"))
 
     def mean(column: str, count: int, n_infinite: float = 0) -> ExactValue:

@@ -1,6 +1,6 @@
 /* Sums, counts and largest values over pairs, each of which has a reference distance d and an output distance D.
  *
- * native_sums.py calls what is exported here; what a call adds to belongs to its thread. The twin in NumPy makes the same
+ * native/pair_sums.py calls what is exported here; what a call adds to belongs to its thread. The twin in NumPy makes the same
  * bits: additions are made in the order that pair_sums_kernel.h states, and no product is fused into one. */
 
 #include "portable.h"
@@ -38,21 +38,49 @@ struct limits {
     int32_t has_condition;
 };
 
-enum count { PAIRS, ZERO, INFINITE, NEAR, NEAR_INFINITE, VIOLATING };
-enum total { REFERENCE, OUTPUT, OUTPUT_SQUARED, RATIO, NEAR_RATIO, NEAR_OUTPUT, EXCESS, NEAR_INVERSE, N_TOTALS };
-enum column { ALL, INFINITE_RATIO, SIMILAR, SUM_RATIO, SUM_OUTPUT, SUM_REFERENCE, SIMILAR_INFINITE, SIMILAR_RATIO, SIMILAR_OUTPUT, N_COLUMNS };
-enum person { COUNTED_PAIRS, SIMILAR_PAIRS, GAP, SIMILAR_GAP, N_PERSON };
-enum most { MOST_RATIO, MOST_NEAR_RATIO, MOST_EXCESS };
+/* What is counted and added up, by the names that pair_sums_record.py has for it. Each list makes a structure, or an enumeration, and
+ * a string that Python compares with its own names when the library is loaded: no place in memory is agreed on by order alone. */
+#define COUNTS(FIELD) FIELD(pairs) FIELD(zero) FIELD(infinite) FIELD(near) FIELD(near_infinite) FIELD(violating)
+#define TOTALS(FIELD) FIELD(reference) FIELD(output) FIELD(output_squared) FIELD(ratio) \
+    FIELD(near_ratio) FIELD(near_output) FIELD(near_inverse) FIELD(excess)
+#define MAXIMA(FIELD) FIELD(ratio) FIELD(near_ratio) FIELD(excess)
+#define GROUP_SUMS(FIELD) FIELD(pairs) FIELD(infinite) FIELD(similar) FIELD(ratio) FIELD(gap) FIELD(distance) \
+    FIELD(similar_infinite) FIELD(similar_ratio) FIELD(similar_gap)
+#define PERSON_SUMS(FIELD) FIELD(pairs) FIELD(similar) FIELD(gap) FIELD(similar_gap)
+
+#define INTEGER(name) int64_t name;
+#define NUMBER(name) double name;
+#define PERSON(name) PERSON_##name,
+#define QUOTED(name) #name " "
+
+struct counts { COUNTS(INTEGER) };
+struct totals { TOTALS(NUMBER) };
+struct maxima { MAXIMA(NUMBER) };
+struct group_sums { GROUP_SUMS(NUMBER) };
+enum person_column { PERSON_SUMS(PERSON) N_PERSON };
+
+#define N_TOTALS ((int)(sizeof(struct totals) / sizeof(double)))
+
+#define EXPORT_FIELDS(record, FIELDS) \
+    EXPORT const char *likewise_fields_of_##record(void) { return FIELDS(QUOTED); }
+
+EXPORT_FIELDS(counts, COUNTS)
+EXPORT_FIELDS(totals, TOTALS)
+EXPORT_FIELDS(maxima, MAXIMA)
+EXPORT_FIELDS(group_sums, GROUP_SUMS)
+EXPORT_FIELDS(person_sums, PERSON_SUMS)
 
 /* What is added to; absent are the histogram without edges, bins that are not counted, groups without any, and individuals
  * that are not told apart. */
 struct sums {
-    int64_t *counts;
-    double *totals, *most;
+    struct counts *counts;
+    struct totals *totals;
+    struct maxima *largest;
     int64_t *epsilon_counts; /* COPIES for each point, to be added up; one point more than edges */
-    double *epsilon_most;
+    double *epsilon_largest;
     int64_t *histogram, *ratio_bins, *excess_bins;
-    double *groups, *group_most; /* N_COLUMNS, and one, for each two groups: the lower times n_groups plus the higher */
+    struct group_sums *groups; /* one for each two groups: the lower times n_groups plus the higher */
+    double *group_largest;
     double *individuals; /* N_PERSON columns over the pairs that each stands first in, then as many over the others */
     int64_t n_individuals;
 };
@@ -81,28 +109,32 @@ struct chunk {
 
 /* Sums of chunks, added pairwise: level k holds the sum of 2^k chunks where bit k of their number is set. */
 struct pairwise {
-    double levels[64][N_TOTALS];
+    struct totals levels[64];
     uint64_t n_chunks;
 };
 
-static void add_chunk(struct pairwise *P, const double *totals)
+/* sum = earlier + sum, field by field. */
+INLINE void add_to(struct totals *sum, const struct totals *earlier)
 {
-    double sum[N_TOTALS];
+    double *into = (double *)sum;
+    const double *from = (const double *)earlier;
+    for (int k = 0; k < N_TOTALS; k++) into[k] = from[k] + into[k];
+}
+
+static void add_chunk(struct pairwise *P, struct totals sum)
+{
     int level = 0;
-    memcpy(sum, totals, sizeof sum);
-    for (; P->n_chunks >> level & 1; level++)
-        for (int k = 0; k < N_TOTALS; k++) sum[k] = P->levels[level][k] + sum[k];
-    memcpy(P->levels[level], sum, sizeof sum);
+    for (; P->n_chunks >> level & 1; level++) add_to(&sum, &P->levels[level]);
+    P->levels[level] = sum;
     P->n_chunks++;
 }
 
-static void add_all_chunks(const struct pairwise *P, double *totals)
+static void add_all_chunks(const struct pairwise *P, struct totals *totals)
 {
-    double sum[N_TOTALS] = {0};
+    struct totals sum = {0};
     for (int level = 0; level < 64; level++)
-        if (P->n_chunks >> level & 1)
-            for (int k = 0; k < N_TOTALS; k++) sum[k] = P->levels[level][k] + sum[k];
-    for (int k = 0; k < N_TOTALS; k++) totals[k] += sum[k];
+        if (P->n_chunks >> level & 1) add_to(&sum, &P->levels[level]);
+    add_to(totals, &sum);
 }
 
 /* The larger of two numbers, as NumPy has it: NaN if one of them is. */
@@ -160,18 +192,19 @@ static void label_chunk(struct chunk *C, const struct limits *M)
 static void add_groups(const struct chunk *C, double near, const struct sums *S)
 {
     for (int64_t q = 0; q < C->length; q++) {
-        double *columns = S->groups + (int64_t)C->labels[q] * N_COLUMNS, *most = S->group_most + C->labels[q];
+        struct group_sums *two = S->groups + C->labels[q];
+        double *largest = S->group_largest + C->labels[q];
         const double infinite = C->ratio[q] == INFINITY, similar = C->reference[q] <= near;
-        columns[ALL] += 1;
-        columns[INFINITE_RATIO] += infinite;
-        columns[SIMILAR] += similar;
-        columns[SUM_RATIO] += C->finite[q];
-        columns[SUM_OUTPUT] += C->output[q];
-        columns[SUM_REFERENCE] += C->reference[q];
-        columns[SIMILAR_INFINITE] += infinite * similar;
-        columns[SIMILAR_RATIO] += C->finite[q] * similar;
-        columns[SIMILAR_OUTPUT] += C->output[q] * similar;
-        *most = larger(*most, C->ratio[q]);
+        two->pairs += 1;
+        two->infinite += infinite;
+        two->similar += similar;
+        two->ratio += C->finite[q];
+        two->gap += C->output[q];
+        two->distance += C->reference[q];
+        two->similar_infinite += infinite * similar;
+        two->similar_ratio += C->finite[q] * similar;
+        two->similar_gap += C->output[q] * similar;
+        *largest = larger(*largest, C->ratio[q]);
     }
 }
 
