@@ -155,6 +155,28 @@ def test_every_room_is_on_the_plan():
     assert present == {*ROOMS, *EVERYBODYS}
 
 
+def test_every_call_of_the_walk_is_there():
+    """docs/architecture.md follows Z from the file to the page; a name there is one of the code."""
+    plan = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    walk = plan.partition("## One walk of Z")[2].partition("\n## ")[0]
+    calls_named = re.findall(r"^\| \d+ \| `([\w.]+)`", walk, re.MULTILINE)
+    assert calls_named
+    assert [name for name in calls_named if not is_named(f"likewise.{name}")] == []
+
+
+def is_named(name: str) -> bool:
+    """Whether a dotted name leads to a module, or to what it defines."""
+    if name in MODULES:
+        return True
+    module, _, attribute = name.rpartition(".")
+    holder = (
+        importlib.import_module(module)
+        if module in MODULES
+        else getattr(importlib.import_module(module.rpartition(".")[0]), module.rpartition(".")[2], None)
+    )
+    return hasattr(holder, attribute)
+
+
 def test_imports_point_one_way():
     assert failing(lambda path: rooms_imported(path) - allowed(path)) == {}
 

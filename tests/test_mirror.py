@@ -1,0 +1,152 @@
+"""The tests of a module are found under its name, in the same folder; where they stand elsewhere, this page says where, and why."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "src" / "likewise"
+
+SERVED = """
+_kernels/backend         threads native/library: what is loaded, and how many threads run
+_kernels/pair_sums       fallback/pair_sums native/pair_sums pair_sums_record ratios: one operation, all its twins against a naive sum
+_kernels/pairs           fallback/pairs native/pairs pair_lists: one operation, all its twins
+_kernels/products        fallback/products native/products: one operation, all its twins
+certificates/preprocessing       constants corollary: constants of an estimate, of which these are the parts
+certificates/filled              row_map: rows filled with their centre are a map of rows
+certificates/models/constants    network layers: constants of models, of which these are the parts
+cli/demo_and_doctor      demo doctor: commands that show an installation at work
+cli/process              main exits ../__main__: the command as a process
+cli/audit                inputs results: what the command reads and writes
+cli/estimate             predictions: what the command prints
+cli/options              values: how options are read
+test_hostile_arguments   errors: what is raised for what cannot be used
+certificates/operator_norm       ../norms: where norms are needed to the last digit
+estimation/plugins       ../registry: names that others add
+estimation/als/solver    descent variational transformer ../base/factor_update ../base/normal_equations: one regression, its parts and its estimator
+estimation/auto/transformer      candidates search trials: one choice, its steps
+estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
+estimation/base/folding          weighting posterior_folding low_rank_estimate: rows that are folded in, and the estimate that holds them
+estimation/contract      base/estimator: what every estimator keeps to
+estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
+estimation/nuclear_norm/soft_impute      problem transformer: one problem, its solver and its estimator
+estimation/propensities  one_bit: propensities of three kinds
+estimation/thresholding/rules/rules      cross_validation noise_edges optimal paper ../noise_level: every rule against the same simulated spectra
+estimation/thresholding/shrinkers        optimal_shrinkers: every shrinker is increasing
+estimation/thresholding/thresholds       statistics: what rules are told
+fairness/distances/observed      co_observed given gower distance: distances of observations, each against its definition
+fairness/distances/features      cancellation feature_table rows: distances of complete rows
+fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
+fairness/completions     distances/completions: bounds of d over all completions
+fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
+fairness/metrics/fairness_metrics        consistency curves metric_value ratios similar: what a measurement holds
+fairness/repair/repair           axioms envelopes projection: one repair, its steps
+fairness/sampled/measure         claims pair_sample sampled_metrics: drawn pairs, in steps of one measurement
+fairness/sampled/intervals/independent   interval means quantiles: intervals from independent draws
+fairness/search/worst_pairs      best_first coordinates: one search
+inference/model          registry ../observations/outputs: any model, and the check of what it puts out
+inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps
+inference/net/dense_net          trained_net training: one net, its steps
+observations/reading/columns     layouts ../column_names: how columns are named and laid out
+observations/index_alignment     estimator_input: labels that are aligned or refused
+pipeline/audit           assemble measurement run violating_pairs held_out: one audit, its steps
+report/table             answer description numbers records proved: what a report says, read where it is printed
+pipeline/frontier        ../report/frontier: the record, and the call that makes it
+reproduction/formats     figures reproduction tables: what a run leaves behind
+reproduction/settings    run: what can be chosen, and what a run says of what cannot
+spectrum/triplets        candidates library_solvers orthonormal result search subspace threaded_blas: every solver on every kind of matrix
+"""
+"""Test files that serve further modules, named from their folder."""
+
+OF_SEVERAL = {
+    "test_architecture.py": "the package as a whole",
+    "test_documents.py": "README and docs",
+    "test_extending.py": "the recipes of docs/extending.md",
+    "test_mirror.py": "the tests themselves",
+    "test_hostile_arguments.py": "all public names",
+    "test_random_state.py": "all public names that draw",
+    "certificates/test_docs.py": "the numbers of docs/certificates.md",
+    "certificates/test_soundness.py": "certificates held against pairs, all kinds",
+    "cli/test_bad_input.py": "all commands",
+    "cli/test_demo_and_doctor.py": "two commands",
+    "cli/test_limits.py": "the exit code of limits, all commands",
+    "cli/test_process.py": "the command as a process",
+    "cli/test_spelling.py": "options in messages, all commands",
+    "estimation/test_contract.py": "every estimator",
+    "estimation/test_plugins.py": "what others register",
+    "estimation/base/test_regression.py": "foldings that are regressions",
+    "estimation/thresholding/rules/test_rules.py": "every threshold rule",
+    "fairness/test_extremes.py": "sizes at the ends of what numbers hold",
+    "fairness/test_ties.py": "pairs at equal distances, exact and streamed",
+    "fairness/distances/test_axioms.py": "every distance",
+    "fairness/distances/test_factors.py": "distances of factors, in two modules",
+    "fairness/sampled/intervals/test_coverage.py": "every interval",
+    "fairness/sampled/intervals/test_independent.py": "means and quantiles",
+    "inference/test_movielens.py": "models on real data",
+    "inference/net/test_dense_net_gpu.py": "the net on a GPU",
+    "observations/test_positions.py": "positions, in all that take them",
+    "observations/test_stored_zeros.py": "stored zeros, in all that read them",
+    "observations/reading/test_ambiguous.py": "files that can be read in two ways",
+    "observations/reading/test_fuzz.py": "any file",
+    "observations/reading/test_hostile.py": "files made to hurt",
+    "observations/reading/test_panics.py": "files on which polars panics",
+    "observations/reading/test_real_files.py": "files as they are published",
+    "pipeline/test_estimators.py": "audits with every estimator",
+    "pipeline/test_missing_in_worst.py": "one caveat, from data to sentence",
+    "pipeline/test_proved_outputs.py": "what is proved of outputs, from estimate to report",
+}
+"""Test files that are not those of one module: what they look at."""
+
+
+def file_of(name: str) -> Path:
+    folder, _, module = name.rpartition("/")
+    return TESTS / folder / (module if module.startswith("test_") else f"test_{module}")
+
+
+def served() -> dict[str, Path]:
+    """Return the test file of each module that is tested under another name."""
+    found = {}
+    for line in SERVED.strip().splitlines():
+        tests, modules, reason = re.fullmatch(r"(\S+)\s+([^:]+): (.+)", line).groups()
+        file = file_of(tests).with_suffix(".py")
+        for module in modules.split():
+            place = (PACKAGE / file.relative_to(TESTS).parent / f"{module}.py").resolve()
+            found[str(place.relative_to(PACKAGE))] = file
+        assert reason
+    return found
+
+
+def test_every_module_has_its_tests_where_they_are_looked_for():
+    """Names that only give types have nothing to test."""
+    elsewhere = served()
+    modules = {path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py")} - {Path("_typing.py")}
+    lost = [
+        str(path)
+        for path in sorted(modules)
+        if path.name != "__init__.py"
+        and str(path) not in elsewhere
+        and not (TESTS / path.parent / f"test_{path.name}").exists()
+    ]
+    assert lost == []
+
+
+def test_the_list_names_what_is_there_and_needs_it():
+    elsewhere = served()
+    assert [str(file) for file in elsewhere.values() if not file.exists()] == []
+    assert [module for module in elsewhere if not (PACKAGE / module).exists()] == []
+    under_its_name = [
+        module for module in elsewhere if (TESTS / module).with_name(f"test_{Path(module).name}").exists()
+    ]
+    assert under_its_name == []
+
+
+def test_every_test_file_is_that_of_a_module_or_says_of_what():
+    stray = []
+    for file in TESTS.rglob("test_*.py"):
+        name = str(file.relative_to(TESTS))
+        module = (PACKAGE / name).with_name(file.name.removeprefix("test_"))
+        if not module.exists() and name not in OF_SEVERAL:
+            stray.append(name)
+    assert stray == []
+    assert [name for name in OF_SEVERAL if not (TESTS / name).exists()] == []
