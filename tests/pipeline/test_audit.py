@@ -4,9 +4,16 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from likewise import SVT, ObservedMatrix, audit
-from likewise.errors import InputError, ShapeError
-from likewise.fairness import CoObservedDistance, RowDistance, SampledFairness, measure_arms
+from likewise import SVT, ObservedMatrix, audit, read_ratings
+from likewise.errors import InputError, LikewiseError, ShapeError
+from likewise.fairness import (
+    BracketedValue,
+    CoObservedDistance,
+    ExactValue,
+    RowDistance,
+    SampledFairness,
+    measure_arms,
+)
 from likewise.observations import hold_out
 
 
@@ -100,13 +107,13 @@ def test_outputs_from_elsewhere_have_no_error_and_the_reason_is_said(observed):
 
 
 def test_nothing_hidden_measures_no_error(observed):
-    report = audit(observed, model=identity, hold_out=0)
+    report = audit(observed, model=identity, estimator="svt", hold_out=0)
     assert report.arms["with"].error is None
     assert "Accuracy was not measured because no observations were hidden:" in " ".join(report.findings)
 
 
 def test_scores_are_audited_but_are_no_predictions_of_entries(observed):
-    report = audit(observed, model=lambda matrix: matrix.sum(axis=1))
+    report = audit(observed, estimator="svt", model=lambda matrix: matrix.sum(axis=1))
     assert report.arms["with"].error is None
     why = "Accuracy was not measured because the model's outputs are not values of the same features"
     assert why in " ".join(report.findings)
@@ -114,7 +121,7 @@ def test_scores_are_audited_but_are_no_predictions_of_entries(observed):
 
 
 def test_new_features_of_a_transformer_are_no_predictions_though_as_many(observed):
-    report = audit(observed, model=StandardScaler())
+    report = audit(observed, estimator="svt", model=StandardScaler())
     assert report.arms["with"].error is None
 
 
@@ -131,14 +138,14 @@ def test_outputs_computed_elsewhere(observed):
 
 
 def test_same_seed_same_report(observed):
-    first, second = (audit(observed, random_state=3) for _ in range(2))
+    first, second = (audit(observed, estimator="svt", random_state=3) for _ in range(2))
     assert first.arms["with"].fairness.to_dict() == second.arms["with"].fairness.to_dict()
     assert first.arms["with"].error == second.arms["with"].error
 
 
 def test_every_step_is_announced_and_timed(observed):
     calls = []
-    report = audit(observed, progress=lambda *call: calls.append(call))
+    report = audit(observed, estimator="svt", progress=lambda *call: calls.append(call))
     assert set(report.seconds) == {step for step, _, _ in calls}
     assert all((step, 0, 1) in calls for step in report.seconds)
 
@@ -175,7 +182,7 @@ def test_drawn_pairs_have_intervals_that_hold_the_exact_figure(observed):
 
 def test_a_distance_of_ones_own_serves_both_arms(observed):
     own = RowDistance(np.arange(20.0))
-    report = audit(observed, reference=own)
+    report = audit(observed, estimator="svt", reference=own)
     assert report.reference.valid_comparison
     assert report.arms["with"].fairness.reference is own.description
 
@@ -216,7 +223,7 @@ def test_outputs_that_come_from_no_estimate_are_not_held_against_one(observed):
 
 
 def test_people_can_be_compared_on_what_both_observed(observed):
-    report = audit(observed, model=identity, reference="co-observed", random_state=7)
+    report = audit(observed, estimator="svt", model=identity, reference="co-observed", random_state=7)
     training = hold_out(observed, 0.1, 7).training
     outputs = training.scaled().zero_filled().toarray()
     by_hand = measure_arms({"h": outputs}, CoObservedDistance(training))["h"]
@@ -247,7 +254,180 @@ def test_pairs_that_are_no_number_of_pairs(observed, pairs):
 
 
 def test_progress_is_silenced_or_refused(observed, capsys):
-    audit(observed, model=identity, progress=False)
+    audit(observed, estimator="svt", model=identity, progress=False)
     assert capsys.readouterr().err == ""
     with pytest.raises(InputError, match="progress="):
         audit(observed, model=identity, progress="bar")
+
+
+PEOPLE = np.random.default_rng(5).standard_normal((30, 3))
+SCORES = PEOPLE @ [1.0, -1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"norm": "l1"}, "norm"),
+        ({"reference": "co-observed"}, "reference"),
+        ({"estimator": "svt"}, "estimator"),
+        ({"model": "nosuch"}, "model"),
+        ({"hold_out": 7}, "hold_out"),
+        ({"target": SCORES}, "target"),
+        ({"tolerance": 0.1}, "tolerance"),
+        ({"violations": "pairs.csv"}, "violations"),
+    ],
+)
+def test_an_argument_without_effect_on_a_distance_and_outputs_is_refused(arguments, named):
+    with pytest.raises(InputError, match=named):
+        audit(RowDistance(PEOPLE), outputs=SCORES, **arguments)
+    assert audit(RowDistance(PEOPLE), outputs=SCORES).arms.keys() == {"outputs"}
+
+
+@pytest.mark.parametrize("arguments", [{"model": "knn"}, {"hold_out": 0.1}, {"target": np.arange(20)}])
+def test_an_argument_of_a_model_beside_outputs_is_refused(observed, arguments):
+    with pytest.raises(InputError, match="beside outputs computed elsewhere"):
+        audit(observed, outputs=np.arange(20.0), **arguments)
+
+
+def test_a_norm_beside_a_reference_that_is_given_is_refused(observed):
+    with pytest.raises(InputError, match="norm"):
+        audit(observed, reference=RowDistance(np.arange(20.0)), norm="l2")
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    ["svt", "biases", "als", "soft-impute", "cai-candes-shen", pytest.param("auto", marks=pytest.mark.slow)],
+)
+def test_the_seed_reaches_an_estimator_given_by_name(observed, estimator):
+    first, second = (audit(observed, estimator=estimator, model=identity, random_state=3) for _ in range(2))
+    assert first.to_json() == second.to_json()
+    assert "random_state=3" in first.estimate.estimator
+
+
+def test_an_estimator_with_a_seed_of_its_own_keeps_it(observed):
+    report = audit(observed, estimator=SVT(random_state=8), model=identity, random_state=3)
+    assert "random_state=8" in report.estimate.estimator
+    assert (
+        "random_state=3"
+        in audit(observed, estimator=SVT(), model=identity, random_state=3).estimate.estimator
+    )
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
+def test_where_all_observations_are_equal_no_error_is_shown():
+    """Only ones: an RMSE of .29 that falls to 0 would be a gain that means nothing."""
+    pattern = np.random.default_rng(0).random((30, 20)) < 0.4
+    ones = ObservedMatrix(np.where(pattern, 1.0, np.nan), value_range=(0, 1))
+    report = audit(ones, estimator="biases", hold_out=0.2)
+    assert {arm.error for arm in report.arms.values()} == {None}
+    assert "because all observations have the same value, so there is nothing to predict" in " ".join(
+        report.findings
+    )
+    assert "RMSE falls" not in report.details()
+    row = next(line for line in str(report).splitlines() if line.startswith("error (RMSE)"))
+    assert row.split()[2:] == ["not", "measured", "not", "measured"]
+
+
+def test_the_error_has_an_interval_over_individuals(observed):
+    """By hand: the linearised ratio of squared errors to counts, each individual's."""
+    report = audit(observed, estimator=SVT(threshold=2.0), model=identity, hold_out=0.3, random_state=7)
+    hidden = hold_out(observed, 0.3, 7)
+    zero_filled = (hidden.training.to_dense(missing=3.0) - 3) / 2
+    squares = (3 + 2 * zero_filled[hidden.rows, hidden.columns] - hidden.values) ** 2
+    who = np.unique(hidden.rows)
+    per_person = np.array([(squares[hidden.rows == k].sum(), np.sum(hidden.rows == k)) for k in who])
+    mean = squares.mean()
+    spread = (
+        np.sqrt(who.size / (who.size - 1) * np.sum((per_person[:, 0] - mean * per_person[:, 1]) ** 2))
+        / squares.size
+    )
+    interval = report.arms["without"].error.rmse_interval
+    assert interval.low == pytest.approx(np.sqrt(mean - 1.959963984540054 * spread))
+    assert interval.high == pytest.approx(np.sqrt(mean + 1.959963984540054 * spread))
+    assert interval.low < report.arms["without"].error.rmse < interval.high
+
+
+def test_the_worst_pairs_are_explained_by_name(observed):
+    report = audit(observed, estimator=SVT(threshold=2.0), model=identity, hold_out=0, groups=["a", "b"] * 10)
+    for arm in report.arms.values():
+        assert len(arm.explained) == 10
+        for pair, told in zip(arm.fairness.worst, arm.explained, strict=True):
+            assert (told.left, told.right, told.ratio) == (pair.left, pair.right, pytest.approx(pair.ratio))
+            assert told.reference.distance == pytest.approx(pair.reference_distance)
+            assert told.output.distance == pytest.approx(pair.output_distance)
+            assert {told.left_group, told.right_group} <= {"a", "b"}
+            assert {part.feature for part in told.output.apart} <= set(observed.column_ids.tolist())
+
+
+def test_differences_of_the_same_pairs_have_intervals(observed):
+    """The arm with pre-processing is half of the arm without: every pair is closer together."""
+    halved = np.random.default_rng(0).standard_normal((20, 2))
+    report = audit(observed, outputs={"without": halved, "with": halved / 2})
+    assert report.paired.population == "all pairs of this data set"
+    assert report.paired.overall.share_lower.value == 1
+    assert report.paired.overall.share_lower.low > 0.97
+    assert report.to_dict()["paired"]["overall"]["share_lower"]["kind"] == "sampled"
+    assert audit(observed, outputs=halved).paired is None
+    assert audit(observed, estimator="svt", model=identity, reference="estimate").paired is None
+
+
+def test_what_is_proved_is_asked_before_what_was_measured(observed):
+    """The identity has K1 = 1 from l1 to l2, so D <= 1 d for everybody, seen or not; at L = 1 nothing else is needed."""
+    report = audit(observed, estimator="svt", model="identity", hold_out=0, lipschitz=1.0)
+    verdict = report.arms["without"].verdict
+    assert verdict.status == "holds"
+    assert verdict.reason.startswith("proved: ")
+    assert "seen in the fit or not" in verdict.population or "every pair" in verdict.population
+    k_star = report.certificates.k_star.value
+    by_proof = audit(observed, estimator="svt", model="identity", hold_out=0, lipschitz=k_star * 1.001)
+    assert by_proof.arms["with"].verdict.reason.startswith("proved: ")
+    tighter = audit(observed, estimator="svt", model="identity", hold_out=0, lipschitz=k_star / 1e6)
+    assert tighter.arms["with"].verdict.status == "violated"
+    assert "share" in tighter.arms["with"].verdict.reason
+
+
+def test_what_is_proved_of_another_distance_is_not_asked(observed):
+    other = audit(
+        observed, estimator="svt", model="identity", hold_out=0, lipschitz=1.0, reference="co-observed"
+    )
+    assert not other.arms["without"].verdict.reason.startswith("proved")
+    centred = SVT(threshold=1.0, centering="biases")
+    report = audit(observed, estimator=centred, model="identity", hold_out=0, lipschitz=100.0)
+    assert report.arms["with"].certificate is not None
+    assert not report.arms["with"].verdict.reason.startswith("proved")
+
+
+@pytest.mark.parametrize("limit", [1, "2K", -1, "much", True, 0])
+def test_memory_that_is_too_little_or_none_is_told_before_the_work(observed, limit, monkeypatch):
+    monkeypatch.setattr(SVT, "fit", lambda *_: pytest.fail("too late"))
+    with pytest.raises(LikewiseError, match="memory_limit"):
+        audit(observed, estimator="svt", memory_limit=limit)
+
+
+def test_pairs_that_do_not_fit_are_measured_block_by_block():
+    """500 people: 124,750 pairs; a limit of 65 MiB leaves less than 16 bytes for each. All but order statistics is as exact."""
+    rng = np.random.default_rng(0)
+    people, scores = RowDistance(rng.standard_normal((500, 3))), rng.standard_normal(500)
+    held = audit(people, outputs=scores).arms["outputs"].fairness
+    streamed = audit(people, outputs=scores, memory_limit="65M").arms["outputs"].fairness
+    assert isinstance(held.quantiles[0.5], ExactValue)
+    assert isinstance(streamed.quantiles[0.5], BracketedValue)
+    assert streamed.max_ratio == held.max_ratio
+    assert streamed.mean_ratio.value == pytest.approx(held.mean_ratio.value)
+
+
+def test_columns_that_were_read_are_in_the_report(tmp_path):
+    (tmp_path / "r.csv").write_text(
+        "userId,movieId,rating,when\n"
+        + "".join(f"{u},{i},{(u * i) % 5 + 1},9\n" for u in range(12) for i in range(6))
+    )
+    report = audit(read_ratings(tmp_path / "r.csv", value_range=(1, 5)), estimator="biases", model=identity)
+    (roles,) = report.data.columns
+    assert (roles.ids, roles.features, roles.values, roles.left_out) == (
+        ("userId",),
+        ("movieId",),
+        ("rating",),
+        ("when",),
+    )
+    assert "Read r.csv: individuals from userId" in " ".join(str(report).split())

@@ -35,7 +35,7 @@ def test_equals_the_arms_measured_one_by_one(people):
         alone = measure_fairness(values, reference, nearest_share=0.2, lipschitz=1.0)
         assert found.arms[name].fairness.max_ratio == alone.max_ratio
         assert found.arms[name].fairness.similar.mean_ratio == alone.similar.mean_ratio
-    assert set(found.to_frame()["figure"]) == set(found.differences)
+    assert set(found.to_frame()["metric"]) == set(found.differences)
     assert found.to_dict()["reference"]["valid_comparison"] is True
 
 

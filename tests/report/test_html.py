@@ -99,7 +99,7 @@ def test_findings_come_first(make_report, page):
 
 def test_every_figure_is_there(make_report, page):
     for arm in make_report().arms.values():
-        for figure in arm.fairness.figures().values():
+        for figure in arm.fairness.metrics().values():
             assert value_text(figure) in page.text
 
 

@@ -39,7 +39,7 @@ def test_every_figure_comes_back_exactly(make_report):
     arms = parsed(report)["arms"]
     for name, arm in report.arms.items():
         found = figures_in(arms[name]["fairness"])
-        expected = arm.fairness.figures().values()
+        expected = arm.fairness.metrics().values()
         assert sorted(figure["value"] for figure in found) == sorted(figure.value for figure in expected)
         assert {figure["kind"] for figure in found} == {"exact"}
         assert arms[name]["fairness"]["mean_ratio"]["value"] == arm.fairness.mean_ratio.value
@@ -123,9 +123,9 @@ def test_the_schema_page_names_every_key(make_report):
 def test_to_frame_has_a_row_for_each_arm_and_figure(make_report, arms):
     report = make_report(arms=arms)
     frame = report.to_frame()
-    expected = [(name, figure) for name, arm in report.arms.items() for figure in arm.fairness.figures()]
-    assert list(frame.select("arm", "figure").iter_rows()) == expected
+    expected = [(name, figure) for name, arm in report.arms.items() for figure in arm.fairness.metrics()]
+    assert list(frame.select("arm", "metric").iter_rows()) == expected
     values = {
-        (arm, figure): value for arm, figure, value in frame.select("arm", "figure", "value").iter_rows()
+        (arm, figure): value for arm, figure, value in frame.select("arm", "metric", "value").iter_rows()
     }
     assert values["with", "mean_ratio"] == report.arms["with"].fairness.mean_ratio.value

@@ -28,7 +28,8 @@ def arm(gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite
         n_infinite=infinite,
         n_individuals=60,
     )
-    return SimpleNamespace(fairness=fairness, error=None if rmse is None else SimpleNamespace(rmse=rmse))
+    error = None if rmse is None else SimpleNamespace(rmse=rmse)
+    return SimpleNamespace(fairness=fairness, error=error, on_truth=None)
 
 
 def answer(before, after, **options):

@@ -97,7 +97,7 @@ def test_every_figure_of_both_arms_is_in_it(make_report):
     report = make_report()
     measured = section(report.details(), "Measured")
     for arm in report.arms.values():
-        for figure in arm.fairness.figures().values():
+        for figure in arm.fairness.metrics().values():
             assert value_text(figure) in measured
         for error in (arm.error.rmse, arm.error.mae, arm.error.mse, arm.error.mse_scaled):
             assert f"{error:.4g}" in measured

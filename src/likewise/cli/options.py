@@ -233,7 +233,7 @@ class MeasureOptions:
     confidence
         Of each interval.
     memory_limit
-        What the audit may hold beyond the data, such as 4GiB; by default 1GiB. Pairs that would take more are measured block by block.
+        What the audit may hold beyond the data, such as 4GiB. Pairs that would take more are measured block by block.
     """
 
     nearest_share: float = 0.1
@@ -244,7 +244,7 @@ class MeasureOptions:
     group_column: Column = 1
     pairs: Whole = None
     confidence: float = 0.95
-    memory_limit: str | None = None
+    memory_limit: str = "1GiB"
 
     def checked(self) -> Self:
         """Raise where an option was given without the one that gives it a meaning, so that no wish is ignored."""

@@ -96,7 +96,7 @@ class Answer:
             rows=headline(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
-            pairs=tuple(map(_story, report.last.explained)),
+            pairs=tuple(_story(pair) for pair in report.last.explained if pair.ratio > 0),
             columns=tuple(roles.sentence() for roles in report.data.columns),
             limits=tuple(_limits(report)),
         )

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue
 
 
-def number(value: float) -> str:
-    """Write a number with four significant digits, large ones in full.
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with four significant digits, or as many as asked for; large ones in full.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def number(value: float) -> str:
         return "undefined"
     if not isfinite(value):
         return "infinite" if value > 0 else "-infinite"
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.{digits}g}"
 
 
 def value_text(figure: AnyMetricValue) -> str:
@@ -42,6 +42,17 @@ def value_text(figure: AnyMetricValue) -> str:
     if isinstance(figure, SampledValue):
         return f"{number(figure.value)} [{number(figure.low)}, {number(figure.high)}]"
     return number(figure.value)
+
+
+def with_ends(value: float, low: float, high: float) -> str:
+    """Write a number with its interval, short enough for two of them to stand beside each other.
+
+    Examples
+    --------
+    >>> with_ends(0.32204, 0.2646, 0.3795)
+    '0.322 [0.265, 0.38]'
+    """
+    return f"{number(value, 3)} [{number(low, 3)}, {number(high, 3)}]"
 
 
 def percent_change(before: float, after: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate
-from likewise.report.numbers import number, percent_change, value_text
+from likewise.report.numbers import number, percent_change, value_text, with_ends
 from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
@@ -175,10 +175,7 @@ def gap_row(arms: list[Arm], comparable: bool) -> Row:
     """Return the gap of similar pairs of every arm, with intervals."""
     gaps = [Gap.of(arm.fairness) for arm in arms]
     texts = tuple(
-        f"{number(gap.value)} [{number(gap.low)}, {number(gap.high)}]"
-        if gap.has_interval
-        else number(gap.value)
-        for gap in gaps
+        with_ends(gap.value, gap.low, gap.high) if gap.has_interval else number(gap.value) for gap in gaps
     )
     return Row(*GAP, texts, _change([gap.value for gap in gaps]) if comparable else "")
 
@@ -219,16 +216,15 @@ def truth_rows(report: AuditRecord) -> tuple[Row, ...]:
 
 
 def _with_ends(value: SampledValue) -> str:
-    return f"{number(value.value)} [{number(value.low)}, {number(value.high)}]"
+    return with_ends(value.value, value.low, value.high)
 
 
 def _error_text(arm: Arm) -> str:
     if arm.error is None:
         return _NOT_MEASURED
     interval = arm.error.rmse_interval
-    return number(arm.error.rmse) + (
-        f" [{number(interval.low)}, {number(interval.high)}]" if interval else ""
-    )
+    rmse = arm.error.rmse
+    return number(rmse) if interval is None else with_ends(rmse, interval.low, interval.high)
 
 
 def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
