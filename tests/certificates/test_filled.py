@@ -191,7 +191,7 @@ def test_weights_of_rows_and_offsets_of_rows_leave_none():
     assert "its rows have offsets, and weights of their own" in constants.filled.reason
 
 
-def test_a_regression_on_what_is_observed_has_none_and_rightly():
+def test_a_regression_on_what_is_observed_has_none_from_filled_rows_and_rightly():
     """The reason in numbers: rows at distance 0 on zero-filled data, and on filled data, with different estimates."""
     Z = ObservedMatrix(drawn(0), value_range=(-1, 1))
     rng = np.random.default_rng(0)
@@ -199,6 +199,8 @@ def test_a_regression_on_what_is_observed_has_none_and_rightly():
     estimate = LowRankEstimate.from_factors(Z, "symmetric", factors, RidgeFolding(penalties=np.full(2, 0.1)))
     constants = certify(estimate, Z)
     for constant in (*constants, constants.seen):
+        if constant is constants.regression.certificate:
+            continue  # from a metric in which the empty entry is a point of its own
         assert isinstance(constant, Unavailable)
         assert "depends on which entries are observed" in constant.reason
     rows = np.full((2, 14), np.nan)

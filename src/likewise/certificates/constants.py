@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from likewise.certificates.certificate import AffineCertificate, Certificate, Domain, Unavailable
+from likewise.certificates.regression import RegressionCertificate
 from likewise.certificates.row_map import RowMap
 
 
@@ -42,6 +43,8 @@ class LipschitzCertificates:
         ``function`` names: of rows whose missing entries are filled with their centre, or of weighted residuals. None for others.
     filled_spectral : Certificate, Unavailable or None
         The same from l2.
+    regression : RegressionCertificate, Unavailable or None
+        Of an estimator whose rows are regressions on what was observed of them: the constant from l1 with the empty entry as a point. None for others.
     """
 
     k_star: Certificate | Unavailable
@@ -54,6 +57,7 @@ class LipschitzCertificates:
     incoherence: float | None
     filled: Certificate | Unavailable | None = None
     filled_spectral: Certificate | Unavailable | None = None
+    regression: RegressionCertificate | Unavailable | None = None
 
     def __iter__(self) -> Iterator[Certificate | Unavailable]:
         constants = (
@@ -64,8 +68,13 @@ class LipschitzCertificates:
             self.corollary,
             self.printed_corollary,
         )
-        of_filled = (self.filled, self.filled_spectral)
-        return iter((*constants, *(constant for constant in of_filled if constant is not None)))
+        regression = (
+            self.regression.certificate
+            if isinstance(self.regression, RegressionCertificate)
+            else self.regression
+        )
+        others = (self.filled, self.filled_spectral, regression)
+        return iter((*constants, *(constant for constant in others if constant is not None)))
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self, self.seen)))

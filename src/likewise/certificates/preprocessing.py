@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
+from typing import Any
 
 from likewise.certificates.certificate import Certificate, Unavailable
 from likewise.certificates.constants import (
@@ -14,9 +16,11 @@ from likewise.certificates.constants import (
 from likewise.certificates.corollary import corollary, incoherence_constant
 from likewise.certificates.filled import KindOfMap, certify_filled
 from likewise.certificates.operator_norm import upward
+from likewise.certificates.regression import RegressionCertificate, certify_regression
 from likewise.certificates.row_map import LinearRowMap, RowMap
 from likewise.errors import ShapeError
 from likewise.observations import ObservedMatrix
+from likewise.observations.value_range import WorkingRange
 
 
 def certify(
@@ -70,7 +74,8 @@ def certify(
         raise ShapeError(f"observations of shape {observed.shape}", f"{shape}, the shape of the estimate")
     kind = KindOfMap.of(estimate)
     if not kind.plain:
-        return certify_filled(estimate, observed, kind)
+        found = certify_filled(estimate, observed, kind)
+        return replace(found, regression=_of_regression(estimate, observed, kind))
     rows = RowMap(estimate, observed)
     k_star = _row_constant(rows)
     k2 = _theorem_constant(rows, k_star)
@@ -84,6 +89,17 @@ def certify(
         seen=seen_certificate(rows, k_star),
         incoherence=rows.incoherence,
     )
+
+
+def _of_regression(
+    estimate: Any, observed: ObservedMatrix, kind: KindOfMap
+) -> RegressionCertificate | Unavailable | None:
+    """Certify the regressions that rows are found by; None where rows are found otherwise."""
+    regression = estimate.folding.regression(estimate) if hasattr(estimate, "folding") else None
+    if regression is None or isinstance(regression, str):
+        return Unavailable("K of the regression", regression) if regression and kind.not_linear else None
+    working_range: WorkingRange = "symmetric" if estimate.scale.bounds[0] < 0 else "unit"
+    return certify_regression(regression, observed.scaled(working_range).values)
 
 
 def _row_constant(rows: RowMap) -> Certificate:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -228,6 +229,12 @@ class RegressionCertificate:
     empty_slopes: Floats
     reach: tuple[float, float, float]
     map: RegressionMap
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the constant, c, and the domain."""
+        prediction, offset, size = self.reach
+        domain = {"prediction": prediction, "offset": offset, "size": size}
+        return {**self.certificate.to_dict(), "empty": self.empty, "reach": domain}
 
     def covers(self, values: sparse.csr_array) -> Mask:
         """Return which rows lie in the domain; for a pair of such rows the constant is proved.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from likewise.estimation.base.estimator import MatrixEstimator
@@ -23,6 +21,9 @@ class Biases(MatrixEstimator):
         Both lambdas, in observations; by default from the variances of rows, columns and noise. See `centre`.
     propensities : None, {"degrees", "1-bit"}, array, pair of arrays or Propensities, default None
         As in `SVT`: observations are weighted by the inverse of how likely they were.
+    max_lipschitz : float or None, default None
+        L: the prior of the rows is made stronger, if need be, until the proved constant of the regressions is at most L, from l1 with the empty entry as
+        a point to l2 (`likewise.certificates.RegressionCertificate`).
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
     working_range : {"symmetric", "unit"}, default "symmetric"
@@ -34,6 +35,8 @@ class Biases(MatrixEstimator):
     ----------
     propensities_ : Propensities or None
         What the weights rest on; None where there are none.
+    budget_ : StrongerPrior or None
+        What `max_lipschitz` did.
     estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
         As in `MatrixEstimator`.
 
@@ -49,18 +52,18 @@ class Biases(MatrixEstimator):
            [4., 3., 2.]])
     """
 
-    no_budget: ClassVar[str] = "biases alone have no component that a budget could shrink"
-
     def __init__(
         self,
         regularization: float | None = None,
         propensities: PropensityChoice = None,
+        max_lipschitz: float | None = None,
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.regularization = regularization
         self.propensities = propensities
+        self.max_lipschitz = max_lipschitz
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
@@ -73,6 +76,7 @@ class Biases(MatrixEstimator):
         self.converged_ = prepared.converged()
         m, n = observed.shape
         nothing = (np.zeros((m, 0)), np.zeros(0), np.zeros((n, 0)))
-        return LowRankEstimate.from_factors(
+        estimate = LowRankEstimate.from_factors(
             observed, self.working_range, nothing, prepared.folding, prepared.centre
         )
+        return self._held_within(self.max_lipschitz, estimate, observed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from likewise.certificates import Certificate, RegressionCertificate, certify
 from likewise.certificates.filled import KindOfMap
 from likewise.errors import InputError, RankZeroWarning, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
@@ -19,7 +20,8 @@ from likewise.estimation.budget.budget import (
     smallest_constant,
     within_budget,
 )
-from likewise.fairness import Certificate, PairwiseDistance, certify
+from likewise.estimation.budget.regression import StrongerPrior, is_regression, within_regression_budget
+from likewise.fairness import PairwiseDistance
 from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
@@ -132,7 +134,7 @@ def frontier(
         reference=summarise_reference(reference, distances, ()),
         points=points,
         settings={"hold_out": hold_out, "norm": norm, **measurement.settings()},
-        notes=base.fitted.notes_,
+        notes=(*base.fitted.notes_, *_metric_of_regressions(base.fitted)),
         seconds=steps.seconds,
     )
 
@@ -148,7 +150,7 @@ class _Job:
     steps: Steps
 
     def point(
-        self, estimate: LowRankEstimate, change: BudgetSolution | None, budget: float | None
+        self, estimate: LowRankEstimate, change: BudgetSolution | StrongerPrior | None, budget: float | None
     ) -> FrontierPoint:
         """Run the model on an estimate, certify and measure."""
         training, name = self.base.training, _name(budget)
@@ -162,7 +164,7 @@ class _Job:
         )
         fairness = self.measurement.measure({name: outputs}, {name: self.reference}, self.steps)[name]
         size = float(np.linalg.norm(_unconstrained(self.base).shrunk_values))
-        moved = 0.0 if change is None else change.distance / size
+        moved = 0.0 if change is None or not size else change.distance / size
         return FrontierPoint(budget, certificate, moved, change, run.error(name), fairness)
 
 
@@ -174,11 +176,33 @@ def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoin
     limits = _default_limits(free, first.k_star) if budgets is None else budgets
     for limit in sorted({float(limit) for limit in limits}, reverse=True):
         if limit < first.k_star * _UNCHANGED:
-            yield job.point(*within_budget(free, limit), limit)
+            yield job.point(*_held_within(free, job, limit), limit)
+
+
+def _held_within(
+    free: LowRankEstimate, job: _Job, limit: float
+) -> tuple[LowRankEstimate, BudgetSolution | StrongerPrior]:
+    """Return the estimate within a budget: gains shrunk where rows are mapped linearly, a stronger prior where they are regressions."""
+    if not is_regression(free):
+        return within_budget(free, limit)
+    assert job.base.training is not None
+    found = within_regression_budget(free, job.base.training.scaled(job.base.working_range).values, limit)
+    return found.estimate, found
+
+
+def _metric_of_regressions(fitted: MatrixEstimator) -> tuple[str, ...]:
+    """Say from which distance the constants of regressions are: another than that of SVT."""
+    if not is_regression(fitted.estimate_):
+        return ()
+    return (
+        "rows are regressions, so K* is the constant from l1 with the empty entry as a point of its own (PatternDistance), not from zero-filled rows",
+    )
 
 
 def _default_limits(free: LowRankEstimate, k_star: float) -> list[float]:
     """Return shares of K*, as far as the offsets of rows leave them."""
+    if is_regression(free):
+        return [share * k_star for share in SHARES]
     smallest = smallest_constant(KindOfMap.of(free).row_map(free.right))
     return [share * k_star for share in SHARES if share * k_star > smallest]
 
@@ -194,8 +218,10 @@ def _linear(estimator: MatrixEstimator) -> MatrixEstimator:
 
 
 def _constant(estimate: LowRankEstimate, observed: ObservedMatrix) -> Certificate:
-    """Return K*, of zero-filled rows or of rows that are filled with their centre, whichever the estimate has."""
+    """Return K*, of zero-filled rows or of rows that are filled with their centre, or of regressions, whichever the estimate has."""
     certificates = certify(estimate, observed)
+    if isinstance(certificates.regression, RegressionCertificate):
+        return certificates.regression.certificate
     for constant in (certificates.k_star, certificates.filled):
         if isinstance(constant, Certificate):
             return constant
@@ -230,7 +256,7 @@ def _fitted(
     with steps.step("estimate the matrix"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RankZeroWarning)  # it advises to estimators that have no frontier
         fitted = free.fit(training)
-    if not fitted.rank_:
+    if not fitted.rank_ and not is_regression(fitted.estimate_):
         raise InputError(
             "an estimate without a component, which no budget can change",
             "one that keeps a component",

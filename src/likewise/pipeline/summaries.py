@@ -176,7 +176,14 @@ def _constant_of(trained: TrainedModel, norm: Norm) -> Certificate | Unavailable
 
 def _of_preprocessing(constants: LipschitzCertificates, norm: Norm) -> Certificate | Unavailable:
     plain, filled = _plain_and_filled(constants, norm)
-    return plain if filled is None or isinstance(plain, Certificate) else filled
+    if filled is None or isinstance(plain, Certificate):
+        return plain
+    regression = constants.regression
+    if (
+        isinstance(filled, Unavailable) and regression is not None
+    ):  # from a metric of its own, whatever norm was asked
+        return regression if isinstance(regression, Unavailable) else regression.certificate
+    return filled
 
 
 def _plain_and_filled(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from likewise.checks import checked_name
 from likewise.errors import printable
 from likewise.estimation.budget.budget import BudgetSolution
+from likewise.estimation.budget.regression import StrongerPrior
 from likewise.fairness import Certificate, ErrorMetrics, FairnessMetrics
 from likewise.fairness.metrics.curves import new_axes
 from likewise.fairness.metrics.metric_value import MetricValue
@@ -47,8 +48,8 @@ class FrontierPoint:
         The proved constant K* of pre-processing, at most L.
     moved : float
         Frobenius norm of what the budget changes in the estimate before clipping and offsets, as a share of that of the estimate.
-    change : BudgetSolution or None
-        What the budget did to the gains, with its duality gap.
+    change : BudgetSolution, StrongerPrior or None
+        What the budget did: to the gains, with its duality gap; or to the prior of rows that are regressions.
     error : ErrorMetrics or None
         On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
     fairness : FairnessMetrics
@@ -58,7 +59,7 @@ class FrontierPoint:
     budget: float | None
     certificate: Certificate
     moved: float
-    change: BudgetSolution | None
+    change: BudgetSolution | StrongerPrior | None
     error: ErrorMetrics | None
     fairness: FairnessMetrics
 
@@ -80,12 +81,11 @@ class FrontierPoint:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; of the budget's solution its distance, gap and size, not the gains."""
         change = self.change
-        numbers = ("limit", "constant", "unconstrained", "distance", "gap", "n_binding", "n_iterations")
         return {
             "budget": self.budget,
             "k_star": self.k_star,
             "moved": self.moved,
-            "change": None if change is None else {name: getattr(change, name) for name in numbers},
+            "change": None if change is None else change.to_dict(),
             "error": None if self.error is None else self.error.to_dict(),
             "certificate": self.certificate.to_dict(),
             "fairness": self.fairness.to_dict(),
@@ -366,7 +366,7 @@ def _record(point: FrontierPoint) -> dict[str, float | None]:
         "budget": point.budget,
         "k_star": point.k_star,
         "moved": point.moved,
-        "gap": 0.0 if point.change is None else point.change.gap,
+        "gap": point.change.gap if isinstance(point.change, BudgetSolution) else 0.0,
         "rmse": None if point.error is None else point.error.rmse,
         "mae": None if point.error is None else point.error.mae,
     }

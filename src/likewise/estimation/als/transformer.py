@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg
@@ -48,6 +48,9 @@ class AlternatingLeastSquares(MatrixEstimator):
         is estimated.
     max_iter : int, default 100
         Sweeps after which the result is kept as it is, with a warning.
+    max_lipschitz : float or None, default None
+        L: the prior of the rows is made stronger, if need be, until the proved constant of the regressions is at most L, from l1 with the empty entry as
+        a point to l2 (`likewise.certificates.RegressionCertificate`).
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
     working_range : {"symmetric", "unit"}, default "symmetric"
@@ -63,6 +66,8 @@ class AlternatingLeastSquares(MatrixEstimator):
         Factors, priors, and the objective after each sweep.
     noise_ : float or None
         Standard deviation of an observation about its expectation, on the method's working range; None where the regularisation is given.
+    budget_ : StrongerPrior or None
+        What `max_lipschitz` did.
     estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
         As in `MatrixEstimator`.
 
@@ -80,7 +85,6 @@ class AlternatingLeastSquares(MatrixEstimator):
            [1.1, 1.1, 4.9]])
     """
 
-    no_budget: ClassVar[str] = PosteriorFolding.not_linear
     _start: FactorFit | None = None
     _stop: Callable[[], bool] | None = None
 
@@ -93,6 +97,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         propensities: PropensityChoice = None,
         tol: float = 1e-4,
         max_iter: int = 100,
+        max_lipschitz: float | None = None,
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
@@ -104,6 +109,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         self.propensities = propensities
         self.tol = tol
         self.max_iter = max_iter
+        self.max_lipschitz = max_lipschitz
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
@@ -134,7 +140,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         self.noise_ = fit.row_prior.noise**0.5 if fit.row_prior.uncertain else None
         limit = warn_unless_converged(fit.converged, fit.n_iter, "sweep", "the objective still falls")
         self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *limit)
-        return self._as_estimate(prepared, fit)
+        return self._held_within(self.max_lipschitz, self._as_estimate(prepared, fit), observed)
 
     def _checked_regularization(self) -> Regularization:
         if isinstance(self.regularization, str) and self.regularization == "estimated":

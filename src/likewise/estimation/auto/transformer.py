@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from likewise.checks import checked_positive
@@ -12,7 +10,8 @@ from likewise.estimation.auto.search import Plan, Search
 from likewise.estimation.auto.trials import HeldOut, held_out_folds
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
-from likewise.estimation.budget.budget import without_constant
+from likewise.estimation.budget.budget import within_budget
+from likewise.estimation.budget.regression import is_regression
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
@@ -41,6 +40,9 @@ class Auto(MatrixEstimator):
         planned from the size of the data alone, so that it does not depend on the computer; only where this process has in fact computed
         for longer than the budget, what runs is ended as it is and the rest is left out. Either is said in `notes_`. Biases alone are
         fitted whatever the budget. A candidate that would take more than 1 GiB of memory is not tried.
+    max_lipschitz : float or None, default None
+        L, a limit for the proved constant of the one that is chosen: a stronger prior of the rows where they are regressions, smaller gains where
+        they are mapped linearly. The choice is made without it.
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
     working_range : {"symmetric", "unit"}, default "symmetric"
@@ -68,18 +70,16 @@ class Auto(MatrixEstimator):
     'least squares, rank 10'
     """
 
-    no_budget: ClassVar[str] = (
-        "which estimator it takes the data decide, and most of them have no constant K*"
-    )
-
     def __init__(
         self,
         time_budget: float | None = None,
+        max_lipschitz: float | None = None,
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.time_budget = time_budget
+        self.max_lipschitz = max_lipschitz
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
@@ -94,8 +94,15 @@ class Auto(MatrixEstimator):
         best, kept = search.fit_best()
         self.best_estimator_, self.threshold_ = best, best.threshold_
         self.converged_, self.n_iter_ = best.converged_, best.n_iter_
-        self.notes_ = (*self.choice_.lines, *kept, *best.notes_, *_without_constant(best))
-        return best.estimate_
+        self.notes_ = (*self.choice_.lines, *kept, *best.notes_)
+        return self._within_budget(best.estimate_, observed)
+
+    def _within_budget(self, estimate: LowRankEstimate, observed: ObservedMatrix) -> LowRankEstimate:
+        if self.max_lipschitz is None or is_regression(estimate):
+            return self._held_within(self.max_lipschitz, estimate, observed)
+        held, solution = within_budget(estimate, self.max_lipschitz)
+        self.notes_ += (str(solution),)
+        return held
 
     def _seconds(self, n_observed: int) -> float:
         if self.time_budget is None:
@@ -105,13 +112,3 @@ class Auto(MatrixEstimator):
     def decomposed_matrix(self) -> Values | None:
         """Return the matrix whose singular values `threshold_` cuts, missing entries 0; None where nothing is cut."""
         return self.best_estimator_.decomposed_matrix()
-
-
-def _without_constant(fitted: MatrixEstimator) -> tuple[str, ...]:
-    """Say where no constant can be proved, and which estimator has one."""
-    reason = without_constant(fitted.estimate_)
-    if not reason:
-        return ()
-    return (
-        f"no constant K* can be proved of this estimate: {reason}. The estimator svt by default has one, and its max_lipschitz sets a limit for it",
-    )

@@ -8,18 +8,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise._typing import Floats
 from likewise.certificates import certify
 from likewise.errors import ConvergenceWarning
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.budget.budget import BudgetSolution
+from likewise.estimation.budget.regression import StrongerPrior, within_regression_budget
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
-from likewise.observations.convert import to_table
-from likewise.observations.frames import refuse_rating_lines
+from likewise.observations.estimator_input import validated
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
@@ -143,6 +143,18 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         check_is_fitted(self)
         return self.estimate_.fold_in(self._validate(X, reset=False))
 
+    def _held_within(
+        self, limit: float | None, estimate: LowRankEstimate, observed: ObservedMatrix
+    ) -> LowRankEstimate:
+        """Return an estimate by regression within a budget, and keep what that took; the estimate itself without one."""
+        self.budget_: BudgetSolution | StrongerPrior | None = None
+        if limit is None:
+            return estimate
+        found = within_regression_budget(estimate, observed.scaled(self.working_range).values, limit)
+        self.budget_ = found
+        self.notes_ += (str(found),)
+        return found.estimate
+
     @abstractmethod
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         """Make the estimate from observations in the user's units."""
@@ -172,16 +184,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X
-        refuse_rating_lines(X)
-        return validate_data(
-            self,
-            # scikit-learn would add up duplicates, and take the padding of BSR for observations.
-            to_table(X).values if sparse.issparse(X) else X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # what is infinite is told by place, as of any observations
-        )
+        return validated(self, X, reset=reset, dtype=[np.float64, np.float32])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -51,6 +51,11 @@ class BudgetSolution:
     n_binding: int
     n_iterations: int
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the numbers, not the gains."""
+        names = ("limit", "constant", "unconstrained", "distance", "gap", "n_binding", "n_iterations")
+        return {name: getattr(self, name) for name in names}
+
     def __str__(self) -> str:
         if self.unconstrained <= self.limit:
             return f"fairness budget K* <= {self.limit:.4g}: met without any change, K* = {self.unconstrained:.4g}"

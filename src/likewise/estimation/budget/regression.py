@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from likewise.certificates.regression import RegressionMap
 from likewise.errors import EstimatorError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.budget.budget import check_limit
 from likewise.observations.table import Values
 
 _STRONGEST = 1e12
@@ -24,15 +25,35 @@ class StrongerPrior:
     Parameters
     ----------
     estimate : LowRankEstimate
+    limit : float
+        L.
     strength : float
         t >= 1: the precision of the prior of every row was multiplied by it; 1 where the budget did not bind.
-    slope : float
-        The constant of its rows, at most the limit.
+    constant, unconstrained : float
+        The largest slope of its rows, at most the limit, and what it was without a budget.
+    distance : float
+        Frobenius norm of what the budget changes in the components of the estimate, on the working range.
     """
 
     estimate: LowRankEstimate
+    limit: float
     strength: float
-    slope: float
+    constant: float
+    unconstrained: float
+    distance: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the numbers."""
+        names = ("limit", "strength", "constant", "unconstrained", "distance")
+        return {name: getattr(self, name) for name in names}
+
+    def __str__(self) -> str:
+        if self.strength == 1:
+            return f"the constant of the regressions, {self.constant:.4g}, is within the limit {self.limit:.4g} without a budget"
+        return (
+            f"the prior of every row is {self.strength:.4g} times as strong, which brings the constant of the regressions from {self.unconstrained:.4g} to "
+            f"{self.constant:.4g}"
+        )
 
 
 def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: float) -> StrongerPrior:
@@ -67,12 +88,13 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     >>> data = clustered(60, 40, 3, observed_fraction=0.4, random_state=1)
     >>> als = make_estimator("als", rank=3, random_state=0).fit(data.observed)
     >>> found = within_regression_budget(als.estimate_, data.observed.scaled("symmetric").values, limit=1.0)
-    >>> found.strength > 1, round(found.slope, 6)
+    >>> found.strength > 1, round(found.constant, 6)
     (True, 1.0)
     """
-    if _steepest(estimate, 1.0) <= limit * (1 - _ROOM):
-        return StrongerPrior(estimate, 1.0, _steepest(estimate, 1.0))
-    wanted = limit * (1 - _ROOM)
+    check_limit(limit)
+    free, wanted = _steepest(estimate, 1.0), limit * (1 - _ROOM)
+    if free <= wanted:
+        return StrongerPrior(estimate, limit, 1.0, free, free, 0.0)
     if _steepest(estimate, _STRONGEST) > wanted:
         raise EstimatorError(
             f"a budget of {limit:g}",
@@ -87,7 +109,14 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     )
     while _steepest(estimate, strength) > wanted:  # a root is found to within rounding, on either side
         strength *= 1 + 1e-12
-    return StrongerPrior(_refitted(estimate, values, strength), strength, _steepest(estimate, strength))
+    held = _refitted(estimate, values, strength)
+    distance = float(np.linalg.norm((held.left - estimate.left) * estimate.shrunk_values))
+    return StrongerPrior(held, limit, strength, _steepest(estimate, strength), free, distance)
+
+
+def is_regression(estimate: LowRankEstimate) -> bool:
+    """Whether the rows of an estimate are regressions that have a constant, which a budget can bring down."""
+    return isinstance(estimate.folding.regression(estimate), RegressionMap)
 
 
 def _steepest(estimate: LowRankEstimate, strength: float) -> float:

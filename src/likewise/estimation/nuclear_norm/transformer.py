@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -50,6 +50,9 @@ class SoftImpute(MatrixEstimator):
         Steps for each lambda, after which the result is kept as it is, with a warning.
     centering : {"none", "global", "row", "column", "biases"}, default "biases"
         As in `SVT`.
+    max_lipschitz : float or None, default None
+        L: the prior of the rows is made stronger, if need be, until the proved constant of the regressions is at most L, from l1 with the empty entry as
+        a point to l2 (`likewise.certificates.RegressionCertificate`).
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
     working_range : {"symmetric", "unit"}, default "symmetric"
@@ -70,6 +73,8 @@ class SoftImpute(MatrixEstimator):
         Proved: the smallest possible objective is at least ``(1 - gap)`` times that of the result.
     path_ : tuple of (float, int, float)
         Where lambda was chosen: lambda, rank and held-out root mean squared error, on the method's working range, of each solution.
+    budget_ : StrongerPrior or None
+        What `max_lipschitz` did.
     estimate_, observed_, rank_, singular_values_, threshold_, converged_, n_iter_, notes_, n_features_in_
         As in `MatrixEstimator`.
 
@@ -86,8 +91,6 @@ class SoftImpute(MatrixEstimator):
            [1.3, 1.5, 4.7]])
     """
 
-    no_budget: ClassVar[str] = RidgeFolding.not_linear
-
     def __init__(
         self,
         regularization: float | Literal["held-out", "half"] = "held-out",
@@ -96,6 +99,7 @@ class SoftImpute(MatrixEstimator):
         tol: float = 1e-3,
         max_iter: int = 500,
         centering: Centering = "biases",
+        max_lipschitz: float | None = None,
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
@@ -107,6 +111,7 @@ class SoftImpute(MatrixEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.centering = centering
+        self.max_lipschitz = max_lipschitz
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
@@ -126,7 +131,10 @@ class SoftImpute(MatrixEstimator):
             penalties=np.asarray(self.regularization_ / fit.values),
         )
         factors = (fit.left, fit.values, fit.right)
-        return LowRankEstimate.from_factors(observed, self.working_range, factors, folding, prepared.centre)
+        estimate = LowRankEstimate.from_factors(
+            observed, self.working_range, factors, folding, prepared.centre
+        )
+        return self._held_within(self.max_lipschitz, estimate, observed)
 
     def _checked_options(self) -> dict[str, Any]:
         return {

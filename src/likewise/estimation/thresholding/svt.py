@@ -11,7 +11,7 @@ from likewise.errors import FullRankWarning, RankZeroWarning, option
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
-from likewise.estimation.budget.budget import BudgetSolution, check_limit, within_budget
+from likewise.estimation.budget.budget import check_limit, within_budget
 from likewise.estimation.propensities import PropensityChoice
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.shrinkers import resolve_shrinker, shrink, shrinker_rule
@@ -259,7 +259,7 @@ class SVT(MatrixEstimator):
         self.completeness_ = triplets.completeness
         statistics = ObservationStatistics.of(prepared.matrix)
         self.notes_ += assumption_notes(statistics, self.threshold, self.shrinker, estimate.singular_values)
-        self.budget_: BudgetSolution | None = None
+        self.budget_ = None
         if self.max_lipschitz is not None:
             estimate, self.budget_ = within_budget(estimate, self.max_lipschitz)
             self.notes_ += (str(self.budget_),)
