@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 
 from likewise import ObservedMatrix, audit
 from likewise.errors import ConstantOutputWarning
-from likewise.fairness import ObservedDistance, RowDistance, measure_fairness, measure_sampled
+from likewise.fairness import (
+    ObservedDistance,
+    PrecomputedDistance,
+    RowDistance,
+    measure_fairness,
+    measure_sampled,
+)
 from likewise.fairness.distances.cancellation import RELATIVE_ERROR
 from likewise.fairness.metrics.curves import EpsilonBins
 from likewise.fairness.metrics.similar import nearest_neighbors, reach
-from likewise.fairness.metrics.violations import find_violations
 from likewise.fairness.sampled.sampling import draw_pairs
 
 SCALE = (0, 5)
@@ -135,10 +140,18 @@ def test_a_pair_on_the_limit_is_no_violation_however_it_is_rounded(monkeypatch, 
     assert tighter.verdict.status == "violated"
 
 
+def apart(distance):
+    return PrecomputedDistance([[0.0, distance], [distance, 0.0]])
+
+
 @given(st.floats(1e-6, 1e6), st.floats(1e-3, 1e3), st.floats(0, 1e3))
 def test_a_limit_met_exactly_is_met(reference, lipschitz, slack):
-    output = np.array([lipschitz * reference + slack])
+    def violations(output):
+        measured = measure_fairness(apart(output), apart(reference), lipschitz=lipschitz, slack=slack)
+        return measured.violations
+
+    output = lipschitz * reference + slack
     for nudged in (output, np.nextafter(output, np.inf)):
-        found = find_violations(nudged, np.array([reference]), lipschitz, slack)
+        found = violations(nudged)
         assert (found.n_violating, found.mean_excess.value) == (0, 0)
-    assert find_violations(output * (1 + 1e-8), np.array([reference]), lipschitz, slack).n_violating == 1
+    assert violations(output * (1 + 1e-8)).n_violating == 1

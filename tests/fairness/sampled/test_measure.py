@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise.errors import ConstantOutputWarning, DistanceError, InputError, MemoryLimitError, ShapeError
+from likewise.errors import ConstantOutputWarning, InputError, MemoryLimitError, ShapeError
 from likewise.fairness import (
     CallableDistance,
     PrecomputedDistance,
@@ -19,10 +19,10 @@ from likewise.fairness import (
     measure_fairness,
 )
 from likewise.fairness.exact.blocks import all_pairs, pair_positions
-from likewise.fairness.sampled.claims import AllPairs, IndependentPairs
-from likewise.fairness.sampled.intervals import betting, clopper_pearson, quantile_interval, u_hoeffding
+from likewise.fairness.sampled.claims import Claims
+from likewise.fairness.sampled.intervals import betting, clopper_pearson, quantile_interval
 from likewise.fairness.sampled.measure import measure_sampled
-from likewise.fairness.sampled.pair_sample import DrawnPairs, Plan, draw, pairs_among
+from likewise.fairness.sampled.pair_sample import DrawnPairs, Plan, draw
 from likewise.fairness.sampled.sampled_metrics import PairSample
 from likewise.fairness.sampled.sampling import DATA_SET, POPULATION, Bounds, distance_bound
 
@@ -34,7 +34,7 @@ DRAWN = DrawnPairs(
     reference=np.array([1.0, 2.0, 4.0, NAN, 0.0, 5.0]),
     output=np.array([1.0, 1.0, 3.0, 9.0, 1.0, 0.0]),
     radius=2.0,
-    claims=IndependentPairs(DATA_SET, 0.9, "betting"),
+    claims=Claims(DATA_SET, 0.9, "betting"),
 )
 FAIR = replace(DRAWN, output=np.array([1.0, 1.0, 3.0, 9.0, 0.0, 0.0]))  # the same without the infinite ratio
 
@@ -154,13 +154,6 @@ class TestByHand:
         assert split.by_groups[2].max_ratio.value == 0
         assert (split.within.n_similar, split.across.n_similar) == (2, 1)
 
-    def test_a_subset_of_all_pairs_is_a_ratio_of_two_means(self):
-        values, within = np.arange(6.0), np.array([True, False, True, True, False, True])
-        figure = AllPairs(POPULATION, 0.9, "hoeffding", 4).mean(values, 8.0, within)
-        assert figure.value == pytest.approx((0 + 2 + 3 + 5) / 4)
-        part, share = u_hoeffding([0, 0, 2, 3, 0, 5], 4, 8.0, 0.95), u_hoeffding(within, 4, 1.0, 0.95)
-        assert ends(figure) == pytest.approx((part.low / share.high, min(8.0, part.high / share.low)))
-
 
 @st.composite
 def everybody(draw_case):
@@ -185,7 +178,7 @@ def test_every_pair_drawn_once_gives_the_exact_figures(case, share):
     m = reference.n_individuals
     places = np.arange(m * (m - 1) // 2)
     d, D = all_pairs(reference), all_pairs(RowDistance(outputs))
-    drawn = DrawnPairs(places, d, D, exact.similar.radius, IndependentPairs(DATA_SET, 0.95, "betting"))
+    drawn = DrawnPairs(places, d, D, exact.similar.radius, Claims(DATA_SET, 0.95, "betting"))
     pairs = PairSample.of(drawn, Bounds(), m)
     found = pairs.overall()
     for name, figure in found.items():
@@ -211,17 +204,15 @@ def test_every_pair_drawn_once_gives_the_exact_figures(case, share):
 
 
 class TestDesigns:
-    def plan(self, population="data set", pairs="sampled", n_pairs=None, radius=None):
-        return Plan(n_pairs, population, pairs, 0.95, None, 0.1, radius)
+    def plan(self, population="data set", n_pairs=None, radius=None):
+        return Plan(n_pairs, population, 0.95, None, 0.1, radius)
 
     def draw(self, plan, m=101, seed=0):
         rng = np.random.default_rng(seed)
         people, outputs = RowDistance(rng.random((m, 2))), RowDistance(rng.random(m))
         return people, outputs, draw(outputs, people, plan, np.random.default_rng(seed))
 
-    @pytest.mark.parametrize(
-        "plan", [("data set", "sampled", 500), ("population", "sampled", None), ("population", "all", None)]
-    )
+    @pytest.mark.parametrize("plan", [("data set", 500), ("population", None)])
     def test_distances_are_those_of_the_places(self, plan):
         people, outputs, drawn = self.draw(self.plan(*plan))
         left, right = pair_positions(drawn.places, 101)
@@ -237,24 +228,11 @@ class TestDesigns:
         _, _, drawn = self.draw(self.plan("population", radius=0.2))
         assert (drawn.places.size, drawn.radius) == (50, 0.2)
 
-    def test_all_pairs_leave_pilots_out(self):
-        # A tenth of 101 people, rounded up, are pilots: all pairs among the 90 others, in order.
-        _, _, drawn = self.draw(self.plan("population", "all"))
-        left, right = pair_positions(drawn.places, 101)
-        assert np.unique([left, right]).size == 90
-        assert drawn.places.size == 90 * 89 // 2
-        assert (np.diff(drawn.places) > 0).all()
-        assert drawn.claims.n_individuals == 90
-
-    def test_pairs_among_some(self):
-        assert pairs_among(np.array([True, False, True, True])).tolist() == [1, 2, 5]
-        assert pairs_among(np.array([True, False])).tolist() == []
-
     def test_the_radius_is_about_that_of_the_share_asked_for(self):
         people, _, drawn = self.draw(self.plan(n_pairs=5000), m=200)
         assert np.mean(all_pairs(people) <= drawn.radius) == pytest.approx(0.1, abs=5 * math.sqrt(0.09 / 500))
 
-    def test_undefined_pairs_of_a_population_need_sampling(self):
+    def test_undefined_pairs_are_counted(self):
         square = np.ones((10, 10)) - np.eye(10)
         square[0, 1:] = square[1:, 0] = np.nan
 
@@ -265,10 +243,7 @@ class TestDesigns:
             def between(self, left, right):
                 return square[left, right]
 
-        patchy, outputs = Patchy(np.arange(10.0)), RowDistance(np.arange(10.0))
-        with pytest.raises(DistanceError, match="without a defined distance"):
-            draw(outputs, patchy, self.plan("population", "all", radius=1.0), np.random.default_rng(0))
-        found = measure_sampled(np.arange(10.0), patchy, n_pairs=45, random_state=0)
+        found = measure_sampled(np.arange(10.0), Patchy(np.arange(10.0)), n_pairs=45, random_state=0)
         assert 0 < found.n_undefined < 45
         assert found.n_pairs + found.n_undefined == 45
         assert any("no defined reference distance" in note for note in found.notes)
@@ -279,7 +254,6 @@ class TestResult:
         for options, population in (
             ({}, DATA_SET),
             ({"population": "population"}, POPULATION),
-            ({"population": "population", "pairs": "all"}, POPULATION),
         ):
             found = random_audit(0, lipschitz=1.0, groups=np.arange(40) % 2, **options)
             figures = found.figures()
@@ -326,7 +300,7 @@ class TestResult:
             assert pair.output_distance == abs(outputs[i] - outputs[j])
 
     def test_progress_adds_up(self):
-        for options in ({}, {"population": "population"}, {"population": "population", "pairs": "all"}):
+        for options in ({}, {"population": "population"}):
             calls = []
             random_audit(0, progress=lambda done, total, calls=calls: calls.append((done, total)), **options)
             assert len({total for _, total in calls}) == 1
@@ -436,15 +410,8 @@ class TestBounds:
         ({"n_pairs": 781}, "n_pairs=781; expected a whole number from 1 to 780"),
         ({"n_pairs": 21, "population": "population"}, "21 disjoint pairs and 3 pilots of 40"),
         ({"n_pairs": 19, "population": "population"}, "19 disjoint pairs and 2 pilots of 40"),
-        ({"n_pairs": 5, "population": "population", "pairs": "all"}, "n_pairs=5 with pairs='all'"),
         ({"population": "people"}, "unknown population 'people'"),
-        ({"pairs": "most"}, "unknown choice of pairs 'most'"),
-        ({"pairs": "all"}, "measure_fairness covers every pair"),
         ({"means": "normal"}, "unknown interval for means 'normal'"),
-        (
-            {"means": "betting", "population": "population", "pairs": "all"},
-            "unknown interval for means 'betting'",
-        ),
         ({"lipschitz": 0}, "lipschitz=0"),
         ({"lipschitz": -1.0}, "lipschitz=-1.0"),
         ({"lipschitz": 1.0, "slack": -1.0}, "slack=-1.0"),
@@ -466,9 +433,8 @@ def test_bad_options_are_named(options, message):
 
 def test_pairs_that_would_not_fit_are_refused_before_they_are_drawn(monkeypatch):
     monkeypatch.setattr("likewise.memory.available_memory", lambda: 10_000.0)
-    for options in ({"n_pairs": 700}, {"population": "population", "pairs": "all"}):
-        with pytest.raises(MemoryLimitError, match="pairs would need"):
-            random_audit(0, **options)
+    with pytest.raises(MemoryLimitError, match="pairs would need"):
+        random_audit(0, n_pairs=700)
     assert random_audit(0, n_pairs=70).n_pairs == 70
 
 
@@ -480,8 +446,6 @@ def test_individuals_that_do_not_fit():
         measure_sampled([1.0], people)
     with pytest.raises(InputError, match="n_pairs=0"):
         measure_sampled(np.arange(3.0), RowDistance(np.arange(3.0)), population="population")
-    with pytest.raises(InputError, match="3 individuals"):
-        measure_sampled(np.arange(3.0), RowDistance(np.arange(3.0)), population="population", pairs="all")
 
 
 @pytest.mark.parametrize(("n_groups", "n_kinds"), [(30, 465), (31, 0)])

@@ -78,8 +78,7 @@ def check_magnitude(what: str, largest: float, order: float = 2.0) -> None:
     >>> check_magnitude("rows", 1e200)
     Traceback (most recent call last):
     ...
-    likewise.errors.DistanceError: rows of sizes up to 1e+200; expected sizes from 1e-145 to 1e+145, whose powers neither vanish nor
-    overflow. Hint: divide all values by 1e+200.
+    likewise.errors.DistanceError: rows of sizes up to 1e+200; expected sizes from 1e-145 to 1e+145, whose ...
     """
     most = 1e290 ** (1 / max(order, 2.0))
     if not (largest == 0 or 1 / most <= largest <= most):

@@ -137,7 +137,7 @@ def paired_differences(
     >>> found.overall.share_lower.low > 0.8
     True
     """
-    plan = Plan(n_pairs, population, "sampled", confidence, None, nearest_share, None)
+    plan = Plan(n_pairs, population, confidence, None, nearest_share, None)
     drawn = draw(before, reference, plan, generator_of(random_state), progress)
     later = measure_pairs(after, *pair_positions(drawn.places, reference.n_individuals))
     defined = ~np.isnan(drawn.reference)
@@ -156,20 +156,20 @@ def _paired_metrics(
 ) -> PairedMetrics:
     claims, change = drawn.claims, (later - drawn.output)[chosen]
     if not change.size:
-        nothing = claims.figure(nan, Interval(-inf, inf, claims.confidence, "no such pair drawn"), 0)
+        nothing = claims.value(nan, Interval(-inf, inf, claims.confidence, "no such pair drawn"), 0)
         return PairedMetrics(nothing, nothing, nothing, nothing)
     differences = _over(change, drawn.reference[chosen])
     median = quantile_interval(differences, 0.5, claims.confidence)
     mean = _mean_interval(differences, claims.confidence, ratio_bound)
     return PairedMetrics(
-        share_lower=claims.figure(
+        share_lower=claims.value(
             float(np.mean(change < 0)), _share(change < 0, claims.confidence), change.size
         ),
-        share_higher=claims.figure(
+        share_higher=claims.value(
             float(np.mean(change > 0)), _share(change > 0, claims.confidence), change.size
         ),
-        median_difference=claims.figure(_middle(differences), median, change.size),
-        mean_difference=claims.figure(_mean(differences), mean, change.size),
+        median_difference=claims.value(_middle(differences), median, change.size),
+        mean_difference=claims.value(_mean(differences), mean, change.size),
     )
 
 

@@ -7,12 +7,11 @@ from math import nan, sqrt
 import numpy as np
 
 from likewise._typing import Floats, Indices, Mask
-from likewise.fairness.sampled.intervals.interval import Interval, tail_errors
+from likewise.fairness.sampled.intervals.interval import Interval
+from likewise.fairness.sampled.intervals.means import student_interval
 
 FEWEST_INDIVIDUALS = 20
 """An interval over fewer individuals would rest on too few of them."""
-
-JACKKNIFE = "jackknife over individuals (asymptotic)"
 
 
 def relative_gap(similar_gap: float, gap: float) -> float:
@@ -106,7 +105,9 @@ def _leaving_each_out(sums: Floats) -> tuple[float, Floats]:
     """Return the relative gap, and how much it moves where each individual is left out, about its mean."""
     pairs, similar, gap, similar_gap = (column.sum() / 2 - np.append(column, 0.0) for column in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
-        *without_one, everybody = (similar_gap / similar) / (gap / pairs)  # nobody is left out in the last place
+        *without_one, everybody = (similar_gap / similar) / (
+            gap / pairs
+        )  # nobody is left out in the last place
         return float(everybody), np.asarray(without_one) - np.mean(without_one)
 
 
@@ -117,10 +118,7 @@ def _carriers(deviations: Floats) -> float:
 
 
 def _interval(value: float, variance: float, degrees: float, confidence: float) -> Interval | None:
-    from scipy.special import stdtrit
-
-    tail, _ = tail_errors(confidence)
-    margin = sqrt(variance) * float(stdtrit(degrees, 1 - tail)) if variance > 0 else nan
-    if not (value > 0 and margin < np.inf):
+    if not (value > 0 and variance > 0):
         return None
-    return Interval(max(value - margin, 0.0), value + margin, confidence, JACKKNIFE)
+    interval = student_interval(value, sqrt(variance), degrees, confidence, "both", "jackknife over individuals")
+    return interval if interval.high < np.inf else None

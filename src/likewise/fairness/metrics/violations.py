@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import beyond_rounding, excesses
 from likewise._typing import Floats, Indices
 from likewise.checks import checked_non_negative, checked_positive
-from likewise.errors import InputError
 from likewise.fairness.metrics.metric_value import AnyMetricValue, ExactValue, MetricValue
-from likewise.fairness.metrics.ratios import order_statistics, share_rank
 
 SHARES = (0.01, 0.05, 0.1)
 """Shares alpha of pairs for which the slack gamma is reported."""
@@ -56,54 +52,6 @@ class Violations:
     needed_slack: Mapping[float, AnyMetricValue]
 
 
-def find_violations(
-    output: Floats,
-    reference: Floats,
-    lipschitz: float,
-    slack: float = 0.0,
-    shares: tuple[float, ...] = SHARES,
-) -> Violations:
-    """Hold pairs against ``D <= L d + gamma``; what is above by no more than 3e-9 of D may be rounding and is within.
-
-    Parameters
-    ----------
-    output, reference : ndarray, shape (n_pairs,)
-        D and d of each pair.
-    lipschitz : float
-        L > 0.
-    slack : float
-        gamma >= 0.
-    shares : tuple of float
-        Each alpha in [0, 1).
-
-    Returns
-    -------
-    Violations
-
-    Raises
-    ------
-    InputError
-        An argument out of its range.
-
-    Examples
-    --------
-    >>> found = find_violations(np.array([1.0, 3.0, 0.0]), np.array([1.0, 1.0, 1.0]), 1.0)
-    >>> found.n_violating, found.mean_excess.value == 2 / 3
-    (1, True)
-    """
-    check_lipschitz(lipschitz, slack)
-    if not all(0 <= share < 1 for share in shares):
-        raise InputError(f"shares={shares!r}", "numbers in [0, 1)")
-    n_pairs = output.size
-    excess = excesses(output, reference, lipschitz)
-    found = order_statistics(excess, [share_rank(1 - share, n_pairs) for share in shares])
-    needed = {share: ExactValue(value, n_pairs) for share, value in zip(shares, found, strict=True)}
-    excess -= slack
-    beyond_rounding(excess, output)
-    n_violating, total, largest = np.count_nonzero(excess), excess.sum(), excess.max()
-    return violations_of((lipschitz, slack), n_pairs, int(n_violating), float(total), float(largest), needed)
-
-
 def violations_of(
     condition: tuple[float, float],
     n_pairs: int,
@@ -112,7 +60,7 @@ def violations_of(
     largest: float,
     needed_slack: Mapping[float, AnyMetricValue],
 ) -> Violations:
-    """Make figures of what was counted.
+    """Make metrics of what was counted.
 
     Parameters
     ----------

@@ -72,7 +72,6 @@ def measure_sampled(
     *,
     n_pairs: int | None = None,
     population: str = "data set",
-    pairs: str = "sampled",
     confidence: float = 0.95,
     means: str | None = None,
     lipschitz: float | None = None,
@@ -104,13 +103,11 @@ def measure_sampled(
     population : {"data set", "population"}
         Of which pairs to speak. ``"data set"``: pairs are drawn with replacement. ``"population"``: the individuals are taken for
         independent draws that neither the model nor the distances were made from, and pairs share nobody.
-    pairs : {"sampled", "all"}
-        ``"all"``, for a population only, measures every pair of nine individuals in ten and uses bounds for U-statistics.
     confidence : float, default 0.95
         In (0, 1), of each interval for itself.
     means : str, optional
-        How means are bounded: ``"betting"`` (the default), ``"empirical bernstein"``, ``"hoeffding"`` (the default for all pairs), or
-        ``"asymptotic"``, which is right for many pairs only.
+        How means are bounded: ``"betting"`` (the default), ``"empirical bernstein"``, ``"hoeffding"``, or ``"asymptotic"``, which is
+        right for many pairs only.
     lipschitz, slack : float, optional
         L > 0 and gamma >= 0 of a condition ``D <= L d + gamma``: how often is it broken, and does it hold?
     tolerance : float, default 0
@@ -162,7 +159,7 @@ def measure_sampled(
     numbered = None if groups is None else PairGroups.of(groups, reference.n_individuals)
     condition = None if lipschitz is None else (lipschitz, slack, tolerance)
     request = _Request(ids, edges, worst, asked, numbered, condition, chosen_metrics(metrics))
-    plan = Plan(n_pairs, population, pairs, confidence, means, nearest_share, nearest_radius)
+    plan = Plan(n_pairs, population, confidence, means, nearest_share, nearest_radius)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
     generator = generator_of(random_state)
     sample, radius = _measure(distance, reference, plan, bounds, generator, progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -86,53 +85,3 @@ def fixed_shares_win(values, error, candidate):
 def is_disproved(values, error, candidate):
     """Does one of the two players, with 4/5 and 1/5 of the error, disprove a candidate mean?"""
     return learner_wins(values, 0.8 * error, candidate) or fixed_shares_win(values, 0.2 * error, candidate)
-
-
-def pair_values(pairs, m):
-    """The value of every pair, both ways round."""
-    table = dict(zip(itertools.combinations(range(m), 2), pairs, strict=True))
-    return table | {(j, i): value for (i, j), value in table.items()}
-
-
-def disjoint_variance(pairs, m):
-    """Half the mean squared difference of the values of two couples, over all four different people."""
-    g = pair_values(pairs, m)
-    fours = [(i, j, u, v) for i, j, u, v in itertools.permutations(range(m), 4)]
-    return math.fsum((g[i, j] - g[u, v]) ** 2 for i, j, u, v in fours) / (2 * len(fours))
-
-
-def matching_variance(pairs, m):
-    """The sample variance over the couples of a matching, averaged over all matchings."""
-    g, variances = pair_values(pairs, m), []
-    for order in itertools.permutations(range(m)):
-        couples = [g[order[2 * k], order[2 * k + 1]] for k in range(m // 2)]
-        mean = sum(couples) / len(couples)
-        variances.append(sum((value - mean) ** 2 for value in couples) / (len(couples) - 1))
-    return math.fsum(variances) / len(variances)
-
-
-def jackknife_error(pairs, m):
-    """The means without each individual in turn, and the error they imply."""
-    g = dict(zip(itertools.combinations(range(m), 2), pairs, strict=True))
-    without = []
-    for i in range(m):
-        rest = [value for pair, value in g.items() if i not in pair]
-        without.append(sum(rest) / len(rest))
-    middle = sum(without) / m
-    return math.sqrt((m - 1) / m * sum((value - middle) ** 2 for value in without))
-
-
-def u_quantile_ranks(n_pairs, couples, q, error):
-    """Smallest rank whose share, one below, is not yet rare from below; likewise from above, by trying all."""
-    allowed = math.log(1 / error) / couples
-    low = 0
-    for rank in range(1, n_pairs + 1):
-        share = (rank - 1) / n_pairs
-        if share < q and divergence(share, q) >= allowed:
-            low = rank
-    high = n_pairs + 1
-    for rank in range(n_pairs, 0, -1):
-        share = rank / n_pairs
-        if share > q and divergence(share, q) >= allowed:
-            high = rank
-    return low, high

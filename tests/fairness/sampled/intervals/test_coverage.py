@@ -15,9 +15,6 @@ from likewise.fairness.sampled.intervals import (
     hoeffding,
     quantile_interval,
     share_beyond_maximum,
-    u_empirical_bernstein,
-    u_hoeffding,
-    u_quantile,
 )
 from likewise.fairness.sampled.sampling import draw_disjoint_pairs, draw_pairs
 
@@ -93,9 +90,6 @@ def test_quantiles(q):
             ratios(people(rng), *draw_disjoint_pairs(M, 20, rng)), q, CONFIDENCE
         ).covers(true)
     ) >= LEAST  # fmt: skip
-    assert count(
-        lambda rng: u_quantile(ratios(people(rng), LEFT, RIGHT), M, q, CONFIDENCE).covers(true)
-    ) >= LEAST  # fmt: skip
 
 
 def test_the_share_beyond_the_largest_drawn():
@@ -106,18 +100,6 @@ def test_the_share_beyond_the_largest_drawn():
     covered = count(simulate)
     assert covered >= LEAST
     assert covered <= binom.isf(1e-6, SIMULATIONS, CONFIDENCE)  # this one is exact
-
-
-def test_all_pairs_by_bounds_for_u_statistics():
-    def of_rate(rng):
-        return u_hoeffding(ratios(people(rng), LEFT, RIGHT) > LEVEL, M, 1.0, CONFIDENCE).covers(RATE)
-
-    def of_mean(rng):
-        values = np.minimum(ratios(people(rng), LEFT, RIGHT), LEVEL)
-        return u_empirical_bernstein(values, M, LEVEL, CONFIDENCE).covers(CAPPED_MEAN)
-
-    assert count(of_rate) >= LEAST
-    assert count(of_mean) >= LEAST
 
 
 def test_all_pairs_taken_for_independent_ones_are_found_out():

@@ -11,7 +11,6 @@ from scipy.stats import binomtest
 from likewise.errors import InputError
 from likewise.fairness.sampled.intervals import (
     clopper_pearson,
-    draws_needed,
     empirical_bernstein,
     hoeffding,
     quantile_interval,
@@ -96,14 +95,6 @@ class TestMaxima:
         found = share_beyond_maximum(n, confidence)
         assert (1 - found.high) ** n == pytest.approx(1 - confidence)
 
-    @given(st.floats(1e-6, 0.9), CONFIDENCES)
-    @settings(deadline=None)
-    def test_draws_needed_are_needed_and_suffice(self, share, confidence):
-        n = draws_needed(share, confidence)
-        assert (1 - share) ** n <= (1 - confidence) * (1 + 1e-9)
-        assert n == 1 or (1 - share) ** (n - 1) > (1 - confidence) * (1 - 1e-9)
-        assert share_beyond_maximum(n, confidence).high <= share * (1 + 1e-9)
-
 
 class TestMeans:
     def test_hoeffding_by_hand(self):
@@ -167,7 +158,6 @@ def test_a_confidence_outside_the_unit_interval_is_refused(confidence):
         lambda: clopper_pearson(1, 2, confidence),
         lambda: quantile_interval([1.0], 0.5, confidence),
         lambda: share_beyond_maximum(3, confidence),
-        lambda: draws_needed(0.1, confidence),
         lambda: hoeffding([0.5], 1.0, confidence),
         lambda: empirical_bernstein([0.5, 0.5], 1.0, confidence),
         lambda: student([0.5, 0.5], confidence),
@@ -189,7 +179,6 @@ def test_a_confidence_outside_the_unit_interval_is_refused(confidence):
         (lambda: quantile_interval([math.nan], 0.5), "1 values are NaN"),
         (lambda: quantile_interval([1.0], 1.5), "q=1.5"),
         (lambda: share_beyond_maximum(0), "n_draws=0"),
-        (lambda: draws_needed(0.0), "share=0.0"),
         (lambda: hoeffding([0.5], 0.0), "bound=0.0"),
         (lambda: hoeffding([0.5], math.inf), "bound=inf"),
         (lambda: hoeffding([0.5, 2.0], 1.0), "values from 0.5 to 2"),

@@ -187,7 +187,7 @@ def student(values: ArrayLike, confidence: float = 0.95, side: Side = "both") ->
 
 
 def student_interval(
-    estimate: float, standard_error: float, freedom: int, confidence: float, side: Side, name: str
+    estimate: float, standard_error: float, freedom: float, confidence: float, side: Side, name: str
 ) -> Interval:
     """Return ``estimate +- t * standard_error``, cut at 0."""
     from scipy.stats import t

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, log, log1p
+from math import inf
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -102,36 +102,6 @@ def share_beyond_maximum(n_draws: int, confidence: float = 0.95) -> Interval:
     return Interval(0.0, limit.high, confidence, "Wilks tolerance limit")
 
 
-def draws_needed(share: float, confidence: float = 0.95) -> int:
-    """Return how many draws are needed so that at most `share` of all values exceed the largest one drawn.
-
-    Parameters
-    ----------
-    share : float
-        In (0, 1).
-    confidence : float, default 0.95
-
-    Returns
-    -------
-    int
-        As many draws without a violation also show that at most `share` of all pairs violate.
-
-    Raises
-    ------
-    InputError
-        A share or confidence outside (0, 1).
-
-    Examples
-    --------
-    >>> draws_needed(0.01), draws_needed(0.001)
-    (299, 2995)
-    """
-    _, error = tail_errors(confidence, "upper")
-    if not 0 < share < 1:
-        raise InputError(f"share={share!r}", "a share inside (0, 1)")
-    return max(1, ceil(log(error) / log1p(-share)))
-
-
 def quantile_interval(
     values: ArrayLike, q: float, confidence: float = 0.95, side: Side = "both", *, least: float = 0.0
 ) -> Interval:
@@ -171,7 +141,7 @@ def quantile_interval(
     Examples
     --------
     >>> print(quantile_interval(range(1, 101), 0.5))
-    Interval(low=40.0, high=61.0, confidence=0.95, method='order statistics')
+    [40, 61]
     """
     draws = checked_values(values)
     low_rank, high_rank = binomial_ranks(draws.size, q, confidence, side)
