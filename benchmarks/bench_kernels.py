@@ -1,6 +1,6 @@
 """The compiled kernels beside SciPy, in one run: ``python benchmarks/bench_kernels.py [--full]``.
 
-Each figure is the best of several runs: *wall* is elapsed time, *cpu* processor time of all threads, which a busy machine
+Each number is the best of several runs: *wall* is elapsed time, *cpu* processor time of all threads, which a busy machine
 disturbs less. Floors are the same work at the speed this machine was seen to reach:
 
 * memory: bytes of the matrix read once, at the bandwidth of a copy;
@@ -29,11 +29,10 @@ from likewise._kernels import (
     forward_product,
     gram_product,
     kernel_info,
+    sampled_entries,
     shared_differences,
     squared_differences,
 )
-from likewise._kernels.fallback import entries as numpy_entries
-from likewise._kernels.native import entries as native_entries
 from likewise._kernels.threads import run_together
 from netflix_shaped import netflix_shaped
 
@@ -81,8 +80,7 @@ def blas_speed(dtype: type) -> float:
 def in_first_cache(matrix: sparse.csr_array) -> CompressedRows:
     """The same rows, all of whose entries are in 64 columns."""
     return CompressedRows.from_csr(
-        sparse.csr_array((matrix.data, matrix.indices % 64, matrix.indptr), (matrix.shape[0], 64)),
-        order_columns=False,
+        sparse.csr_array((matrix.data, matrix.indices % 64, matrix.indptr), (matrix.shape[0], 64))
     )
 
 
@@ -110,17 +108,16 @@ def parts(matrix: sparse.csr_array) -> None:
     X, Y = (np.ones((size, b), np.float32) for size in matrix.shape[::-1])
     m, n = matrix.shape
     biased = rows.plus_low_rank(np.ones((m, 2)), np.ones((n, 2)))
-    plain = CompressedRows.from_csr(matrix, order_columns=False)
     say("SciPy, A @ X", *milliseconds(best(lambda: matrix @ X)))
     say("  forward_product", *milliseconds(best(lambda: forward_product(rows, X))))
     say("SciPy, A.T @ Y", *milliseconds(best(lambda: matrix.T @ Y)))
     say("  adjoint_product", *milliseconds(best(lambda: adjoint_product(rows, Y))))
     say("gram_product with a part of rank 2", *milliseconds(best(lambda: gram_product(biased, X))))
-    say("gram_product, columns not by popularity", *milliseconds(best(lambda: gram_product(plain, X))))
     L, R = (np.ones((size, b)) for size in matrix.shape)
-    for compute in (numpy_entries.sampled_entries, native_entries.sampled_entries):
-        said = "sampled entries, NumPy" if compute is numpy_entries.sampled_entries else "  compiled"
-        say(said, *milliseconds(best(lambda f=compute: f(matrix, L, R, THREADS))))
+    for kernels in ("scipy", "native"):
+        os.environ["LIKEWISE_KERNELS"] = kernels
+        said = "sampled entries, NumPy" if kernels == "scipy" else "  compiled"
+        say(said, *milliseconds(best(lambda: sampled_entries(matrix, L, R))))
     say("preparing the matrix", *milliseconds(best(lambda: CompressedRows.from_csr(matrix))))
     own = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
     say(
@@ -136,13 +133,8 @@ def pairs(ratings: Path) -> None:
     matrix = sparse.csr_array(((values - 3) / 2, (users.astype(int) - 1, items.astype(int) - 1)))
     walk, m = PairWalk.from_csr(matrix), matrix.shape[0]
     for compare in (absolute_differences, squared_differences, shared_differences):
-        for later_only in (False, True):
-            timed = best(
-                lambda f=compare, later=later_only: [
-                    f(walk, start, min(start + 512, m), later) for start in range(0, m, 512)
-                ]
-            )
-            say(f"{compare.__name__}, {'i < j' if later_only else 'all i, j'}", *milliseconds(timed))
+        timed = best(lambda f=compare: [f(walk, start, min(start + 512, m)) for start in range(0, m, 512)])
+        say(f"{compare.__name__}, all i, j", *milliseconds(timed))
     dense = matrix.toarray()
     part = best(lambda: cdist(dense[:100], dense, "cityblock"))
     say("SciPy cdist, all i, j (from 100 rows)", *milliseconds(tuple(m / 100 * time for time in part)))

@@ -1,6 +1,7 @@
 """Continued triplets: exact where the subspace is right, never above the singular values, and room to grow."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,3 +51,13 @@ def test_room_is_made_and_taken_away_but_never_beyond_the_space():
     wide = rng.normal(size=(20, 18))
     np.testing.assert_array_equal(with_room(wide, 2, rng), wide[:, :11])
     assert first_subspace(3, rng).shape == (3, 3)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e155, 1e300])
+def test_scale_changes_nothing(scale):
+    """The squares of what is made orthonormal would overflow or vanish."""
+    rng = np.random.default_rng(3)
+    matrix, start = rng.normal(size=(30, 12)), rng.normal(size=(12, 4))
+    one, scaled = (continue_triplets(as_operator(A)[0], start) for A in (matrix, matrix * scale))
+    np.testing.assert_allclose(scaled.values / scale, one.values, rtol=1e-12)
+    np.testing.assert_allclose(np.abs((scaled.left * one.left).sum(axis=0)), 1, rtol=1e-10)

@@ -35,7 +35,7 @@ def test_it_is_true_whatever_was_seen(seed, m, n, above, seen, way):
     with pytest.MonkeyPatch.context() as patch:
         if way == "random":
             patch.setattr("likewise.spectrum.proof.INERTIA_SIDE", 0)
-            patch.setattr(proof, "_LONGEST_TEST", np.inf)
+            patch.setattr(proof, "_MAX_TEST_PASSES", np.inf)
         proved = certify_norm_bound(
             as_operator(matrix)[0], above * largest, seen * largest, random_state=seed
         )
@@ -48,7 +48,7 @@ def test_it_is_true_whatever_was_seen(seed, m, n, above, seen, way):
 @pytest.mark.parametrize(("margin", "reason"), [(1.01, "Chebyshev"), (1 + 1e-8, "inertia")])
 def test_the_cheaper_way_is_taken_where_columns_are_many(margin, reason):
     """A margin of 1e-8 would take 30,000 passes over the matrix; its Gram matrix takes one."""
-    n = proof._GRAM_SIDE // 4
+    n = proof._MAX_INERTIA_SIDE // 4
     operator, _ = as_operator(sparse.diags_array(np.linspace(0.1, 1.0, n)).tocsr())
     proved = certify_norm_bound(operator, margin, 1.0, random_state=0)
     assert proved.complete

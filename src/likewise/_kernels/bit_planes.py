@@ -14,7 +14,7 @@ from likewise._typing import AnyFloats, Floats
 LANES = 8
 """Rows whose words lie side by side, as in planes.c."""
 
-_MOST_LEVELS = 17
+_MAX_LEVELS = 17
 _WORD = 64
 _VALUES_AT_A_TIME = 1 << 20
 _BITS_AT_A_TIME = 1 << 21
@@ -43,7 +43,7 @@ class Quantization:
             part = values[start : start + _VALUES_AT_A_TIME]
             unknown = part[levels[_places(levels, part)] != part]
             levels = np.union1d(levels, unknown)
-            if levels.size > _MOST_LEVELS:
+            if levels.size > _MAX_LEVELS:
                 return None
         return cls(levels) if levels.size > 1 else None
 

@@ -17,7 +17,7 @@ from likewise.checks import checked_whole
 from likewise.errors import InputError
 
 _VARIABLE = "LIKEWISE_NUM_THREADS"
-_MOST = 4096
+_MAX_THREADS = 4096
 _here = local()
 
 
@@ -113,10 +113,10 @@ def _from_environment() -> int | None:
     text = os.environ.get(_VARIABLE, "").strip()
     if not text:
         return None
-    if not text.isdecimal() or not 1 <= int(text) <= _MOST:
+    if not text.isdecimal() or not 1 <= int(text) <= _MAX_THREADS:
         raise InputError(
             f"{_VARIABLE} is {text!r}",
-            f"a whole number >= 1, at most {_MOST}",
+            f"a whole number >= 1, at most {_MAX_THREADS}",
             f"unset {_VARIABLE} for all processors",
         )
     return int(text)

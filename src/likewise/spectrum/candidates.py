@@ -18,10 +18,12 @@ from likewise.spectrum.request import Request
 from likewise.spectrum.subspace import Subspace
 from likewise.spectrum.threaded_blas import tall_product
 
-_ROUNDS = 6  # each is a step of subspace iteration; float32 work needs one or two
-_WORTHWHILE = 0.9  # of the last round's residual: what falls less will not arrive
-_COLUMNS = 16  # of a float64 copy
-_NEAR = 1e-5  # relative: Ritz values that far below the level are refined too, since they may end above it
+_MAX_ROUNDS = 6  # each is a step of subspace iteration; float32 work needs one or two
+_PROGRESS_TOL = 0.9  # of the last round's residual: what falls less will not arrive
+_COLUMNS_AT_A_TIME = 16  # of a float64 copy
+_NEIGHBOUR_TOL = (
+    1e-5  # relative: Ritz values that far below the level are refined too, since they may end above it
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,10 @@ class CandidateTriplets:
         """Take a subspace one step of subspace iteration ahead, and remember what is wanted of it."""
         if proof.complete and target.unresolved:
             proof = Proof.failed(target.unresolved)
-        lowest = max((1 - _NEAR) * target.level - proof.eigenvalue_uncertainty, target.floor / 2, 0.0)
+        # One product ahead for nothing: A^T A v / theta is v, with the errors along smaller singular values damped.
+        lowest = max(
+            (1 - _NEIGHBOUR_TOL) * target.level - proof.eigenvalue_uncertainty, target.floor / 2, 0.0
+        )
         usable = subspace.squares > target.floor / 2
         return cls(subspace.images[:, usable] / subspace.squares[usable], lowest**0.5, proof)
 
@@ -107,11 +112,11 @@ def refine(operator: RowOperator, candidates: CandidateTriplets, request: Reques
     """
     right: AnyFloats = candidates.right.astype(np.float64)
     dtype, last = request.dtype, np.inf
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         triplets = _round(operator, right, candidates.lowest, dtype)
         wanted = triplets.residuals[triplets.values > request.threshold][: request.at_most]
         worst = wanted.max(initial=0.0)
-        if worst <= request.tolerance or (dtype == np.float64 and worst > _WORTHWHILE * last):
+        if worst <= request.tolerance or (dtype == np.float64 and worst > _PROGRESS_TOL * last):
             break
         if dtype == np.float64:
             right, last = triplets.images, worst
@@ -123,6 +128,7 @@ def _round(operator: RowOperator, right: AnyFloats, lowest: float, dtype: np.dty
     """Make `right` orthonormal, in place, and return the triplets of A restricted to it."""
     orthonormalise(right)
     left = operator.forward(right.astype(dtype))
+    # A V = Q R and R = T S B, so A V = (Q T) S B: the left vectors are Q T, the right ones V B^T.
     turn, values, back = linalg.svd(orthonormalise(left), check_finite=False)
     wanted = values > lowest
     left, values = tall_product(left, turn[:, wanted]), values[wanted]
@@ -133,8 +139,11 @@ def exact_adjoint(operator: RowOperator, left: AnyFloats) -> AnyFloats:
     """Return ``A^T left`` in float64, a few columns at a time: sums over all rows would lose digits in float32."""
     if left.dtype == np.float64:
         return operator.adjoint(left)
-    blocks = range(0, left.shape[1], _COLUMNS)
+    blocks = range(0, left.shape[1], _COLUMNS_AT_A_TIME)
     return np.hstack(
         [np.zeros((operator.shape[1], 0))]
-        + [operator.adjoint(left[:, start : start + _COLUMNS].astype(np.float64)) for start in blocks]
+        + [
+            operator.adjoint(left[:, start : start + _COLUMNS_AT_A_TIME].astype(np.float64))
+            for start in blocks
+        ]
     )

@@ -30,7 +30,7 @@ from likewise.spectrum.threaded_blas import inner, subtract_product
 FAILURE_PROBABILITY = 1e-8
 TEST_WIDTH = 16  # columns: narrower blocks make a pass over the matrix no cheaper
 _PATIENCE = 1.5  # times the degree that should do
-_HOPELESS = 1e8  # growth of the squared norm that only an eigenvalue above the level explains
+_MAX_GROWTH = 1e8  # growth of the squared norm that only an eigenvalue above the level explains
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,18 +103,21 @@ def chebyshev_test(
     ChebyshevTest
     """
     n = operator.shape[1]
+    # G, without its part in V: M' does not see that part, and rounding of it would only grow.
     current: AnyFloats = rng.standard_normal((n, width)).astype(deflated.dtype)
     subtract_product(current, deflated, inner(deflated, current))
     allowed, rate = _chi_squared_quantile(failure_probability, width), math.acosh(2 * level / cut - 1)
     patience = 4 + math.ceil(_PATIENCE * degree_needed(n, cut, level, failure_probability, width))
     start, previous = _squared_norm(current), np.zeros_like(current)
     for degree in range(1, patience + 1):
+        # T_0 = 1, T_1(x) = x, T_(q+1)(x) = 2 x T_q(x) - T_(q-1)(x), for x = 2 M' / c - I.
         image = _scaled_to_unit(operator, deflated, cut, current)
         previous, current = current, image if degree == 1 else 2 * image - previous
+        # T_q(2 level / cut - 1) = cosh(q rate): so much an eigenvalue at the level would have grown.
         grown = _squared_norm(current)
         if grown < allowed * math.cosh(degree * rate) ** 2:
             return ChebyshevTest(True, degree, current)
-        if grown > _HOPELESS * start:
+        if grown > _MAX_GROWTH * start:
             break
         report("checking that no singular value was missed", degree / patience)
     return ChebyshevTest(False, degree, current)
@@ -145,6 +148,7 @@ def eigenvalues_above(operator: RowOperator, level: float) -> int:
     """
     shifted = gram_matrix(operator)
     shifted[np.diag_indices_from(shifted)] -= level
+    # LDL^T is a congruence, which keeps the number of positive eigenvalues: those of the diagonal blocks are counted.
     _, blocks, _ = linalg.ldl(shifted, overwrite_a=True, check_finite=False)
     # A 2 x 2 block of Bunch and Kaufman's pivoting always has one eigenvalue of each sign.
     pairs = int(np.count_nonzero(np.diag(blocks, -1)))

@@ -69,6 +69,7 @@ def continue_triplets(operator: RowOperator, start: AnyFloats) -> ApproximateTri
     >>> continue_triplets(operator, near).values.round(6)
     array([3., 2.])
     """
+    # Q = orth(A X); then Q^T A = (A^T Q)^T is small on one side, and its triplets are those of Q Q^T A, turned by Q.
     left = operator.forward(start)
     orthonormalise(left)
     right, values, turn = linalg.svd(operator.adjoint(left), full_matrices=False, check_finite=False)

@@ -17,7 +17,9 @@ from likewise.spectrum.orthonormal import Basis, rank_revealing_qr
 from likewise.spectrum.request import Request
 from likewise.spectrum.threaded_blas import inner, subtract_product
 
-_RESOLVED = 200.0  # units in the last place of ||A||^2 below which an eigenvalue of A^T A drowns in rounding
+_RESOLUTION = (
+    200.0  # units in the last place of ||A||^2 below which an eigenvalue of A^T A drowns in rounding
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class ConvergenceTarget:
     @classmethod
     def of(cls, squares: NDArray[np.float64], request: Request, dtype: np.dtype[Any]) -> ConvergenceTarget:
         """Derive it from Ritz values, largest first."""
-        floor = _RESOLVED * float(np.finfo(dtype).eps) * max(float(squares[0]), 0.0)
+        floor = _RESOLUTION * float(np.finfo(dtype).eps) * max(float(squares[0]), 0.0)
         level = max(request.square, floor)
         wanted = int(np.count_nonzero(squares > level))
         if request.at_most is not None and wanted >= request.at_most:
@@ -83,6 +85,7 @@ class RestartSchedule:
     def plan(self, size: int, wanted: int, excess: float) -> None:
         """Set the next size, given how many eigenvalues are wanted and the worst residual over its tolerance."""
         growth = 0.2 * size
+        # Two looks at the same number of wanted eigenvalues: log(excess) falls linearly with the size, and is to reach 0.
         if self._last is not None and self._last[1] == wanted and 1 < excess < self._last[2]:
             slope = math.log(self._last[2] / excess) / (size - self._last[0])
             growth = min(0.9 * math.log(excess) / slope, 0.5 * size)
@@ -94,10 +97,11 @@ class RestartSchedule:
 def columns_that_fit(n: int, dtype: np.dtype[Any], memory_limit: float) -> int:
     """How many columns a Krylov space may have: basis, its combination, and three p x p float64 arrays."""
     per_column = 2 * n * dtype.itemsize
+    # The positive root of 24 p^2 + per_column p = memory_limit.
     return min(n, int((math.sqrt(per_column**2 + 4 * 24 * memory_limit) - per_column) / 48))
 
 
-_LITTLE = 0.01  # of the product's size: directions smaller than that are orthogonalised again
+_REORTHOGONALISE_TOL = 0.01  # of the product's size: directions smaller than that are orthogonalised again
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +158,9 @@ class BlockKrylov:
         block, old = self.frontier, self.size
         image = self.operator.gram(block)
         scale = np.linalg.norm(image, axis=0)
-        # What the recurrence knows goes first: then so little is left that one round of Gram-Schmidt is exact.
+        # A^T A is symmetric: along the block before, the image has the coefficients that the block was made with, and along the
+        # block itself those of their inner product. These go first: then so little is left along the basis that one round of
+        # Gram-Schmidt is exact. (Just after a restart every kept Ritz vector is coupled.)
         known, own = self._coupling.T, inner(block, image)
         subtract_product(image, block, own)
         self.basis.subtract(image, known, self._coupled_from)
@@ -170,7 +176,7 @@ class BlockKrylov:
         """Orthonormalise what is new; twice where it was so little that rounding against the basis shows."""
         fresh, coupling = rank_revealing_qr(remainder, scale)
         smallest = np.linalg.norm(coupling, axis=1).min(initial=np.inf)
-        if smallest < _LITTLE * scale.max(initial=0.0):
+        if smallest < _REORTHOGONALISE_TOL * scale.max(initial=0.0):
             self.basis.project_out(fresh)
             fresh, repair = rank_revealing_qr(fresh, np.ones(fresh.shape[1]))
             coupling = repair @ coupling
@@ -201,6 +207,7 @@ class BlockKrylov:
     def restart(self, pairs: RitzPairs, count: int) -> None:
         """Keep the first `count` Ritz vectors and the frontier, and forget the rest (thick restart)."""
         kept = self.vectors(pairs, count)
+        # A^T A (Q W) = Q W Theta + frontier (coupling W): each Ritz vector keeps its own coupling to the frontier.
         self._coupling = self._coupling @ pairs.weights[self._coupled_from :, :count].astype(kept.dtype)
         self._coupled_from = 0
         self.basis = Basis(self.basis.n, self.basis.dtype)
@@ -217,6 +224,7 @@ class BlockKrylov:
         fresh, _ = rank_revealing_qr(block, scale)
         fresh = fresh[:, : self.basis.n - self.size - self.frontier.shape[1]]
         self.frontier = np.hstack([self.frontier, fresh])
+        # They come from outside the recurrence: nothing that was multiplied before points along them.
         silent = np.zeros((fresh.shape[1], self._coupling.shape[1]), self._coupling.dtype)
         self._coupling = np.vstack([self._coupling, silent])
 

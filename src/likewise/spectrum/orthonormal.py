@@ -10,11 +10,13 @@ from likewise._typing import AnyFloats
 from likewise.spectrum.threaded_blas import gram_of, inner, multiply_in_place, subtract_product
 
 _PANEL = 1024  # columns; what is not filled yet takes no memory on most systems
-_SEVERE = 0.1  # of a column's norm: less left of it, and Gram-Schmidt is repeated
-_DEPENDENT = (
+_CANCELLATION_TOL = 0.1  # of a column's norm: less left of it, and Gram-Schmidt is repeated
+_DEPENDENCE_TOL = (
     1e-3  # of a column: less of it independent of the others, and they need Householder's reflections
 )
-_NEARLY_ORTHOGONAL = 0.5  # Frobenius norm of the cosines: the condition number is below 2, one round is exact
+_ORTHOGONALITY_TOL = 0.5  # Frobenius norm of the cosines: the condition number is below 2, one round is exact
+
+_SMALLEST_SIZE = 1e-100  # of a column: its square is far from what a float64 can hold
 
 
 class Basis:
@@ -49,7 +51,7 @@ class Basis:
         """
         before = np.linalg.norm(block, axis=0)
         taken = self._gram_schmidt(block)
-        if np.any(np.linalg.norm(block, axis=0) < _SEVERE * before):
+        if np.any(np.linalg.norm(block, axis=0) < _CANCELLATION_TOL * before):
             taken += self._gram_schmidt(block)
         return taken
 
@@ -118,7 +120,7 @@ def _cholesky_qr(block: AnyFloats) -> tuple[AnyFloats, AnyFloats] | None:
         triangle = linalg.cholesky(exact.T @ exact, check_finite=False)
     except linalg.LinAlgError:
         return None
-    if np.diag(triangle).min() < _DEPENDENT:
+    if np.diag(triangle).min() < _DEPENDENCE_TOL:
         return None
     inverse = linalg.solve_triangular(triangle, np.eye(triangle.shape[0]), check_finite=False)
     return (exact @ inverse).astype(block.dtype), triangle.astype(block.dtype)
@@ -145,14 +147,21 @@ def orthonormalise(tall: AnyFloats) -> AnyFloats:
 
 
 def _orthonormalising_round(tall: AnyFloats) -> tuple[AnyFloats, bool]:
-    product = gram_of(tall)
+    """Replace `tall` by Q, and return R and whether the columns were nearly orthogonal, so that Q is orthonormal to rounding."""
+    product, exponents = gram_of(tall), 0
     size = np.sqrt(np.diag(product))
+    if not (np.isfinite(size) & (size > _SMALLEST_SIZE) & (size < 1 / _SMALLEST_SIZE)).all():
+        # Squares overflow or vanish: the largest entry of each column is brought near 1, by a power of two.
+        exponents = np.frexp(np.abs(tall).max(axis=0, initial=0.0))[1]
+        np.ldexp(tall, -exponents, out=tall)
+        product = gram_of(tall)
+        size = np.sqrt(np.diag(product))
     size[size == 0] = 1
     cosines = product / np.outer(size, size)
     try:
         triangle = linalg.cholesky(cosines, check_finite=False) * size
     except linalg.LinAlgError:
         tall[:], triangle = linalg.qr(tall.astype(np.float64), mode="economic", check_finite=False)
-        return np.asarray(triangle), True
+        return np.ldexp(triangle, exponents), True
     multiply_in_place(tall, linalg.solve_triangular(triangle, np.eye(size.size), check_finite=False))
-    return np.asarray(triangle), bool(linalg.norm(cosines - np.eye(size.size)) < _NEARLY_ORTHOGONAL)
+    return np.ldexp(triangle, exponents), bool(linalg.norm(cosines - np.eye(size.size)) < _ORTHOGONALITY_TOL)

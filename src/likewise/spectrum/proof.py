@@ -23,7 +23,7 @@ from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import Subspace
 
 INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
-_MOST_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6
+_MAX_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6
 _COST_OF_DEFLATION = 2  # columns of a pass: one to measure it, one to refine with it
 _SHARE_OF_GAP = (
     0.1  # the level tested is that far into the gap, so that theta just below tau^2 stay decidable
@@ -114,6 +114,7 @@ class Prover:
         self, squares: NDArray[np.float64], target: ConvergenceTarget, converged: int
     ) -> int:
         """How many of the converged pairs to deflate: each costs some columns once, and widens the gap."""
+        # outside[k]: what is left outside if k more than the wanted ones are deflated.
         outside = np.append(squares, 0.0)[target.wanted : converged + 1]
         n = self.operator.shape[1]
         cost = [
@@ -166,7 +167,7 @@ class Prover:
         return wish == "inertia" or (wish == "auto" and self.operator.shape[1] <= INERTIA_SIDE)
 
     def _missing(self, squares: NDArray[np.float64]) -> float:
-        """Energy outside, with what rounding may have hidden."""
+        """Energy outside the subspace, the trace of M', with what rounding may have hidden of it."""
         if self.operator.energy is None:
             return np.inf
         rounding = 64 * float(np.finfo(self.request.dtype).eps) * self.operator.energy
@@ -180,6 +181,7 @@ class Prover:
     def _count(self, subspace: Subspace, level: float) -> Proof:
         largest = float(subspace.squares.max(initial=level))
         rounding = self.operator.shape[1] * float(np.finfo(np.float64).eps) * largest
+        # Counted a little above the level, so that what equals it within rounding is not counted as missing.
         count = eigenvalues_above(self.operator, level + rounding)
         inside = int(np.count_nonzero(subspace.squares > level))
         if count <= inside:
@@ -188,8 +190,8 @@ class Prover:
 
     def _test(self, subspace: Subspace, gap: Gap) -> Proof:
         self.tests += 1
-        if self.tests > _MOST_TESTS:
-            return Proof.failed(f"{_MOST_TESTS} randomised tests have failed")
+        if self.tests > _MAX_TESTS:
+            return Proof.failed(f"{_MAX_TESTS} randomised tests have failed")
         deflated = subspace.vectors.astype(self.request.dtype)
         test = chebyshev_test(
             self.operator, deflated, gap.cut, gap.tested, self.request.rng, self.request.report
@@ -203,13 +205,14 @@ class Prover:
 
 def _eigenvalue_uncertainty(subspace: Subspace, level: float, bound: float) -> float:
     """Haynsworth: how far below the level an eigenvalue may seem though it is above; only coupling from there counts."""
+    # ||E||^2 / (tau^2 - mu), of which only the columns of E that belong to theta <= tau^2 can lift an eigenvalue above tau^2.
     coupling = float(np.sum(subspace.errors[subspace.squares <= level] ** 2))
     return coupling / (level - bound) if bound < level else 0.0
 
 
-_LONGEST_TEST = 1000
+_MAX_TEST_PASSES = 1000
 """Passes over the matrix beyond which its Gram matrix costs less than a randomised test."""
-_GRAM_SIDE = 5000
+_MAX_INERTIA_SIDE = 5000
 """Columns up to which that Gram matrix takes little memory, and its inertia seconds."""
 
 
@@ -252,7 +255,7 @@ def certify_norm_bound(
     subspace = Subspace(nothing, np.zeros(0), np.zeros(0), nothing)
     target = ConvergenceTarget(0, request.square, 0.0)
     passes = Prover(operator, request).passes_needed(subspace.squares, target, outside)
-    if n <= _GRAM_SIDE and passes > _LONGEST_TEST:
+    if n <= _MAX_INERTIA_SIDE and passes > _MAX_TEST_PASSES:
         request = replace(request, certificate="inertia")
     with one_blas_thread():
         return Prover(operator, request).prove(subspace, target, outside)

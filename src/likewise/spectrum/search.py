@@ -33,7 +33,7 @@ _ROUNDING_REACH = (
 )
 _SMALL = 300  # columns: the eigenvectors of so small a projection take no time
 _SETTLED = 1.3  # growth of what is wanted from one look to the next, below which convergence may be near
-_LOOSE = 30.0  # times the tolerance: still good enough to be deflated in the proof
+_DEFLATION_TOL = 30.0  # times the tolerance: still good enough to be deflated in the proof
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
 
 
@@ -96,6 +96,11 @@ class _Search:
         self.prover = Prover(operator, request)
 
     def run(self) -> CandidateTriplets:
+        """Grow the space, look at it, and go on until a proof succeeds or there is no going on.
+
+        A look costs some 10 p^3 operations for p columns, a step two products with A and 4 n p w for w new columns; the
+        schedule says when the next look may pay.
+        """
         wanted, settled = 0, True
         while True:
             self._grow()
@@ -107,9 +112,9 @@ class _Search:
                 target = self._target(pairs.squares)
                 excess = self._excess(pairs, target)
                 worst = float(excess[: target.wanted].max(initial=0.0))
-                found = self._judge(pairs, target, excess / self._allowed(target, worst))
-                if found is not None:
-                    return found
+                candidates = self._judge(pairs, target, excess / self._allowed(target, worst))
+                if candidates is not None:
+                    return candidates
             settled = target.wanted <= _SETTLED * wanted
             wanted = target.wanted
             self.schedule.plan(self.space.size, wanted, worst)
@@ -133,6 +138,7 @@ class _Search:
     def _grow(self) -> None:
         """Multiply blocks until it is time to look at the Ritz pairs."""
         while True:
+            # An invariant space is complete by itself, but may lack copies of repeated singular values: random directions find them.
             if self.space.exhausted and self.space.size:
                 self.space.inject(self._gaussian(max(_WIDTH, self.space.size)))
             self.space.step()
@@ -153,9 +159,10 @@ class _Search:
         return self.operator.passes >= self.request.max_passes
 
     def _check(self, target: ConvergenceTarget) -> None:
-        """Leave early where this search is the wrong way to the target."""
+        """Leave early where another solver, or no solver, gets there."""
         if 0 < self.request.square < target.floor:
             raise _TooFineError
+        # Ritz values never exceed the eigenvalues they stand for: at least so many triplets have to be held.
         held = target.wanted * 8 * sum(self.operator.shape)
         no_room = self.limit < self.operator.shape[1] and target.wanted + 3 * _WIDTH > self.limit
         if no_room or held > self.request.memory_limit:
@@ -171,7 +178,7 @@ class _Search:
         )
 
     def _excess(self, pairs: RitzPairs, target: ConvergenceTarget) -> NDArray[np.float64]:
-        """Residuals over the tolerance."""
+        """Residuals over the tolerance, relative to the eigenvalue, or for those below the level to the level."""
         tolerance = _HEADROOM * self.request.tolerance
         return pairs.errors / (tolerance * np.maximum(pairs.squares, target.level or 1.0))
 
@@ -185,10 +192,12 @@ class _Search:
     ) -> CandidateTriplets | None:
         """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""
         if excess[: target.wanted].max(initial=0.0) <= 1:
-            converged = int(np.argmin(np.append(excess <= _LOOSE, False)))
-            found = self._try_proof(pairs, target, converged)
-            if found is not None:
-                return found
+            # Pairs below the threshold that have nearly converged, too, may be deflated: the first that has not ends them.
+            converged = int(np.argmin(np.append(excess <= _DEFLATION_TOL, False)))
+            candidates = self._try_proof(pairs, target, converged)
+            if candidates is not None:
+                return candidates
+        # Nothing is proved yet: is there anything left to multiply, to read, to hold?
         if self.space.size == self.operator.shape[1]:
             return self._stop(pairs, target, Proof(Completeness(True, "the Krylov space is the whole space")))
         if self._out_of_passes:
@@ -207,6 +216,7 @@ class _Search:
     ) -> CandidateTriplets | None:
         kept = self.prover.columns_to_deflate(pairs.squares, target, converged)
         outside = float(np.append(pairs.squares, 0.0)[kept])
+        # A long test is put off: a larger space has a wider gap, so that the test is short.
         affordable = max(_CHEAP_PROOF, self.operator.passes)
         if self.prover.passes_needed(pairs.squares[:kept], target, outside) > affordable:
             return None
@@ -214,11 +224,13 @@ class _Search:
         proof = self.prover.prove(subspace, target, outside)
         if proof.complete:
             return CandidateTriplets.of(subspace, target, proof)
+        # The test found what the space lacks: its vectors, grown along it, are where the iteration goes on.
         if proof.escaped is not None:
             self.space.inject(proof.escaped)
         return None
 
     def _make_room(self, pairs: RitzPairs, target: ConvergenceTarget) -> None:
         """Restart from the best Ritz vectors, since the memory limit is reached."""
+        # All that is wanted, and half of what room is left: fewer would forget too much, more would leave no room to grow.
         spare = self.limit - self.space.frontier.shape[1] - target.wanted
         self.space.restart(pairs, target.wanted + max(spare // 2, 0))

@@ -41,7 +41,8 @@ def gram_of(tall: AnyFloats) -> NDArray[np.float64]:
     def add(number: int, start: int, stop: int) -> None:
         for rows in _pieces(tall, start, stop):
             exact = rows.astype(np.float64, copy=False)
-            parts[number] += exact.T @ exact
+            with np.errstate(over="ignore"):  # `orthonormalise` sees to it
+                parts[number] += exact.T @ exact
 
     run_together(add, shares)
     total: NDArray[np.float64] = parts.sum(axis=0)

@@ -23,10 +23,10 @@ from likewise.spectrum.request import Progress, Request, checked_dtype, checked_
 from likewise.spectrum.result import SingularTriplets
 from likewise.spectrum.search import GramIsCheaperError, krylov_search
 
-_TINY = 32  # columns up to which LAPACK takes less than a millisecond
+_DENSE_SIDE = 32  # columns up to which LAPACK takes less than a millisecond
 _GRAM_SIDE = 400  # columns up to which the eigenvalues of the Gram matrix cost less than an iteration
-_GRAM_LARGEST = 20_000  # columns beyond which the Gram matrix is out of the question
-_RESOLVED = 1e-6  # of ||A||_F: a threshold below is lost in the rounding of A^T A
+_MAX_GRAM_SIDE = 20_000  # columns beyond which the Gram matrix is out of the question
+_RESOLUTION = 1e-6  # of ||A||_F: a threshold below is lost in the rounding of A^T A
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def choose(operator: RowOperator, request: Request) -> Choice:
     the Gram matrix about ``4 n^3``; how large p must be shows only on the way, so the iteration gives up at n / 2.
     """
     m, n = operator.shape
-    if n <= _TINY:
+    if n <= _DENSE_SIDE:
         return Choice("dense", f"the short side has {n} columns")
     dense_fits = dense_bytes(m, n) <= request.memory_limit
     if _lost_in_gram(operator, request) and dense_fits:
@@ -66,7 +66,7 @@ def choose(operator: RowOperator, request: Request) -> Choice:
             f"the eigenvalues of a {n} x {n} matrix cost less than an iteration",
             dense_at_need=dense_fits,
         )
-    gram_fits = n <= _GRAM_LARGEST and 32 * n * n <= request.memory_limit
+    gram_fits = n <= _MAX_GRAM_SIDE and 32 * n * n <= request.memory_limit
     return Choice(
         "krylov", f"{n} columns are too many for a Gram matrix", n / 2 if gram_fits else float("inf")
     )
@@ -75,7 +75,7 @@ def choose(operator: RowOperator, request: Request) -> Choice:
 def _lost_in_gram(operator: RowOperator, request: Request) -> bool:
     if operator.energy is None or request.at_most is not None:
         return False
-    return request.square <= _RESOLVED**2 * operator.energy
+    return request.square <= _RESOLUTION**2 * operator.energy
 
 
 _SEARCHES: dict[str, Callable[[RowOperator, Request, Choice], CandidateTriplets]] = {
