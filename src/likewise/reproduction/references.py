@@ -1,4 +1,4 @@
-"""What outputs of a simulation are held against, measured once for all arms: d on Z, d on A, the most similar pairs."""
+"""Reference distances of a simulation, measured once for all arms: d on Z, d on A, and the most similar pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BIN_EDGES: Floats = np.linspace(0, 2, 4001)
 
 @dataclass(frozen=True, eq=False)
 class ReferenceDistances:
-    """Reference distances of all pairs of a simulation, and which entries are predicted.
+    """Reference distances of all pairs, the truth, and the entries that are predicted.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The settings of a run: checked before any work, written beside its results, compared when it goes on."""
+"""The folder of a run: its settings, and every finished simulation under a checksum; a run that was stopped goes on from there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to stop, put off while a step runs that must not be left half done, and kept from processes that are started."""
+"""The processes of a run: how they get units of work, answer, fail and end, and how Ctrl-C waits for a step that must be finished."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _REQUESTS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Do what is within to its end, then stop if that was asked for meanwhile."""
-    if current_thread() is not main_thread():  # it alone is interrupted, and may say what a signal does
+    """Finish what is within; a request to stop that comes meanwhile is acted on afterwards."""
+    if current_thread() is not main_thread():  # only the main thread is interrupted, and only it may set handlers
         yield
         return
     came: list[int] = []
@@ -35,7 +35,7 @@ def put_off() -> Iterator[None]:
     def note(number: int, _: FrameType | None) -> None:
         came.append(number)
 
-    # What does not run Python, as the default of SIGTERM, leaves nothing half done that could be set right.
+    # A handler that is not Python's, such as SIGTERM's default, ends the process at once: there is nothing to put off.
     before = {number: handler for number in _REQUESTS if callable(handler := signal.getsignal(number))}
     for number in before:
         signal.signal(number, note)
@@ -50,13 +50,13 @@ def put_off() -> Iterator[None]:
 
 @contextmanager
 def not_inherited() -> Iterator[None]:
-    """Let processes that are started within leave Ctrl-C to this one from their first moment on, where a system can."""
+    """Keep Ctrl-C from processes that are started within, from their first moment on; only this one acts on it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # where it is started with the first process, it lets the signal through again
+    resource_tracker.ensure_running()  # started with the first process, it would unblock the signal again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -65,10 +65,10 @@ def not_inherited() -> Iterator[None]:
 
 
 MOST_AT_ONCE = 60 if sys.platform == "win32" else 1000
-"""Windows waits for at most 63 lines at once."""
+"""Windows can wait for at most 63 pipes at once."""
 
 _GLANCE = 1.0
-"""Seconds after which it is looked whether processes are still there."""
+"""Seconds between two looks at whether the processes still live."""
 
 _BROKEN = (
     "a process of the run ended before its work: killed from outside, most likely for want of memory (go on with fewer jobs; finished "
@@ -77,7 +77,7 @@ _BROKEN = (
 
 
 class Worker:
-    """A process at the other end of a line.
+    """A process at the other end of a pipe.
 
     Parameters
     ----------
@@ -91,10 +91,10 @@ class Worker:
         self._process = context.Process(target=_work, args=(theirs, settings, ratings))
         try:
             self._process.start()
-        except ConnectionError as error:  # it ended while it was told what to do
+        except ConnectionError as error:  # it ended while it was being started
             raise MemoryLimitError(_BROKEN) from error
         finally:
-            theirs.close()  # so that the line ends with the process
+            theirs.close()  # so that the pipe ends with the process
 
     def give(self, unit: Unit) -> None:
         """Hand over a unit of work.
@@ -140,21 +140,21 @@ class Worker:
 
     @property
     def line(self) -> Connection:
-        """What is ready with an answer, and mostly with the end of the process."""
+        """The pipe, which is ready when an answer is there and, nearly always, when the process has ended."""
         return self._line
 
     @property
     def has_ended(self) -> bool:
         """Whether the process is gone.
 
-        The end of the line does not tell of it everywhere: whatever the work started may hold the line too, and on Windows it stays open
-        where the process ended before it had taken it over.
+        The pipe alone does not tell: a child of the process may hold it open, and on Windows it stays open if the process ends before it has
+        taken its end over.
         """
         return self._process.exitcode is not None
 
 
 def ready(workers: Collection[Worker]) -> list[Worker]:
-    """Wait for workers with an answer, or that have ended."""
+    """Wait until some workers have an answer or have ended; return these."""
     while True:
         speaking = connection.wait([worker.line for worker in workers], _GLANCE)
         if found := [worker for worker in workers if worker.line in speaking or worker.has_ended]:
@@ -162,17 +162,17 @@ def ready(workers: Collection[Worker]) -> list[Worker]:
 
 
 def _work(line: Connection, settings: Settings, ratings: Path | None) -> None:
-    """Answer each unit until the other end of the line is closed."""
+    """Answer each unit until the other end of the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warnings.simplefilter("ignore", KernelWarning)  # the process that started this one has given it
+    warnings.simplefilter("ignore", KernelWarning)  # the process that started this one has warned already
     Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(EOFError, OSError):  # nobody is there to be told
+    with suppress(EOFError, OSError):  # nobody is there to read the answer
         while True:
             line.send_bytes(_answer(line.recv(), settings, ratings))
 
 
 def _answer(unit: Unit, settings: Settings, ratings: Path | None) -> memoryview:
-    """Return the record or the error as a message, as `Connection.send` would make it."""
+    """Return the record, or the error, pickled as `Connection.send` does it."""
     try:
         return ForkingPickler.dumps(run_unit(unit, settings, ratings))
     except (Exception, SystemExit) as error:
@@ -181,10 +181,10 @@ def _answer(unit: Unit, settings: Settings, ratings: Path | None) -> memoryview:
 
 
 def _portable(error: BaseException) -> Exception:
-    """Return an error, or one that says the same where another process could not rebuild it."""
+    """Return the error itself, or one with the same message where another process could not unpickle it."""
     with suppress(Exception):
         again = ForkingPickler.loads(ForkingPickler.dumps(error))
-        # What the script itself defines has another name in the process that runs the script.
+        # A class that the script defines has another module name in the process that runs the script.
         if (
             isinstance(error, Exception)
             and type(again) is type(error)
@@ -227,10 +227,10 @@ def run_units(units: list[Unit], settings: Settings, ratings: Path | None, jobs:
 def _in_processes(units: list[Unit], settings: Settings, ratings: Path | None, jobs: int) -> Results:
     """Give each process its next unit as it hands over its last.
 
-    The standard library's pool is not used: its thread waits for ever for the rest of what a process was sending when it was ended, so
-    one interruption in fifteen left a program that could not end.
+    The standard library's pool is not used: when a process is ended while it sends, the pool's thread waits for the rest for ever. One
+    interruption in fifteen left a program that could not end.
     """
-    # The dear ones first, so that no processor is left with one of them at the end.
+    # The costly units first, so that no processor works alone on one at the end.
     left = sorted(units, key=lambda unit: unit.cost(settings))
     workers: list[Worker] = []
     at_work: dict[Worker, Unit] = {}
@@ -256,7 +256,7 @@ def _in_processes(units: list[Unit], settings: Settings, ratings: Path | None, j
 
 
 def _end(workers: list[Worker]) -> None:
-    """Wait for no work: what is not finished will be computed again."""
+    """End all workers at once; unfinished units are computed again next time."""
     with put_off():
         for worker in workers:
             worker.kill()
