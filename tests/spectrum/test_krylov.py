@@ -148,6 +148,19 @@ def test_warm_start_that_misleads_changes_nothing(noisy):
     assert_allclose(triplets.values, values[:30], rtol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e60, 1e300])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_only_the_directions_of_a_warm_start_count(noisy, scale, dtype):
+    matrix, values = noisy
+    tau = above_gap(values, 30)
+    before = krylov(matrix, above=tau)
+    plain, scaled = (
+        krylov(matrix, above=tau, start=before.right * size, dtype=dtype) for size in (1.0, scale)
+    )
+    assert abs(scaled.passes - plain.passes) <= 2
+    assert_allclose(scaled.values, plain.values, rtol=1e-6 if dtype == np.float32 else 1e-12)
+
+
 def test_threshold_below_single_precision_is_found_in_double():
     values = np.concatenate([[1e5], np.linspace(2.0, 10.0, 30), np.linspace(0.01, 0.5, 469)])
     matrix = planted(values, 600, 500)

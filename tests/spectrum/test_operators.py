@@ -9,7 +9,7 @@ from likewise._kernels import CompressedRows
 from likewise.errors import InputError, ObservationError, ShapeError
 from likewise.observations import ObservedMatrix
 from likewise.spectrum import RowOperator, singular_triplets
-from likewise.spectrum.operators import as_operator
+from likewise.spectrum.operators import as_operator, near_one
 
 
 class RowBlocks(RowOperator):
@@ -148,3 +148,74 @@ def test_malformed_csr_is_refused_before_any_product():
     matrix.indices = np.array([0, 1, 7], dtype=matrix.indices.dtype)
     with pytest.raises(InputError, match="indices"):
         singular_triplets(matrix, above=0.5)
+
+
+@pytest.mark.parametrize("power", [-1000, -300, -40, -9, 9, 40, 300, 1000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "kind", ["csr_array", "dense", "row blocks", "compressed rows", "sparse plus low rank"]
+)
+def test_scaled_products_have_the_same_digits(kind, dtype, power):
+    """A matrix far from 1 is seen through a power of two: exactly, whether or not the block could hold its entries."""
+    matrix = sparse(60, 40)
+    one, _ = as_operator(KINDS[kind](matrix))
+    far, _ = as_operator(
+        KINDS[kind](matrix * 2.0**power) if kind != "sparse plus low rank" else _low_rank(power)
+    )
+    scaled, exponent = near_one(far)
+    assert abs(exponent - power) <= 10
+    X = np.random.default_rng(1).standard_normal((40, 3)).astype(dtype)
+    shift = 2.0 ** (power - exponent)
+    tolerance = 1e-13 if dtype == np.float64 else 1e-5
+    assert_allclose(scaled.forward(X), one.forward(X) * shift, rtol=tolerance, atol=tolerance)
+    assert_allclose(scaled.gram(X), one.gram(X) * shift**2, rtol=tolerance, atol=40 * tolerance)
+    assert scaled.forward(X).dtype == dtype
+    if scaled.energy is not None:
+        assert scaled.energy == pytest.approx(one.energy * shift**2, rel=1e-14)
+
+
+def _low_rank(power):
+    A = sparse(60, 40)
+    rows = CompressedRows.from_csr((A - csr_array(np.ones(A.shape))) * 2.0**power)
+    return rows.plus_low_rank(np.full((60, 1), 2.0**power), np.ones((40, 1)))
+
+
+def test_a_matrix_near_one_is_left_alone():
+    operator, _ = as_operator(np.diag([5.0, 1e-200]))
+    assert near_one(operator) == (operator, 0)
+    zero, _ = as_operator(np.zeros((3, 2)))
+    assert near_one(zero) == (zero, 0)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1.0, 1e155, 1e300])
+def test_rows_that_live_elsewhere_may_be_of_any_size(scale):
+    matrix = sparse(90, 50)
+    values = np.linalg.svd(matrix.toarray(), compute_uv=False)
+    tau = (values[9] + values[10]) / 2 * scale
+    for solver in ("dense", "gram", "krylov", "arpack"):
+        triplets = singular_triplets(RowBlocks(matrix * scale, 17), above=tau, solver=solver, random_state=0)
+        assert triplets.completeness.proved
+        assert_allclose(triplets.values / scale, values[:10], rtol=1e-10)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_products_that_are_no_numbers_prove_nothing(bad):
+    broken = sparse(60, 40)
+    broken.data[7] = bad
+    for operand in (RowBlocks(broken, 17), CompressedRows.from_csr(broken)):
+        with pytest.raises(ObservationError, match="NaN or infinite"):
+            singular_triplets(operand, above=1.0)
+
+
+def test_passes_are_those_of_one_call():
+    operator = RowBlocks(sparse(90, 50), 17)
+    first, second = (singular_triplets(operator, above=2.0, solver="gram").passes for _ in range(2))
+    assert first == second
+
+
+def test_a_matrix_too_large_for_float32_keeps_its_digits():
+    """1e78 is infinite in float32 and 1e-160 is 0: narrowed, either would be refused, or proved to be empty."""
+    for scale in (1e-160, 1e78):
+        triplets = singular_triplets(np.diag([3.0, 2.0, 1.0]) * scale, above=1.5 * scale, dtype=np.float32)
+        assert_allclose(triplets.values / scale, [3.0, 2.0], rtol=1e-12)
+        assert triplets.left.dtype == np.float32

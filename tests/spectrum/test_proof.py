@@ -58,3 +58,18 @@ def test_the_cheaper_way_is_taken_where_columns_are_many(margin, reason):
 def test_a_matrix_of_zeros_has_nothing_above_any_level():
     operator, _ = as_operator(sparse.csr_array((40, 3)))
     assert certify_norm_bound(operator, 1e-3, 0.0).complete
+
+
+@pytest.mark.parametrize("way", ["inertia", "random"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-30, 1e78, 1e155, 1e300])
+def test_scale_proves_nothing_that_is_not_true(scale, way, monkeypatch):
+    """Squares that overflow or vanish would prove anything."""
+    if way == "random":
+        monkeypatch.setattr(proof, "INERTIA_SIDE", 0)
+    matrix = np.random.default_rng(0).normal(size=(40, 25))
+    largest = np.linalg.norm(matrix, 2) * scale
+    operator, _ = as_operator(matrix * scale)
+    assert certify_norm_bound(operator, 1.01 * largest, largest, random_state=0).complete
+    assert not certify_norm_bound(operator, 0.99 * largest, 0.9 * largest, random_state=0).complete
+    assert certify_norm_bound(operator, 1.7e308, 0.0, random_state=0).complete
+    assert not certify_norm_bound(operator, 5e-324, 0.0, random_state=0).complete

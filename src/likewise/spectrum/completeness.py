@@ -138,7 +138,8 @@ def _chi_squared_quantile(probability: float, degrees: int) -> float:
 
 
 def _squared_norm(block: AnyFloats) -> float:
-    return float(np.sum(np.square(block, dtype=np.float64)))
+    with np.errstate(over="ignore"):  # infinite growth is growth enough
+        return float(np.sum(np.square(block, dtype=np.float64)))
 
 
 def eigenvalues_above(operator: RowOperator, level: float) -> int:
