@@ -35,7 +35,7 @@ estimation/propensities  one_bit: propensities of three kinds
 estimation/thresholding/rules/rules      cross_validation noise_edges optimal paper ../noise_level: every rule against the same simulated spectra
 estimation/thresholding/shrinkers        optimal_shrinkers: every shrinker is increasing
 estimation/thresholding/thresholds       statistics: what rules are told
-fairness/distances/observed      co_observed given gower distance: distances of observations, each against its definition
+fairness/distances/observed      given gower distance: distances of observations, each against its definition
 fairness/distances/features      cancellation feature_table rows: distances of complete rows
 fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
 fairness/completions     distances/completions: bounds of d over all completions

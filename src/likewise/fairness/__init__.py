@@ -12,12 +12,11 @@ from likewise.certificates import (
     model_constant,
 )
 from likewise.fairness.distances.activity import ActivityCheck, activity_check
-from likewise.fairness.distances.co_observed import CoObservedDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance
 from likewise.fairness.distances.gower import GowerDistance
-from likewise.fairness.distances.observed import ObservedDistance
+from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.outputs import (
     rank_biased_distance,
     top_items,

@@ -7,11 +7,10 @@ from inspect import signature
 from typing import Any
 
 from likewise.errors import DistanceError
-from likewise.fairness.distances.co_observed import CoObservedDistance
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.gower import GowerDistance
-from likewise.fairness.distances.observed import ObservedDistance
+from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.outputs import (
     rank_biased_distance,
     top_n_distance,

@@ -14,9 +14,8 @@ from scipy import sparse
 from likewise._kernels import pair_ratios
 from likewise._typing import Floats
 from likewise.errors import InputError, ShapeError
-from likewise.fairness.distances.co_observed import CoObservedDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
-from likewise.fairness.distances.observed import ObservedDistance
+from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
 from likewise.fairness.options import individual_ids, output_distance
 from likewise.plain import plain
