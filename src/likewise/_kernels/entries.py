@@ -40,7 +40,7 @@ def sampled_entries(pattern: Any, left: Any, right: Any, n_threads: int | None =
     Raises
     ------
     InputError
-        If `pattern` is no sparse matrix, or its indices contradict its shape.
+        If `pattern` is not a sparse matrix, or its indices contradict its shape.
     ShapeError
         If the factors do not fit it or each other.
 

@@ -80,7 +80,7 @@ class PairLimits:
     Raises
     ------
     InputError
-        Groups that are none.
+        Groups of another type or range.
     """
 
     near: float

@@ -39,7 +39,7 @@ class PairWalk:
         Raises
         ------
         InputError
-            If `matrix` is no sparse matrix, its indices contradict its shape, or it holds a NaN or infinity.
+            If `matrix` is not a sparse matrix, its indices contradict its shape, or it holds a NaN or infinity.
         """
         lists = PairLists.of(checked_csr(matrix, np.float64))
         if use_native():

@@ -56,7 +56,7 @@ class CompressedRows:
         Raises
         ------
         InputError
-            If `matrix` is no sparse matrix, or its indices contradict its shape.
+            If `matrix` is not a sparse matrix, or its indices contradict its shape.
 
         Examples
         --------

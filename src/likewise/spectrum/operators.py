@@ -227,7 +227,7 @@ def as_operator(operand: Any, dtype: Any = None) -> tuple[RowOperator, bool]:
     Raises
     ------
     ShapeError, ObservationError, InputError
-        If it is no matrix, is empty, or holds NaN or infinite values.
+        If it is not a matrix, is empty, or holds NaN or infinite values.
     """
     if isinstance(operand, (RowOperator, _kernels.CompressedRows)):
         inner = operand if isinstance(operand, RowOperator) else SparseRows(operand)

@@ -141,7 +141,7 @@ def singular_triplets(
     ThresholdError
         If the threshold is negative or not finite, or neither `above` nor `at_most` is given.
     ShapeError, ObservationError, InputError
-        If the operand is no matrix, is empty, holds NaN or infinite values; or another argument is unusable.
+        If the operand is not a matrix, is empty, holds NaN or infinite values; or another argument is unusable.
     MemoryLimitError
         If more lies above the threshold than fits; the message says how many there are at least.
     SpectrumError

@@ -183,7 +183,7 @@ TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
     C->length = 0;
 }
 
-/* Put the pairs (i, j), (i, j + 1), ... into the chunk, which has room for them, without those of no defined d. */
+/* Put the pairs (i, j), (i, j + 1), ... into the chunk, which has room for them, without those whose d is not defined. */
 TARGET INLINE void NAME(take)(struct chunk *C, const double *restrict d, const double *restrict D, int64_t i, int64_t j,
                               int64_t length)
 {
