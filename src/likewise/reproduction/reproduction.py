@@ -141,11 +141,8 @@ class Reproduction(Results):
 
     Parameters
     ----------
-    settings : Settings
-    records : mapping of Unit to dict
-        In any order; whatever is shown of them is in the order of `likewise.reproduction.units.units_of`.
-    versions : mapping
-        Of what computed it.
+    settings, records, versions
+        As in `likewise.reproduction.results.Results`.
     """
 
     def save(self, folder: PathLike) -> Path:
