@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# A busy machine is no failure, so there is no deadline. People wait for a few examples of each property; CI tries many.
-settings.register_profile("people", deadline=None, max_examples=25)
-settings.register_profile("ci", deadline=None, max_examples=200)
+# A busy machine is no failure, so nothing has a deadline; fixtures here only choose a kernel, and are the same for every example.
+# People wait for a few examples of each property; CI tries many.
+ANY_MACHINE = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("people", max_examples=25, **ANY_MACHINE)
+settings.register_profile("ci", max_examples=200, **ANY_MACHINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "people"))
 
 

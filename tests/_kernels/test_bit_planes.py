@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -92,7 +92,6 @@ def test_nothing_but_zeros(Z):
     assert_array_equal(absolute_differences(PairWalk.from_csr(sparse.csr_array(Z)), 0, 3), np.zeros((3, 3)))
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     Z=few_values(),
     cost=st.sampled_from([ALL_AS_BITS, 0.01, 0.05, ALL_WALKED]),
@@ -111,7 +110,6 @@ def test_distances_are_those_of_the_rows_wherever_the_columns_are_split(Z, cost,
     assert (whole[(Z[:, None] == Z).all(axis=2)] == 0).all()
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=few_values(), cost=st.sampled_from([ALL_AS_BITS, 0.01, 0.05]))
 def test_both_paths_give_the_same_bits(Z, cost):
     pairs, m = split_at(cost, Z)[0], len(Z)

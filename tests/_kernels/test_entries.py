@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -49,7 +49,6 @@ def test_they_are_those_of_the_dense_product(shape, rank):
 
 @pytest.mark.skipif("native" not in KERNELS, reason="the compiled kernels are not built")
 @given(m=st.integers(1, 30), n=st.integers(1, 30), rank=st.integers(0, 20), seed=st.integers(0, 9))
-@settings(deadline=None, max_examples=40)
 def test_compiled_and_numpy_agree(m, n, rank, seed):
     with pytest.MonkeyPatch.context() as patch:
         found = []

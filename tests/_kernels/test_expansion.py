@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise._kernels import distances_from_products
@@ -48,7 +48,6 @@ def test_they_are_those_of_the_definition(n_rows, n_others):
 
 @pytest.mark.skipif(not native.is_built(), reason="the compiled kernels are not installed")
 @given(st.integers(0, 999), st.integers(0, 30), st.integers(0, 50), st.sampled_from([0.0, 1.5]))
-@settings(deadline=None, max_examples=40)
 def test_compiled_and_numpy_have_the_same_bits(seed, n_rows, n_others, resolution):
     x, y, sizes, other_sizes = case(seed, n_rows, n_others)
     found = []

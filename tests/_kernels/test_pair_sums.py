@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise._kernels import (
@@ -107,7 +107,6 @@ CASES = (st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(0, 700), st.
 
 
 @given(*CASES)
-@settings(deadline=None, max_examples=40)
 @pytest.mark.parametrize("kernels", ["scipy", pytest.param("native", marks=needs_native)])
 def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):
     limits, block, d, D = random_case(seed, n_rows, width, offset)
@@ -180,7 +179,6 @@ def same_bits(found, expected):
 
 @needs_native
 @given(*CASES, st.booleans())
-@settings(deadline=None, max_examples=60)
 def test_compiled_and_numpy_have_the_same_bits(seed, n_rows, width, offset, packed):
     limits, block, d, D = random_case(seed, n_rows, width, offset)
     if packed:

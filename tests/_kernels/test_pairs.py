@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -63,7 +63,6 @@ def test_shared_differences_by_hand_count_a_stored_zero():
     assert_array_equal(sums, [[0, 2.5, 0], [2.5, 0, 2], [0, 2, 0]])
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=observed(), n_threads=st.integers(1, 3))
 def test_distances_are_those_of_the_zero_filled_rows_to_the_stated_error(Z, n_threads):
     pairs, filled, m = PairWalk.from_csr(as_csr(Z)), exact(np.nan_to_num(Z)), len(Z)
@@ -74,7 +73,6 @@ def test_distances_are_those_of_the_zero_filled_rows_to_the_stated_error(Z, n_th
         assert (abs(exact(found) - true) <= rounding(Z, power)).all()
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=observed())
 def test_distances_are_symmetric_not_negative_and_exactly_zero_for_identical_rows(Z):
     pairs, filled, m = PairWalk.from_csr(as_csr(Z)), np.nan_to_num(Z), len(Z)
@@ -85,7 +83,6 @@ def test_distances_are_symmetric_not_negative_and_exactly_zero_for_identical_row
         assert (distances[identical] == 0).all()
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=observed())
 def test_shared_differences_are_those_of_the_double_loop(Z):
     counts, sums = shared_differences(PairWalk.from_csr(as_csr(Z)), 0, len(Z))
@@ -95,7 +92,6 @@ def test_shared_differences_are_those_of_the_double_loop(Z):
         assert sums[i, j] == sum(shared)  # in the order of the features, so with the same bits
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=observed(), width=st.sampled_from([1, 2, 4, 8, 64]), data=st.data())
 def test_ranges_of_individuals_in_tiles_of_any_width(Z, width, data):
     with pytest.MonkeyPatch.context() as patch:
@@ -123,7 +119,6 @@ def test_refuses_others_beyond_the_matrix_or_with_gaps():
             absolute_differences(pairs, 0, 3, others=others)
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(Z=observed(), n_threads=st.integers(1, 3))
 def test_both_paths_give_the_same_bits(Z, n_threads, kernels):
     with pytest.MonkeyPatch.context() as patch:

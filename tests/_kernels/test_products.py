@@ -2,7 +2,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -67,7 +67,7 @@ def test_other_values_in_the_same_places_by_hand():
     density=st.floats(0, 1),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20)
 def test_other_values_are_those_of_a_matrix_laid_out_anew(m, n, density, seed):
     A = random_matrix(m, n, density, np.float64, seed)
     B = sparse.csr_array((np.arange(A.nnz) - 1.5, A.indices, A.indptr), shape=A.shape)
@@ -90,7 +90,6 @@ def test_low_rank_part_by_hand():
     assert_array_equal(gram_product(rows, np.eye(2)), [[52.0, 76.0], [76.0, 116.0]])
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     m=st.integers(0, 40),
     n=st.integers(0, 40),

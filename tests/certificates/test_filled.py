@@ -260,7 +260,6 @@ def naive_map(right, gains, weights, penalty):
     )
 
 
-@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 12),

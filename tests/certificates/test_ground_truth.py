@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
@@ -47,7 +47,6 @@ def test_a_likely_error_makes_a_likely_bound_and_an_assumption():
     assert any("a hold-out" in assumption for assumption in bound.assumptions)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0, 2), st.sampled_from(["l1", "l2", "linf"]))
 def test_no_pair_exceeds_it_whatever_the_estimate(seed, noise, norm):
     rng = np.random.default_rng(seed)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.certificates import Certificate, Unavailable, certify
@@ -115,7 +115,6 @@ def random_case(seed, m, n, share, tau, shrinker="rescaled"):
         return observed, svt(observed, tau, shrinker), rng
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 12),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
@@ -105,7 +105,6 @@ def test_a_certificate_proves_and_never_refutes():
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.99))
-@settings(deadline=None)
 def test_a_sampled_verdict_never_contradicts_its_interval(low, value, high, tolerance):
     low, value, high = sorted((low, value, high))
     status = judge_rate(sampled(value, low, high), 1.0, tolerance=tolerance).status

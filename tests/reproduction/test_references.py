@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.fairness import ObservedDistance, RowDistance
@@ -49,7 +49,6 @@ def measured(data, outputs, features):
     return ReferenceDistances.of(data).measure(outputs, D, all_pairs(RowDistance(features, "l1")))
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(3, 9), st.integers(2, 6))
 def test_metrics_follow_their_definitions(seed, m, n):
     data = clustered(m, n, 2, observed_fraction=0.7, random_state=seed)
@@ -92,7 +91,6 @@ def test_scale_free_metrics_are_free_of_scale_and_others_are_not():
         assert half[name] == pytest.approx(whole[name] / 2)
 
 
-@settings(max_examples=25)
 @given(st.lists(st.floats(0, 3), min_size=1), st.integers(0, 3))
 def test_every_ratio_is_counted_once(ratios, n_infinite):
     values = np.array([*ratios, *[np.inf] * n_infinite])

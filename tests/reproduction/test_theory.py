@@ -67,7 +67,6 @@ def test_the_corollary_is_told_with_value_or_reason():
     assert found["incoherence"] is None
 
 
-@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(2, 8), st.integers(2, 8), st.floats(0.01, 1))
 def test_the_rate_follows_its_definition(seed, m, n, fraction):
     A = np.random.default_rng(seed).uniform(-1, 1, (m, n))

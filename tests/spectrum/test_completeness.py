@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.polynomial import Chebyshev
 from scipy.sparse import csr_array
@@ -141,7 +141,6 @@ def test_degree_by_hand():
 # Deterministic proofs
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(0, 12), min_size=1, max_size=12),
     st.integers(0, 12),

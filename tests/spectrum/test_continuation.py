@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import as_operator
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), m=st.integers(1, 30), n=st.integers(1, 30), b=st.integers(1, 8))
 def test_values_never_exceed_the_singular_values_and_factors_are_orthonormal(seed, m, n, b):
     rng = np.random.default_rng(seed)

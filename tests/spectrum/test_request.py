@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
@@ -163,7 +163,6 @@ def test_result_speaks():
     assert triplets.solver_reason == "asked for"
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     arrays(np.int8, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.integers(-3, 3)),
     st.sampled_from(["auto", "dense", "gram", "krylov"]),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import hadamard
@@ -103,7 +103,6 @@ def test_scale_changes_nothing(solver, scale, dtype):
             assert orthogonality_error(triplets.left) <= TOLERANCE[dtype]
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     solver=st.sampled_from(SOLVERS),
     name=st.sampled_from(sorted(set(STRUCTURES) - BEYOND_ARPACK)),
@@ -214,7 +213,6 @@ def test_equal_singular_values(solver, name):
         assert 0 < at.completeness.at_threshold <= n
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     solver=st.sampled_from(SOLVERS),
     levels=st.lists(st.tuples(st.integers(0, 6), st.integers(1, 25)), min_size=1, max_size=5),

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -292,7 +292,6 @@ def test_sparse_coefficients_are_read():
     assert model_constant(dense).value == pytest.approx(np.linalg.norm(dense.coef_))
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.lists(st.integers(1, 6), min_size=1, max_size=3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -138,7 +138,6 @@ def test_at_convergence_each_side_is_the_naive_regression_on_the_other(by_count)
     assert fit.objectives[-1] == pytest.approx((weights @ error**2 + 0.3 * penalty) / 2)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     m=st.integers(1, 12),

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from likewise.errors import FileFormatError, ObservationError, OutputError
@@ -44,7 +44,6 @@ def test_rank_zero_comes_back(tmp_path):
     )
 )
 @example(["a", "b", "c", "d\0"])
-@settings(max_examples=30, deadline=None)
 def test_ids_come_back_or_are_refused(tmp_path_factory, ids):
     path = tmp_path_factory.mktemp("ids") / "estimate.npz"
     estimate = an_estimate(ids, value_range=(1, 5))

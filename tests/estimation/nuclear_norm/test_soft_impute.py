@@ -78,7 +78,7 @@ def test_the_residual_at_a_minimum_is_a_subgradient():
     np.testing.assert_allclose(residual.T @ fit.left, 1.5 * fit.right, atol=1e-3)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
     m=st.integers(1, 14),
@@ -110,7 +110,6 @@ def test_the_gap_is_a_bound_where_a_randomised_test_proves_it(seed, monkeypatch)
     assert 0 < true_gap <= fit.gap <= 1e-3
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10**6), lam=st.floats(0.1, 9.0), above=st.floats(1.0, 9.0), more=st.floats(1e-6, 0.5)
 )
@@ -169,7 +168,7 @@ def test_weighted_it_is_the_limit_of_the_dense_iteration(shape):
     assert fit.objective == pytest.approx(weighted_objective(z, w, reference, 1.5), rel=1e-8)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
     m=st.integers(1, 12),

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -60,7 +60,6 @@ sparse_matrices = hnp.arrays(
 ).filter(lambda values: not np.isnan(values).all())
 
 
-@settings(max_examples=150)
 @given(sparse_matrices, st.floats(0.01, 3), st.sampled_from(["rescaled", "identity", "soft"]))
 def test_equals_the_literal_recipe(values, tau, shrinker):
     sigma = np.linalg.svd(np.nan_to_num(values), compute_uv=False)

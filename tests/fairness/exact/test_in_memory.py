@@ -39,7 +39,7 @@ def without_sums(figures):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 50, 10**6]), st.sampled_from([7, [0.0, 0.3, 1.0]]))
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 def test_sorted_and_counted(seed, part, bins):
     with pytest.MonkeyPatch.context() as patch:
         sorted_ = measured(seed, patch, 10**9, part, bins=bins)

@@ -63,7 +63,7 @@ def one_by_one(d, D, radius, left_out=None):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(20, 35), st.booleans())
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_the_interval_leaves_out_individuals_one_by_one(seed, n_people, streaming):
     rng = np.random.default_rng(seed)
     people, outputs = rng.standard_normal((n_people, 2)), rng.standard_normal(n_people)
@@ -84,7 +84,7 @@ def test_the_interval_leaves_out_individuals_one_by_one(seed, n_people, streamin
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(1e-3, 1e3))
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 def test_it_is_the_same_in_other_units_and_another_order(seed, factor):
     rng = np.random.default_rng(seed)
     people, outputs, order = rng.standard_normal((30, 2)), rng.random(30), rng.permutation(30)

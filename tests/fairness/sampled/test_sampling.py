@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -13,7 +13,6 @@ from likewise.fairness.sampled.sampling import draw_disjoint_pairs, draw_pairs, 
 
 
 @given(st.integers(2, 200), st.integers(0, 2**31))
-@settings(deadline=None)
 def test_places_and_positions_are_inverse(m, seed):
     places = np.random.default_rng(seed).integers(pair_count(m), size=20)
     left, right = pair_positions(places, m)
@@ -42,7 +41,6 @@ def test_disjoint_pairs_are_uniform_over_matchings():
 
 
 @given(st.integers(2, 60), st.integers(0, 2**31), st.data())
-@settings(deadline=None)
 def test_disjoint_pairs_share_nobody(m, seed, data):
     n_pairs = data.draw(st.integers(1, m // 2))
     left, right = draw_disjoint_pairs(m, n_pairs, np.random.default_rng(seed))

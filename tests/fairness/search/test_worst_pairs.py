@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -90,7 +90,6 @@ def test_by_hand():
     st.sampled_from(list(OUTPUTS)),
     st.data(),
 )
-@settings(max_examples=60)
 def test_as_by_sorting_all(seed, m, reference, output, data):
     rng = np.random.default_rng(seed)
     d, D = REFERENCES[reference](rng, m), OUTPUTS[output](rng, m)
@@ -108,7 +107,6 @@ def test_as_by_sorting_all(seed, m, reference, output, data):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.data())
-@settings(max_examples=60)
 def test_ties_and_infinite_ratios_come_in_the_stated_order(seed, m, data):
     # Whole numbers: distances are not rounded, many people are equal, many ratios are.
     rng = np.random.default_rng(seed)

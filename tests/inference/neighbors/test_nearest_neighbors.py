@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -144,7 +144,6 @@ def partly_observed(draw):
 
 
 @given(complete, st.data())
-@settings(deadline=None)
 def test_equals_the_loops(B, data):
     k = data.draw(st.one_of(st.none(), st.integers(1, B.shape[0] - 1)))
     expected = loops(B, k)
@@ -153,7 +152,6 @@ def test_equals_the_loops(B, data):
 
 
 @given(partly_observed(), st.data())
-@settings(deadline=None)
 def test_equals_the_loops_over_co_raters(matrix, data):
     B, observed = matrix
     k = data.draw(st.one_of(st.none(), st.integers(1, B.shape[0] - 1)))
@@ -165,7 +163,6 @@ def test_equals_the_loops_over_co_raters(matrix, data):
 
 
 @given(complete, st.integers(1, 6))
-@settings(deadline=None)
 def test_co_raters_of_a_complete_matrix_are_all(B, k):
     k = min(k, B.shape[0] - 1)
     everyone = nearest_neighbor_outputs(B, k)
@@ -173,7 +170,6 @@ def test_co_raters_of_a_complete_matrix_are_all(B, k):
 
 
 @given(complete, st.integers(1, 6))
-@settings(deadline=None)
 def test_outputs_are_within_the_range_of_each_item(B, k):
     outputs = nearest_neighbor_outputs(B, min(k, B.shape[0] - 1))
     assert (outputs >= B.min(axis=0) - 1e-12).all()
@@ -181,7 +177,6 @@ def test_outputs_are_within_the_range_of_each_item(B, k):
 
 
 @given(complete, st.integers(1, 6), st.floats(0.5, 4), st.floats(-3, 3))
-@settings(deadline=None)
 def test_units_do_not_matter(B, k, factor, shift):
     """Adjusted cosine ignores an affine change of the scale, so that outputs change with it."""
     k = min(k, B.shape[0] - 1)

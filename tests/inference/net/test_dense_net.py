@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import pdist
@@ -88,7 +88,6 @@ class TestPredictions:
         np.testing.assert_allclose(net.predict_all(B), expected, atol=1e-6)
         np.testing.assert_allclose(net.entries(B, [0, 1], [1, 0]), expected[[0, 1], [1, 0]], atol=1e-6)
 
-    @settings(max_examples=25)
     @given(
         shape=st.tuples(st.integers(1, 7), st.integers(1, 7)),
         hidden=st.lists(st.integers(1, 6), min_size=1, max_size=3),

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
@@ -41,7 +41,6 @@ def test_capital_of_fixed_shares_by_hand():
 
 
 @given(VALUES, st.sampled_from([0.01, 0.05, 0.5]))
-@settings(deadline=None)
 def test_bets_agree_with_one_at_a_time(values, error):
     np.testing.assert_allclose(
         learned_stakes(np.array(values), error), naive.stakes(values, error), rtol=1e-6
@@ -49,7 +48,6 @@ def test_bets_agree_with_one_at_a_time(values, error):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.1, 0.05]))
-@settings(max_examples=30, deadline=None)
 def test_the_low_end_parts_disproved_candidates_from_others(seed, error):
     rng = np.random.default_rng(seed)
     values = rng.beta(2, 3, rng.integers(5, 80))
@@ -59,7 +57,6 @@ def test_the_low_end_parts_disproved_candidates_from_others(seed, error):
 
 
 @given(VALUES, st.floats(1e-3, 1e3), st.sampled_from([0.5, 0.95]))
-@settings(deadline=None)
 def test_it_holds_the_mean_stays_in_range_and_scales(values, scale, confidence):
     mean = float(np.mean(values))
     found = betting(values, 1.0, confidence)
@@ -71,7 +68,6 @@ def test_it_holds_the_mean_stays_in_range_and_scales(values, scale, confidence):
 
 
 @given(st.lists(st.integers(0, 1000).map(lambda k: k / 1000), min_size=1, max_size=40))
-@settings(deadline=None)
 def test_both_ends_mirror_each_other(values):
     found, mirrored = betting(values, 1.0), betting(np.subtract(1, values), 1.0)
     assert (found.low, found.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low), abs=1e-6)

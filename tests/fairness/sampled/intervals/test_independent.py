@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -35,7 +35,6 @@ class TestRates:
         assert (both.low, both.high) == pytest.approx((1 - math.sqrt(0.95), math.sqrt(0.95)))
 
     @given(st.integers(0, 40), st.integers(1, 40), CONFIDENCES)
-    @settings(max_examples=40, deadline=None)
     def test_against_exact_binomial_sums(self, k, n, confidence):
         k = min(k, n)
         found = clopper_pearson(k, n, confidence)
@@ -44,7 +43,6 @@ class TestRates:
         )
 
     @given(st.integers(0, 10**6), st.integers(1, 10**6), CONFIDENCES)
-    @settings(max_examples=60, deadline=None)
     def test_against_scipy_on_many_draws(self, k, n, confidence):
         k = min(k, n)
         found, known = clopper_pearson(k, n, confidence), binomtest(k, n).proportion_ci(confidence)
@@ -64,7 +62,6 @@ class TestQuantiles:
         assert (found.low, found.high) == (0, math.inf)
 
     @given(st.integers(1, 60), st.sampled_from([0.0, 0.03, 0.5, 0.9, 0.99, 1.0]), CONFIDENCES)
-    @settings(max_examples=60, deadline=None)
     def test_against_trying_every_rank(self, n, q, confidence):
         found = quantile_interval(np.arange(1.0, n + 1), q, confidence)
         low, high = naive.quantile_ranks(n, q, (1 - confidence) / 2)
@@ -75,7 +72,6 @@ class TestQuantiles:
         st.floats(0, 1),
         CONFIDENCES,
     )
-    @settings(deadline=None)
     def test_infinite_and_tied_values(self, values, q, confidence):
         found = quantile_interval(values, q, confidence)
         assert found.low <= found.high
@@ -90,7 +86,6 @@ class TestQuantiles:
 
 class TestMaxima:
     @given(st.integers(1, 10**5), CONFIDENCES)
-    @settings(deadline=None)
     def test_bound_on_the_share_beyond(self, n, confidence):
         found = share_beyond_maximum(n, confidence)
         assert (1 - found.high) ** n == pytest.approx(1 - confidence)
@@ -106,14 +101,12 @@ class TestMeans:
         assert hoeffding(np.zeros(20), 1.0, side="upper").high == pytest.approx(1 - 0.05 ** (1 / 20))
 
     @given(SHARES, CONFIDENCES)
-    @settings(max_examples=50, deadline=None)
     def test_hoeffding_against_search(self, values, confidence):
         found = hoeffding(values, 1.0, confidence)
         low, high = naive.chernoff(float(np.mean(values)), len(values), (1 - confidence) / 2)
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-7)
 
     @given(SHARES, CONFIDENCES)
-    @settings(deadline=None)
     def test_hoeffding_is_never_wider_than_its_well_known_form(self, values, confidence):
         found, mean = hoeffding(values, 1.0, confidence), np.mean(values)
         margin = math.sqrt(math.log(2 / (1 - confidence)) / (2 * len(values)))
@@ -131,7 +124,6 @@ class TestMeans:
         assert many.high == pytest.approx(3 + margin)
 
     @given(SHARES, st.floats(0.1, 50), CONFIDENCES)
-    @settings(deadline=None)
     def test_bounded_intervals_hold_the_mean_and_scale_with_the_values(self, values, scale, confidence):
         for interval in (hoeffding, empirical_bernstein):
             unit, scaled = (
