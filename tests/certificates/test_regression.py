@@ -94,6 +94,11 @@ def test_offsets_by_hand():
     assert proved.certificate.bound(2.0) == pytest.approx(2.0, rel=1e-9)
 
 
+def test_an_offset_that_is_penalised_without_end_never_moves():
+    regression = RegressionMap(np.zeros((4, 1)), np.zeros(4), row_penalty=np.inf)
+    np.testing.assert_array_equal(regression.offset_slopes, 0)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_solved_as_defined(kind):
     rng = np.random.default_rng(1)

@@ -281,7 +281,7 @@ def an_audit_takes_it_by_name_or_as_it_is(name):
         report = audit(Z, estimator=estimator, model="identity", hold_out=0.2)
         assert type(ESTIMATORS[name]()).__name__ in report.estimate.estimator
         assert report.estimate.threshold is None or report.estimate.threshold >= 0
-        assert "Estimate" in str(report)
+        assert "Estimate" in report.details()
         document = json.loads(report.to_json())
         assert document["estimate"]["rank"] == report.estimate.rank
         assert set(document["estimate"]["parameters"]) == set(made(name).get_params())

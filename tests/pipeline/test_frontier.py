@@ -201,17 +201,7 @@ def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            {"estimator": "als"},
-            "AlternatingLeastSquares, which cannot be held to a budget: each row is a regression",
-        ),
-        ({"estimator": "soft-impute"}, "SoftImpute, which"),
         ({"estimator": "cai-candes-shen"}, "CaiCandesShen, which"),
-        (
-            {"estimator": "auto"},
-            "Auto, which cannot be held to a budget: which estimator it takes the data decide",
-        ),
-        ({"estimator": "biases"}, "Biases, which cannot be held to a budget: biases alone have no component"),
         ({"model": KNNRecommender(60)}, "n_neighbors is 60 with n_samples = 60"),
     ],
 )
@@ -233,3 +223,16 @@ def test_halving_the_constant_on_movielens_100k_costs_little(data_folder):
     assert all(point.k_star <= point.budget for point in found.points[1:])
     assert half.error.rmse < 1.01 * free.error.rmse
     assert half.error.rmse < 0.93
+
+
+@pytest.mark.parametrize("estimator", ["als", "soft-impute", "biases", "auto"])
+def test_estimates_by_regression_have_a_frontier_of_their_own(estimator):
+    """Every point is certified anew, in the metric in which the empty entry is a point, and is within its budget."""
+    data = clustered(40, 30, 3, observed_fraction=0.5, random_state=1)
+    found = frontier(data.observed, estimator=estimator, model="identity", budgets=[0.02, 0.01])
+    assert [point.budget for point in found] == [None, 0.02, 0.01]
+    for point in list(found)[1:]:
+        assert point.k_star <= point.budget
+        assert point.certificate.name == "K of the regression"
+    assert any("PatternDistance" in note for note in found.notes)
+    assert '"strength"' in found.to_json()

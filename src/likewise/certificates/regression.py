@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import sqrt
+from math import isinf, sqrt
 from typing import Any
 
 import numpy as np
@@ -120,7 +120,7 @@ class RegressionMap:
         The offset moves by at most ``w / (W + lambda)``, W the weights of the union; the estimate by that times ``||1 - X A_U^-1 X_U^T w||``, at most
         ``sqrt(n) + ||X|| sqrt(W) / 2``, for ``||A_U^-1 X_U^T sqrt(w)|| <= 1/2``.
         """
-        if self.row_penalty is None:
+        if self.row_penalty is None or isinf(self.row_penalty):
             return np.zeros(self.shape[0])
         w, penalty = self.column_weights, self.row_penalty
         total = np.maximum(w, penalty)  # where sqrt(W) / (W + lambda) is largest, among W >= w

@@ -152,7 +152,7 @@ class EstimatorOptions:
     propensities
         For data missing not at random, how likely each entry was to be observed: degrees, 1-bit.
     max_lipschitz
-        A fairness budget L: shrink further, as little as possible, until the constant K* of the estimate is at most L.
+        A fairness budget L: shrink further, as little as possible, until the proved constant of the estimate is at most L.
     settings
         Any option of the estimator, as NAME=VALUE; may be given more than once.
     working_range

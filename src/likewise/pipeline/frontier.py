@@ -256,7 +256,7 @@ def _fitted(
     with steps.step("estimate the matrix"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RankZeroWarning)  # it advises to estimators that have no frontier
         fitted = free.fit(training)
-    if not fitted.rank_ and not is_regression(fitted.estimate_):
+    if not fitted.rank_ and (fitted.threshold_ is not None or not is_regression(fitted.estimate_)):
         raise InputError(
             "an estimate without a component, which no budget can change",
             "one that keeps a component",
