@@ -100,13 +100,13 @@ def row(name: str, outcome: Outcome) -> str:
         arms[arm]["error"]["rmse"] if arms[arm]["error"] else float("nan") for arm in ("without", "with")
     ]
     means = [figure(arms[arm], "mean_ratio") for arm in ("without", "with")]
-    similar = [figure(arms[arm], "similar.scale_free_ratio") for arm in ("without", "with")]
+    gaps = [figure(arms[arm], "similar.relative_gap") for arm in ("without", "with")]
     threshold, rank = document["estimate"]["threshold"], document["estimate"]["rank"]
     tau = "-" if threshold is None else f"{threshold:.3f}"
     return (
         f"{name:<32}{data['n_individuals']:>6} x {data['n_features']:<5}{data['n_observed']:>10,}"
         f"{tau:>8}{rank:>5}"
-        f"{errors[0]:>8.3f}{errors[1]:>8.3f}{means[0]:>9.4f}{means[1]:>8.4f}{similar[0]:>8.3f}{similar[1]:>7.3f}"
+        f"{errors[0]:>8.3f}{errors[1]:>8.3f}{means[0]:>9.4f}{means[1]:>8.4f}{gaps[0]:>8.3f}{gaps[1]:>7.3f}"
         f"{outcome.seconds:>8.1f}{outcome.peak:>8.0f}"
     )
 
@@ -121,7 +121,7 @@ def main() -> None:
         sys.exit("set LIKEWISE_DATA to the folder that holds the data")
     print(
         f"{'data':<32}{'size':^14}{'observed':>10}{'tau':>8}{'rank':>5}{'RMSE h':>8}{'f':>8}"
-        f"{'IF h':>9}{'f':>8}{'sim. h':>8}{'f':>7}{'s':>8}{'MiB':>8}"
+        f"{'IF h':>9}{'f':>8}{'gap h':>8}{'f':>7}{'s':>8}{'MiB':>8}"
     )
     steps = {}
     for name, (file, options) in AUDITS.items():

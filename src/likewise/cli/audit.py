@@ -29,7 +29,7 @@ def audit(
     model: str | None = None,
     n_neighbors: Whole = None,
     hold_out: float | None = None,
-    reference: Literal["held-out", "observed", "co-observed", "estimate", "gower"] | None = None,
+    reference: str | None = None,
     norm: Literal["l1", "l2"] | None = None,
     outputs: OldPath | None = None,
     outputs_without: OldPath | None = None,
@@ -56,7 +56,8 @@ def audit(
     reference
         What individuals are compared by: held-out, on observations that the algorithm does not see (fairness on the truth; the default for ratings of
         which enough pairs share enough); observed, missing entries filled (the paper's); co-observed, on what both of two individuals observed; gower, for
-        tables of numbers and categories, beside --outputs; or estimate, the released code's convention (not a valid comparison).
+        tables of numbers and categories, beside --outputs; estimate, the released code's convention (not a valid comparison); or the name of a
+        registered distance.
     norm
         Norm of the reference distance. By default l1.
     outputs

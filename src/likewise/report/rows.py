@@ -148,6 +148,7 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
         Group("All pairs", (*_metric_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
         Group("Outputs", tuple(_metric_rows(arms, _OUTPUTS, comparable))),
         *_groups_on_request(arms, comparable),
+        *([Group("Registered metrics", added)] if (added := tuple(_added_rows(arms, comparable))) else []),
         Group("Counted pairs", tuple(_count_rows(arms))),
     ]
     if report.truth is not None:
@@ -259,6 +260,12 @@ def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable:
     for name, (label, meaning) in names.items():
         if infinite or name not in _ONLY_BESIDE_INFINITE:
             yield _row(label, meaning, [metrics[name] for metrics in every], comparable)
+
+
+def _added_rows(arms: list[Arm], comparable: bool) -> Iterable[Row]:
+    """Yield the metrics that others registered."""
+    for name in arms[0].fairness.added:
+        yield _row(_spoken(name), "", [arm.fairness.added[name] for arm in arms], comparable)
 
 
 def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
