@@ -102,6 +102,17 @@ def as_floats(
     return as_reals(values, what, error, hint).astype(np.float64, copy=False)
 
 
+def ensure_axes_fit(matrix: Any) -> None:
+    """Raise where a sparse matrix has so many rows or columns that where each begins would not fit, whatever it stores.
+
+    Raises
+    ------
+    MemoryLimitError
+    """
+    longest = max(matrix.shape)
+    ensure_fits(16 * longest, f"an axis of {longest:,}", "number individuals and features without gaps")
+
+
 def _filled(matrix: Any) -> NDArray[Any]:
     rows, columns = matrix.shape[0], matrix.shape[-1]
     size = matrix.dtype.itemsize * rows * columns

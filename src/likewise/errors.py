@@ -28,6 +28,7 @@ __all__ = [
     "MemoryLimitError",
     "MissingDependencyError",
     "ModelError",
+    "NumberTypeError",
     "ObservationError",
     "OutputError",
     "PropensityWarning",
@@ -128,6 +129,10 @@ class FileFormatError(InputError):
 
 class ObservationError(InputError):
     """Observations that contradict themselves or the declared range: duplicates, NaN, out of range, no spread."""
+
+
+class NumberTypeError(ObservationError, TypeError):
+    """Observations of a type that is no number; a TypeError as well, which scikit-learn's contract asks of an estimator."""
 
 
 class ShapeError(InputError):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from likewise.arrays import as_reals
+from likewise.arrays import as_reals, ensure_axes_fit
 from likewise.errors import ObservationError, ShapeError
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.frames import as_frame, column, index_of, lines_of, numbers_of
@@ -65,6 +65,7 @@ def _from_sparse(values: Any) -> Values:
         raise ShapeError(f"a sparse array of {values.ndim} dimensions", "two: individuals x features")
     if values.dtype.kind not in "biuf":
         raise ObservationError(f"values of type {values.dtype}", "real numbers")
+    ensure_axes_fit(values)
     if _is_padded(values) and not np.all(values.data):
         raise ObservationError(
             f"a {values.format} matrix that stores zeros",

@@ -164,7 +164,7 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
 
 def _if_nobody_was_named(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
     """Say how to name the individuals where they are only counted and no count is an id of the file."""
-    if len(absent) < len(wanted) or list(wanted) != list(range(len(wanted))):
+    if len(absent) < len(wanted) or _unless_counted(list(wanted)) is not None:
         return ""
     return f"; the individuals are only numbered: name the column of the observations that holds their ids, {option('id_columns')}"
 

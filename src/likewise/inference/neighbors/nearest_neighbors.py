@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.checks import checked_name, checked_whole
+from likewise.arrays import as_floats, ensure_axes_fit
+from likewise.checks import checked_callable, checked_name, checked_whole
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.model import Model, TrainedModel
 from likewise.inference.neighbors.training_rows import Matrix, TrainingRows, WeightedAverage
@@ -21,6 +22,8 @@ from likewise.observations.index_alignment import check_order
 from likewise.progress import Progress
 
 Average = Literal["all", "co-raters"]
+
+_LARGEST = 1e150
 
 AVERAGES: tuple[Average, ...] = ("all", "co-raters")
 """Whose entries count in the average for an item: all neighbours', or those neighbours' who observed the item."""
@@ -101,7 +104,9 @@ def nearest_neighbor_outputs(
            [0. , 0.4, 1. ],
            [0. , 0. , 1. ]])
     """
+    matrix = _as_matrix(matrix, "a matrix")
     check_neighbors(n_neighbors, matrix.shape[0])
+    checked_callable("progress", progress)
     training = _training_rows(matrix, average)
     queries = training.centred if new_rows is None else training.center(_fitting(new_rows, matrix))
     outputs_of = (
@@ -146,17 +151,42 @@ def _training_rows(matrix: Matrix, average: Average) -> TrainingRows:
     return TrainingRows.complete(matrix) if average == "all" else TrainingRows.partial(matrix)
 
 
+def _as_matrix(given: Any, what: str) -> Matrix:
+    """Return a matrix of real numbers whose squares can be summed; one may be NaN, which `TrainingRows` allows or refuses."""
+    matrix: Any = given if sparse.issparse(given) else as_floats(given, what, ModelError)
+    if getattr(matrix, "format", None) in ("lil", "dok"):
+        matrix = matrix.tocsr()
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise ShapeError(
+            f"{what} of type {matrix.dtype} and shape {matrix.shape}", "numbers, individuals x items"
+        )
+    ensure_axes_fit(matrix)
+    numbers = matrix.data if not isinstance(matrix, np.ndarray) else matrix.ravel()
+    largest = max(np.fmax.reduce(numbers, initial=0.0), -np.fmin.reduce(numbers, initial=0.0))
+    if largest > _LARGEST:
+        raise ModelError(
+            f"{what} with a value of size {largest:g}", f"at most {_LARGEST:g}: squares are summed"
+        )
+    rows: Matrix = matrix
+    return rows
+
+
 def _fitting(new_rows: Matrix, matrix: Matrix) -> Matrix:
-    if new_rows.ndim != 2 or new_rows.shape[1] != matrix.shape[1]:
-        raise ShapeError(f"new rows of shape {new_rows.shape}", f"(any, {matrix.shape[1]})")
-    return new_rows
+    rows = _as_matrix(new_rows, "new rows")
+    if rows.shape[1] != matrix.shape[1]:
+        raise ShapeError(f"new rows of shape {rows.shape}", f"(any, {matrix.shape[1]})")
+    return rows
 
 
 def _fitting_targets(targets: ArrayLike, matrix: Matrix) -> Floats:
-    values = np.asarray(targets, dtype=np.float64)
+    values = as_floats(targets, "targets", ModelError)
     if values.ndim not in (1, 2) or values.shape[0] != matrix.shape[0]:
         raise ShapeError(
             f"targets of shape {values.shape}", f"one row for each of {matrix.shape[0]} individuals"
+        )
+    if not (np.abs(values) <= _LARGEST).all():
+        raise ModelError(
+            "targets that are NaN or infinite, or too large", f"numbers of size up to {_LARGEST:g}"
         )
     return values.reshape(values.shape[0], -1)
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise._typing import Floats
+from likewise.checks import checked_name
 from likewise.errors import ModelError
-from likewise.inference.neighbors.nearest_neighbors import Average, check_neighbors, nearest_neighbor_outputs
+from likewise.inference.neighbors.nearest_neighbors import (
+    AVERAGES,
+    Average,
+    check_neighbors,
+    nearest_neighbor_outputs,
+)
 from likewise.observations import ObservedMatrix
-from likewise.observations.convert import to_table
-from likewise.observations.frames import refuse_rating_lines
+from likewise.observations.estimator_input import validated, validated_target
 
 
 class KNNRecommender(BaseEstimator):
@@ -113,30 +117,17 @@ class KNNRecommender(BaseEstimator):
         rows = self._checked(X, reset=True)
         if y is None:
             return rows, None
-        targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
-        check_consistent_length(rows, targets)
-        return rows, _finite(targets, "y")
+        return rows, _finite(validated_target(y, rows), "y")
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, ObservedMatrix):
-            if self.average == "all":
-                raise ModelError(
-                    'an ObservedMatrix for average="all"',
-                    "a complete matrix",
-                    "zero-fill it on the method's working range, Z.scaled().zero_filled(), or estimate it",
-                )
-            X = X.values
-        elif self.average == "co-raters" and sparse.issparse(X):
-            X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
-        refuse_rating_lines(X)
-        rows = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,  # told by place, in an error of this package
-        )
+        checked_name("average", self.average, AVERAGES, ModelError)
+        if isinstance(X, ObservedMatrix) and self.average == "all":
+            raise ModelError(
+                'an ObservedMatrix for average="all"',
+                "a complete matrix",
+                "zero-fill it on the method's working range, Z.scaled().zero_filled(), or estimate it",
+            )
+        rows = validated(self, X, reset=reset, stored_is_observed=self.average == "co-raters")
         return _finite(rows, "X", allow_nan=self.average == "co-raters")
 
     def __sklearn_tags__(self) -> Any:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from likewise._typing import Floats
-from likewise.arrays import as_array
-from likewise.errors import ShapeError
+from likewise.arrays import as_floats
+from likewise.errors import ModelError, ShapeError
 from likewise.inference.net.dense_net import train_dense_net
 from likewise.inference.net.settings import NetSettings
 from likewise.observations import ObservedMatrix, WorkingRange
 from likewise.observations.convert import to_table
-from likewise.observations.frames import refuse_rating_lines
+from likewise.observations.estimator_input import validated
 from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import RangeChoice
 from likewise.progress import Progress
@@ -179,35 +177,20 @@ class DenseNetRecommender(BaseEstimator):
         return self.fit(X, y, features=features).predict()
 
     def _observations(self, X: Any) -> ObservedMatrix:
-        values = self._validated(X, reset=True)
+        values = validated(self, X, reset=True)
         if isinstance(X, ObservedMatrix):
             return X
         return ObservedMatrix(values, value_range=self.value_range)
 
     def _new_rows(self, X: Any) -> Values:
-        table = to_table(self._validated(X, reset=False))
+        table = to_table(validated(self, X, reset=False))
         return with_data(table.values, self.scale_.forward_checked(table))
 
     def _complete(self, features: Any, shape: tuple[int, int]) -> Floats:
-        matrix = as_array(features).astype(np.float64)
+        matrix = as_floats(features, "features", ModelError)
         if matrix.shape != shape:
             raise ShapeError(f"features of shape {matrix.shape} for X of shape {shape}", "the same shape")
         return self.scale_.forward(matrix)
-
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, ObservedMatrix):
-            X = X.values
-        elif sparse.issparse(X):
-            X = to_table(X).values  # scikit-learn would add up duplicates, and take padding for observations
-        refuse_rating_lines(X)
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=np.float64,
-            ensure_all_finite=False,  # what is infinite is told by place, as of any observations
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import FileFormatError
 from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
 from likewise.observations.reading.delimited import Wanted
@@ -116,7 +117,7 @@ def read_groups_file(
     ([None, 'f'], 1, 'Read users.csv: individuals from id, groups from sex.')
     """
     given = as_columns(id_columns, "id_columns")
-    wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
+    wanted = as_id_array(row_ids, "row_ids").tolist()
     known = {str(one) for one in wanted}
 
     def is_header(fields: list[str]) -> bool:

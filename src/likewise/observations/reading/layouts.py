@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.checks import is_number
 from likewise.errors import FileFormatError, ObservationError, option
 from likewise.observations.convert import to_table
 from likewise.observations.reading.columns import (
@@ -133,7 +133,7 @@ def _names_pairs(fields: list[str]) -> bool:
 
 
 def _is_finite_number(value: object) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
+    return is_number(value) and abs(value) <= sys.float_info.max
 
 
 def read_triplets(file: Tabular, choices: Choices) -> Table:

@@ -18,6 +18,7 @@ from likewise._typing import Floats
 from likewise.errors import FileFormatError, InputError, ModelError, option
 from likewise.observations.column_names import is_output, long_columns
 from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.outputs import checked_outputs
 from likewise.observations.reading.columns import (
@@ -146,7 +147,7 @@ def read_outputs_file(
     likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
     """
     check_choice("kind", kind, get_args(OutputKind))
-    wanted = np.asarray(row_ids, dtype=object).ravel().tolist()
+    wanted = as_id_array(row_ids, "row_ids").tolist()
     source = unpack(path, "outputs")
     file = open_file(source, checked_text(text), lambda _: True)
     if isinstance(file, ArrayFile):

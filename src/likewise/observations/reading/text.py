@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -99,10 +99,10 @@ def _words(given: object) -> tuple[str, ...]:
 
 
 def as_tuple(given: object) -> tuple[Any, ...] | None:
-    """Return the items of what can be iterated, or None."""
+    """Return the items of what holds items or yields them, or None; a sparse matrix only looks like it."""
     try:
-        return tuple(given)  # type: ignore[arg-type]
-    except TypeError:
+        return tuple(given) if isinstance(given, Collection | Iterator) else None
+    except TypeError:  # an array of no dimension looks like it, too
         return None
 
 

@@ -1,0 +1,86 @@
+"""What scikit-learn's interface hands to our estimators, checked as it does, and told as we do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+
+from likewise._typing import Floats
+from likewise.arrays import ensure_axes_fit
+from likewise.errors import InputError, NumberTypeError, ObservationError, ShapeError
+from likewise.observations.convert import to_table
+from likewise.observations.frames import refuse_rating_lines
+from likewise.observations.observed_matrix import ObservedMatrix
+
+_FAILURES = (TypeError, ValueError, OverflowError, RuntimeError)
+
+
+def validated(
+    estimator: Any, X: Any, *, reset: bool, dtype: Any = np.float64, stored_is_observed: bool = True
+) -> Any:
+    """Return an array or csr matrix of individuals x features, having counted and named the features as scikit-learn wants.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    X : ObservedMatrix, array-like, data frame or SciPy sparse
+    reset : bool
+        Whether this is the fit; else there must be as many features, under the same names, as in the fit.
+    dtype : type or list of them
+        What the numbers may be.
+    stored_is_observed : bool, default True
+        Whether in a sparse matrix what is not stored is missing, and not 0.
+
+    Raises
+    ------
+    ObservationError
+        Not real numbers; a frame with a line for each rating. What is infinite or NaN is left to be told by place.
+    ShapeError
+        Other features than in the fit, or not two-dimensional.
+    """
+    if isinstance(X, ObservedMatrix):
+        X = X.values
+    elif sparse.issparse(X) and stored_is_observed:
+        # scikit-learn would add up duplicates, and take the padding of BSR for observations.
+        X = to_table(X).values
+    elif sparse.issparse(X):
+        ensure_axes_fit(X)
+    refuse_rating_lines(X)
+    try:
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False
+        )
+    except _FAILURES as failure:
+        raise _told(failure, "X", "numbers, individuals x features") from failure
+
+
+def validated_target(y: Any, rows: Any) -> Floats:
+    """Return a target with one row for each individual.
+
+    Raises
+    ------
+    ShapeError, ObservationError
+        Of another length, or not numbers.
+    """
+    try:
+        target = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
+        check_consistent_length(rows, target)
+    except _FAILURES as failure:
+        raise _told(failure, "y", "numbers, one row for each individual") from failure
+    return np.asarray(target)
+
+
+def _told(failure: Exception, name: str, expected: str) -> InputError:
+    """Return an error of ours that keeps the words of scikit-learn's."""
+    if isinstance(failure, InputError):
+        return failure
+    words = " ".join(str(failure).split()).rstrip(".")
+    about_shape = any(
+        word in words for word in ("features", "feature(s)", "sample", "dim", "Expected 2D", "feature names")
+    )
+    if isinstance(failure, TypeError):
+        return NumberTypeError(f"{name} ({words})", expected)
+    return (ShapeError if about_shape else ObservationError)(f"{name} ({words})", expected)
