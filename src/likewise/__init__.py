@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from likewise.certificates import certify
     from likewise.estimation import SVT, LowRankEstimate, entry_intervals, make_estimator, svt
-    from likewise.fairness import measure_fairness
+    from likewise.fairness import measure_fairness, repair
     from likewise.inference import DenseNetRecommender, KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_ratings
     from likewise.pipeline import AuditReport
@@ -38,6 +38,7 @@ _ROOM_OF_NAME = {
     "make_estimator": "estimation",
     "measure_fairness": "fairness",
     "read_ratings": "observations",
+    "repair": "fairness",
     "singular_triplets": "spectrum",
     "svt": "estimation",
 }
@@ -58,6 +59,7 @@ __all__ = [
     "make_estimator",
     "measure_fairness",
     "read_ratings",
+    "repair",
     "singular_triplets",
     "svt",
 ]

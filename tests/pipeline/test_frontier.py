@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import likewise
-from likewise import SVT, KNNRecommender, certify, frontier, hold_out, measure_fairness
+from likewise import SVT, KNNRecommender, ObservedMatrix, certify, frontier, hold_out, measure_fairness
 from likewise.errors import InputError, LikewiseError, OutputError
 from likewise.estimation import MatrixEstimator
 from likewise.fairness import ObservedDistance, SampledFairness
@@ -228,8 +228,11 @@ def test_halving_the_constant_on_movielens_100k_costs_little(data_folder):
 @pytest.mark.parametrize("estimator", ["als", "soft-impute", "biases", "auto"])
 def test_estimates_by_regression_have_a_frontier_of_their_own(estimator):
     """Every point is certified anew, in the metric in which the empty entry is a point, and is within its budget."""
-    data = clustered(40, 30, 3, observed_fraction=0.5, random_state=1)
-    found = frontier(data.observed, estimator=estimator, model="identity", budgets=[0.02, 0.01])
+    rng = np.random.default_rng(0)
+    values = rng.uniform(-0.5, 0.5, size=(40, 1)) + rng.uniform(-0.5, 0.5, size=(40, 30))
+    values[rng.random((40, 30)) < 0.5] = np.nan
+    Z = ObservedMatrix(values, value_range=(-1, 1))
+    found = frontier(Z, estimator=estimator, model="identity", budgets=[0.02, 0.01])
     assert [point.budget for point in found] == [None, 0.02, 0.01]
     for point in list(found)[1:]:
         assert point.k_star <= point.budget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -56,18 +57,10 @@ def repair(
     quiet
         Print nothing but errors and warnings.
     """
-    from likewise.errors import FileFormatError
-
-    if out.suffix.lower() not in _TABLES:
-        raise FileFormatError(f"--out {out}", "a name that ends in .csv or .parquet")
-    existing(individuals)
-    existing(outputs, "outputs")
-    refuse_to_overwrite([individuals, outputs], [out])
+    _check(individuals, outputs, out)
     from likewise.cli.inputs import Inputs
     from likewise.fairness.repair import repair as repaired
-    from likewise.writing import check_file
 
-    check_file(out)
     with StepBars(quiet=quiet) as progress:
         progress("read the files", 0, 1)
         read = Inputs.read(
@@ -89,6 +82,19 @@ def repair(
     _write(found, read.individuals.row_ids, names, out)
     if not quiet:
         _tell(read, found, out)
+
+
+def _check(individuals: Path, outputs: Path, out: Path) -> None:
+    """Fail before the work, and before anything heavy is imported."""
+    from likewise.errors import FileFormatError
+    from likewise.writing import check_file
+
+    if out.suffix.lower() not in _TABLES:
+        raise FileFormatError(f"--out {out}", "a name that ends in .csv or .parquet")
+    existing(individuals)
+    existing(outputs, "outputs")
+    refuse_to_overwrite([individuals, outputs], [out])
+    check_file(out)
 
 
 def _distance(individuals: ObservedMatrix | PairwiseDistance, norm: Literal["l1", "l2"]) -> PairwiseDistance:
@@ -116,7 +122,7 @@ def _numbers(outputs: Any) -> tuple[Any, list[str]]:
     return outputs, ["output"] if outputs.ndim == 1 else [f"output {k}" for k in range(outputs.shape[1])]
 
 
-def _write(found: Repair, ids: Any, names: list[str], out: NewPath) -> None:
+def _write(found: Repair, ids: Any, names: list[str], out: Path) -> None:
     import polars as pl
 
     from likewise.writing import spreadsheet_safe, write_file
@@ -128,7 +134,7 @@ def _write(found: Repair, ids: Any, names: list[str], out: NewPath) -> None:
     write_file(out, frame.write_csv if is_csv else frame.write_parquet)
 
 
-def _tell(read: Any, found: Repair, out: NewPath) -> None:
+def _tell(read: Any, found: Repair, out: Path) -> None:
     """Print what the repair costs, and what was read as what."""
     from likewise.errors import printable
 

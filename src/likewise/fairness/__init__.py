@@ -11,7 +11,9 @@ from likewise.certificates import (
     compose,
     model_constant,
 )
+from likewise.fairness.completions import CompletionVerdict, UndecidedPair, judge_completions
 from likewise.fairness.distances.activity import ActivityCheck, activity_check
+from likewise.fairness.distances.completions import CompletionDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance
@@ -23,9 +25,19 @@ from likewise.fairness.distances.outputs import (
     top_n_distance,
     total_variation_distance,
 )
+from likewise.fairness.distances.pattern import PatternDistance
 from likewise.fairness.distances.registry import DISTANCES, distance_by_name, register_distance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
 from likewise.fairness.exact.measure import measure_arms, measure_fairness
+from likewise.fairness.held_out import (
+    HeldOutChange,
+    HeldOutFairness,
+    HeldOutMetrics,
+    MeasuredSplit,
+    ReferencePairs,
+    measure_held_out,
+    reference_pairs,
+)
 from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
 from likewise.fairness.metrics.consistency import consistency
 from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
@@ -42,6 +54,7 @@ from likewise.fairness.metrics.pair_metrics import register_pair_metric
 from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, paired_differences
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, nearest_neighbors
 from likewise.fairness.metrics.violations import Violations, WorstPair
+from likewise.fairness.repair import Repair, repair
 from likewise.fairness.sampled.measure import SampledFairness, measure_sampled
 from likewise.fairness.search.explanation import (
     Contribution,
@@ -61,6 +74,8 @@ __all__ = [
     "CallableDistance",
     "Certificate",
     "CoObservedDistance",
+    "CompletionDistance",
+    "CompletionVerdict",
     "Contribution",
     "DistanceDescription",
     "DistanceExplanation",
@@ -73,7 +88,11 @@ __all__ = [
     "GowerDistance",
     "GroupMetrics",
     "GroupSplit",
+    "HeldOutChange",
+    "HeldOutFairness",
+    "HeldOutMetrics",
     "LipschitzCertificates",
+    "MeasuredSplit",
     "MetricValue",
     "NeighborMetrics",
     "ObservedDistance",
@@ -81,13 +100,17 @@ __all__ = [
     "PairedDifferences",
     "PairedMetrics",
     "PairwiseDistance",
+    "PatternDistance",
     "PrecomputedDistance",
     "RatioHistogram",
+    "ReferencePairs",
+    "Repair",
     "RowDistance",
     "SampledFairness",
     "SampledValue",
     "SimilarPairs",
     "Unavailable",
+    "UndecidedPair",
     "Verdict",
     "Violations",
     "WorstPair",
@@ -102,18 +125,22 @@ __all__ = [
     "feature_distance",
     "held_out_error",
     "judge_certificate",
+    "judge_completions",
     "judge_rate",
     "mahalanobis_distance",
     "measure_arms",
     "measure_fairness",
+    "measure_held_out",
     "measure_sampled",
     "model_constant",
     "nearest_neighbors",
     "paired_differences",
     "projected_distance",
     "rank_biased_distance",
+    "reference_pairs",
     "register_distance",
     "register_pair_metric",
+    "repair",
     "strongest_verdict",
     "top_items",
     "top_n_distance",

@@ -119,7 +119,7 @@ def reference_pairs(
         Observations that no algorithm saw, on the working range; a stored zero is an observation.
     least_shared : int, default 15
         Features that two individuals must have in common.
-    most_pairs : int, default 200,000
+    most_pairs : int, default 200000
         Of more pairs a uniform sample is measured.
     rng : Generator
         Draws individuals, pairs, and the halves of the features.
