@@ -187,8 +187,7 @@ def judge_completions(
         raise ShapeError(
             f"outputs of {D.n_individuals} individuals", f"those of the {m} individuals observed"
         )
-    if isinstance(lipschitz, bool) or not isinstance(lipschitz, int | float) or not 0 < lipschitz < np.inf:
-        raise InputError(option("lipschitz", repr(lipschitz)), "a number above 0")
+    _check_limit(lipschitz)
     least, largest = (
         CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
     )
@@ -217,6 +216,11 @@ def judge_completions(
         sampled=pairs != "all",
         undecided=tuple(_explained(D, least, largest, i, j) for _, i, j in worst),
     )
+
+
+def _check_limit(lipschitz: float) -> None:
+    if isinstance(lipschitz, bool) or not isinstance(lipschitz, int | float) or not 0 < lipschitz < np.inf:
+        raise InputError(option("lipschitz", repr(lipschitz)), "a number above 0")
 
 
 def _chunks(

@@ -57,10 +57,7 @@ def make_report(
         caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
         explained = _explained(measurement, measured, outputs, references, run)
-    truth = None
-    if reference == "held-out":
-        with steps.step("compare on what was kept aside"):
-            truth = measure_on_truth(run, measurement)
+    truth = _on_truth(run, reference, measurement, steps)
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
     arms = {}
     for name, fairness in measured.items():
@@ -84,6 +81,15 @@ def make_report(
         seconds=steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
+
+
+def _on_truth(
+    run: Run, reference: ReferenceChoice, measurement: Measurement, steps: Steps
+) -> HeldOutFairness | None:
+    if not isinstance(reference, str) or reference != "held-out":
+        return None
+    with steps.step("compare on what was kept aside"):
+        return measure_on_truth(run, measurement)
 
 
 def _explained(

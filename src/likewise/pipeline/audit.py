@@ -18,7 +18,7 @@ from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
 from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
-from likewise.pipeline.held_out import HELD_OUT_SHARE, has_enough_in_common
+from likewise.pipeline.held_out import NOTHING_KEPT, reference_and_share
 from likewise.pipeline.measurement import Measurement, PairChoice
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
@@ -26,12 +26,6 @@ from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
 from likewise.report.audit_report import AuditReport
 from likewise.writing import PathLike
-
-_HIDDEN = 0.1
-"""Share of the observations that is hidden unless told otherwise."""
-
-_COMPLETE_MATRICES = 4
-"""Held at once while the second arm runs: outputs of the first, the estimate, outputs, and a working copy."""
 
 
 def audit(
@@ -157,10 +151,8 @@ def audit(
     with shown(progress) as reported:
         steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
         if outputs is None and observed is not None:
-            measurement.check_memory(observed.shape, _COMPLETE_MATRICES)
-            if reference is None and hold_out is None and has_enough_in_common(observed, random_state):
-                d = "held-out"
-            share = (HELD_OUT_SHARE if d == "held-out" else _HIDDEN) if hold_out is None else hold_out
+            measurement.check_memory(observed.shape)
+            d, share = reference_and_share(observed, None if reference is None else d, hold_out, random_state)
             run = _run_model(observed, chosen, of_model, share, random_state, steps)
             settings |= {"model": _name("knn" if model is None else model), "hold_out": share}
         else:
@@ -210,6 +202,8 @@ def _refuse_idle(
     """Raise for an argument that would have no effect beside the others."""
     if outputs is not None:
         _refuse("outputs computed elsewhere", of_model, "outputs computed elsewhere, or a model to run here")
+        if isinstance(of_data["reference"], str) and of_data["reference"] == "held-out":
+            raise InputError(*NOTHING_KEPT)
     if isinstance(individuals, PairwiseDistance):
         if outputs is None:
             raise InputError("a distance between individuals and no outputs", "outputs to hold against it")

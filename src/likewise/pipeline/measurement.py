@@ -26,7 +26,7 @@ from likewise.fairness import (
 )
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.options import check_options, output_distance
-from likewise.memory import bytes_of, ensure_fits
+from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations.index_alignment import check_order
 from likewise.pipeline.summaries import Proved
 from likewise.pipeline.violating_pairs import write_violating_pairs
@@ -45,6 +45,9 @@ _LISTED = 5
 
 _WORKING = 64 * 2**20
 """Bytes for blocks of distances, whatever the number of pairs."""
+
+_COMPLETE_MATRICES = 4
+"""Held at once while the second arm runs: outputs of the first, the estimate, outputs, and a working copy."""
 
 DEFAULT_MEMORY = "1 GiB"
 """What an audit may hold beyond its data unless told otherwise."""
@@ -96,23 +99,36 @@ class Measurement:
             number_groups(self.groups, n_individuals)
             check_order("groups", self.groups, ids)
 
-    def check_memory(self, shape: tuple[int, int], n_outputs: int) -> None:
-        """Raise MemoryLimitError where complete matrices would not fit: before the work, not after it.
-
-        Parameters
-        ----------
-        shape : (int, int)
-            Of the observations.
-        n_outputs : int
-            How many complete matrices the run holds at once: outputs of the arms, the estimate, a working copy.
-        """
+    def check_memory(self, shape: tuple[int, int]) -> None:
+        """Raise MemoryLimitError where complete matrices of this shape would not fit: before the work, not after it."""
         m, n = shape
         ensure_fits(
-            8.0 * m * n * n_outputs,
+            _matrix_bytes(shape),
             f"complete {m:,} x {n:,} matrices of both arms",
             f"raise {option('memory_limit', '')}, or audit outputs computed elsewhere",
             bytes_of(self.memory_limit),
         )
+
+    def needed_memory(self, shape: tuple[int, int], *, runs_model: bool) -> str:
+        """Say what an audit will hold beyond its data.
+
+        Examples
+        --------
+        >>> print(Measurement().needed_memory((24_983, 100), runs_model=True))
+        about 140.2 MiB: 76.2 MiB for complete matrices, and 312,062,653 pairs measured block by block, as holding them would take 7.0 GiB
+        """
+        m, matrices = shape[0], _matrix_bytes(shape) if runs_model else 0.0
+        n_pairs, held = m * (m - 1) // 2, _pair_bytes(m, 2 if runs_model else 1)
+        streams = self.pairs == "all" and self.streams(m, 2 if runs_model else 1)
+        pairs = f"{format_bytes(held)} for {n_pairs:,} pairs"
+        if self.pairs != "all":
+            pairs, held = f"drawn pairs ({self.pairs:,})", _WORKING
+        elif streams:
+            pairs = (
+                f"{n_pairs:,} pairs measured block by block, as holding them would take {format_bytes(held)}"
+            )
+            held = _WORKING
+        return f"about {format_bytes(matrices + held)}: {format_bytes(matrices)} for complete matrices, and {pairs}"
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
@@ -133,7 +149,8 @@ class Measurement:
         """
         if self.pairs == "all" and _are_one(references[name] for name in outputs):
             reference = next(iter(references.values()))
-            with steps.step("compare all pairs") as report:
+            streams = self.streams(reference.n_individuals, len(outputs))
+            with steps.step(f"compare all pairs{' block by block' if streams else ''}") as report:
                 return self._measure_all(outputs, reference, report)
         found: dict[str, FairnessMetrics] = {}
         for name, values in outputs.items():
@@ -175,6 +192,9 @@ class Measurement:
         ids = range(reference.n_individuals) if reference.row_ids is None else reference.row_ids.tolist()
         wanted = {one for pair in chosen for one in (pair.left, pair.right)}
         places = {one: place for place, one in enumerate(ids) if one in wanted}
+        groups = (
+            None if self.groups is None else np.asarray(self.groups, dtype=object)
+        )  # what is missing stays so
         return tuple(
             explain_pair(
                 output,
@@ -182,7 +202,7 @@ class Measurement:
                 places[pair.left],
                 places[pair.right],
                 output_ids=output_ids,
-                groups=self.groups,
+                groups=groups,
                 top=_LISTED,
             )
             for pair in chosen
@@ -215,8 +235,7 @@ class Measurement:
 
     def streams(self, n_individuals: int, n_arms: int) -> bool:
         """Return whether distances of all pairs are measured twice, block by block, as they would not fit into the memory."""
-        n_pairs = n_individuals * (n_individuals - 1) / 2
-        return _WORKING + 8 * n_pairs * (n_arms + 1) > bytes_of(self.memory_limit)
+        return _pair_bytes(n_individuals, n_arms) > bytes_of(self.memory_limit)
 
     def _measure_all(
         self, outputs: Mapping[str, Any], reference: PairwiseDistance, report: Any
@@ -247,6 +266,15 @@ class Measurement:
 
     def _common(self) -> dict[str, Any]:
         return {"nearest_share": self.nearest_share, "lipschitz": self.lipschitz, "groups": self.groups}
+
+
+def _matrix_bytes(shape: tuple[int, int]) -> float:
+    return 8.0 * _COMPLETE_MATRICES * shape[0] * shape[1]
+
+
+def _pair_bytes(n_individuals: int, n_arms: int) -> float:
+    """Return what d of all pairs and D of each arm take, with blocks to work in."""
+    return _WORKING + 8.0 * (n_arms + 1) * (n_individuals * (n_individuals - 1) // 2)
 
 
 def as_distances(
