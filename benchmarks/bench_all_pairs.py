@@ -38,6 +38,7 @@ from likewise.fairness import (
 from likewise.fairness.exact import streamed
 from likewise.fairness.exact.accumulated import ReferenceTally, Request, Tally
 from likewise.fairness.exact.blocks import Block, all_pairs, pair_count, units
+from likewise.fairness.exact.order_statistics import BinnedNumbers
 from likewise.fairness.metrics.groups import PairGroups
 from likewise.observations import read_ratings
 from netflix_shaped import netflix_shaped
@@ -77,8 +78,10 @@ def sums_of_a_block(D: RowDistance, d: ObservedDistance) -> None:
     tasks: dict[str, Callable[[], None]] = {"d in bins": lambda: known.add(block, measured)}
     known.add(block, measured)
     for name, options in kinds.items():
-        request = Request(everybody, 0.1, (0.5,), 60, 10, **{"condition": None, "groups": None, **options})
-        tally = Tally(streamed._thresholds(known, request))
+        of_ranks = BinnedNumbers(known.added["bins"], known.largest["bins"]).of_ranks
+        tally = Tally(
+            Request(everybody, 0.1, (0.5,), **options).thresholds(of_ranks, known.n_pairs, in_bins=True)
+        )
         tasks[name] = partial(tally.add, block, measured, outputs)
     for name, task in tasks.items():
         nanoseconds = []
@@ -98,8 +101,8 @@ def movielens(ratings: Path, repeat: int) -> None:
     say("", "seconds", "CPU s", "MiB", "beside")
     timed("d: l1 of all pairs", lambda: all_pairs(d), repeat, l1)
     timed("D: l2 of all pairs", lambda: all_pairs(RowDistance(outputs)), repeat, l2)
-    timed("all figures, held in memory", lambda: measure_fairness(outputs, d), repeat, l1 + l2)
-    timed("all figures, streamed", lambda: measure_fairness(outputs, d, streaming=True), repeat, l1 + l2)
+    timed("all metrics, in memory", lambda: measure_fairness(outputs, d), repeat, l1 + l2)
+    timed("all metrics, streamed", lambda: measure_fairness(outputs, d, streaming=True), repeat, l1 + l2)
     sums_of_a_block(RowDistance(outputs), d)
     found = timed("worst 100 pairs", lambda: worst_pairs(outputs, d), repeat)
     print(f"  examined {found.n_examined / found.n_pairs:.2%} of the pairs, measured {found.n_measured:,}")

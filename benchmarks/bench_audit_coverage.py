@@ -1,7 +1,7 @@
-"""How often the intervals of whole audits hold the true figures, over simulated data sets.
+"""How often the intervals of whole audits hold the true metrics, over simulated data sets.
 
 Run ``python benchmarks/bench_audit_coverage.py``: some minutes on two cores. Unlike ``bench_coverage.py`` it calls ``measure_sampled``
-alone and holds every figure of its result against the truth. Nominal confidence is 95%; shares below 94% are marked with ``<``.
+alone and holds every metric of its result against the truth. Nominal confidence is 95%; shares below 94% are marked with ``<``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ DESIGNS = {
     "this data set, 60 people, 1,000 draws": (60, {"n_pairs": 1000}),
     "the population, 110 people, disjoint": (110, {"population": "population", **BOUNDS}),
     "the population, 1,100 people, disjoint": (1100, {"population": "population", **BOUNDS}),
-    "the population, 60 people, all pairs": (60, {"population": "population", "pairs": "all", **BOUNDS}),
 }
 
 
@@ -38,14 +37,14 @@ def draw_people(m: int, rng: np.random.Generator) -> tuple[Values, Values]:
     return people, people @ [0.5, 0.3, 0.2]
 
 
-def true_figures(reference: Values, output: Values, radius: float, n_individuals: float) -> dict[str, float]:
-    """Compute every figure from both distances of all pairs; `n_individuals` is infinite for a population."""
+def true_metrics(reference: Values, output: Values, radius: float, n_individuals: float) -> dict[str, float]:
+    """Compute every metric from both distances of all pairs; `n_individuals` is infinite for a population."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(reference > 0, output / reference, np.where(output > 0, np.inf, 0.0))
     near, excess = reference <= radius, np.maximum(output - LIMIT * reference, 0)
     ordered = 1 - 1 / n_individuals
     scale = reference.mean() / output.mean()
-    figures = {
+    metrics = {
         "mean_ratio": ratios.mean() * ordered,
         "pair_mean_ratio": ratios.mean(),
         "finite_mean_ratio": ratios.mean() * ordered,
@@ -59,6 +58,7 @@ def true_figures(reference: Values, output: Values, radius: float, n_individuals
         "similar_mean_ratio": ratios[near].mean(),
         "similar_max_ratio": ratios[near].max(),
         "similar_output_gap": output[near].mean(),
+        "similar_relative_gap": output[near].mean() / output.mean(),
         "similar_scale_free_ratio": ratios[near].mean() * scale,
         "similar_finite_mean_ratio": ratios[near].mean(),
         "violation_rate": np.mean(excess > SLACK),
@@ -66,10 +66,10 @@ def true_figures(reference: Values, output: Values, radius: float, n_individuals
         "violation_max_excess": max(excess.max() - SLACK, 0),
     }
     for q in (0.5, 0.9, 0.99):
-        figures[f"ratio_quantile_{q:g}"] = order_statistics(ratios, [share_rank(q, ratios.size)])[0]
+        metrics[f"ratio_quantile_{q:g}"] = order_statistics(ratios, [share_rank(q, ratios.size)])[0]
     for share in (0.01, 0.05, 0.1):
-        figures[f"slack_for_{share:g}"] = order_statistics(excess, [share_rank(1 - share, excess.size)])[0]
-    return figures
+        metrics[f"slack_for_{share:g}"] = order_statistics(excess, [share_rank(1 - share, excess.size)])[0]
+    return metrics
 
 
 def distances(people: Values, scores: Values, left: Values, right: Values) -> tuple[Values, Values]:
@@ -91,13 +91,13 @@ def truth(found: SampledFairness, people: Values, scores: Values) -> dict[str, f
         reference, output, n_individuals = *distances(people, scores, left, right), float(m)
     else:
         reference, output, n_individuals = *population(), np.inf
-    figures = true_figures(reference, output, radius, n_individuals)
+    metrics = true_metrics(reference, output, radius, n_individuals)
     beyond = output > found.max_ratio.value * reference * (1 + 1e-12)
-    return figures | {"share_above_max": beyond.mean()}
+    return metrics | {"share_above_max": beyond.mean()}
 
 
 def simulate(design: str, n_simulations: int, seed: int) -> tuple[Counter[str], Counter[str]]:
-    """Count, figure by figure, how often the interval holds the truth; and the wrong verdicts."""
+    """Count, metric by metric, how often the interval holds the truth; and the wrong verdicts."""
     m, options = DESIGNS[design]
     covered, wrong = Counter(), Counter()
     for k in range(n_simulations):
@@ -114,8 +114,8 @@ def simulate(design: str, n_simulations: int, seed: int) -> tuple[Counter[str], 
             **options,
         )
         true = truth(found, people, scores)
-        for name, figure in found.figures().items():
-            covered[name] += figure.low * (1 - 1e-9) <= true[name] <= figure.high * (1 + 1e-9)
+        for name, metric in found.metrics().items():
+            covered[name] += metric.low * (1 - 1e-9) <= true[name] <= metric.high * (1 + 1e-9)
         status = "holds" if true["violation_rate"] <= 0.3 else "violated"
         wrong[found.verdict.status] += found.verdict.status not in (status, "inconclusive")
         wrong["made"] += found.verdict.status != "inconclusive"
@@ -142,7 +142,7 @@ def main() -> None:
         results = {design: [job.result() for job in jobs[design]] for design in DESIGNS}
     covered = {design: sum((part for part, _ in found), Counter()) for design, found in results.items()}
     wrong = {design: sum((part for _, part in found), Counter()) for design, found in results.items()}
-    print(f"| figure | {' | '.join(DESIGNS)} |")
+    print(f"| metric | {' | '.join(DESIGNS)} |")
     print("|---|" + "---|" * len(DESIGNS))
     shares = []
     for name in covered[next(iter(DESIGNS))]:

@@ -86,8 +86,8 @@ def main() -> None:
             extrapolated_pdist(dense, "euclidean"),
         ),
         "D: l2 on dense outputs": (lambda: all_pairs(RowDistance(outputs[0])), l2),
-        "all figures, one arm": (lambda: measure_arms({"one": outputs[0]}, distance), l1 + l2),
-        "all figures, two arms": (
+        "all metrics, one arm": (lambda: measure_arms({"one": outputs[0]}, distance), l1 + l2),
+        "all metrics, two arms": (
             lambda: measure_arms({"one": outputs[0], "two": outputs[1]}, distance),
             l1 + 2 * l2,
         ),

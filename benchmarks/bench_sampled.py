@@ -32,7 +32,7 @@ def ratings(people: int, rng: np.random.Generator) -> sparse.csr_array:
 
 
 def memory(field: str) -> float:
-    """Return a figure of the process in GiB: ``VmRSS`` now, ``VmHWM`` at most since it was reset."""
+    """Return the memory of the process in GiB: ``VmRSS`` now, ``VmHWM`` at most since it was reset."""
     lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return int(lines[field].split()[0]) / 2**20
 

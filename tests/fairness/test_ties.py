@@ -45,7 +45,7 @@ def similar(values, streaming=False, share=0.3):
         )
     found = {
         name: figure.value
-        for name, figure in figures.figures().items()
+        for name, figure in figures.metrics().items()
         if name.startswith(("similar", "neighbor"))
     }
     return {**found, "radius": figures.similar.radius}, figures

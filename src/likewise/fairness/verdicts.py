@@ -32,7 +32,7 @@ class Verdict:
     population : str
         Of which pairs it speaks.
     reason : str
-        The figure or the proof behind it.
+        The metric or the proof behind it.
     slack : float
         gamma.
     """
@@ -281,7 +281,7 @@ def _measured_verdict(metrics: FairnessMetrics, lipschitz: float, tolerance: flo
 
 
 def _exact_status(value: float, allowed: float) -> Status:
-    """Decide by an exact figure; one that is not defined, for want of pairs, decides nothing."""
+    """Decide by an exact value; one that is not defined, for want of pairs, decides nothing."""
     if isnan(value):
         return "inconclusive"
     return "holds" if value <= allowed else "violated"

@@ -48,7 +48,7 @@ def both(outputs, reference, **options):
 
 def assert_same(held, streamed):
     """All figures but order statistics are equal, and those lie in their brackets."""
-    assert streamed.metrics().keys() == held.figures().keys()
+    assert streamed.metrics().keys() == held.metrics().keys()
     for name, figure in held.metrics().items():
         found = streamed.metrics()[name]
         assert found.n_pairs == figure.n_pairs, name

@@ -1,1 +1,1 @@
-"""Exact figures over all pairs: what is added up, block by block, whether distances are held in memory or measured again."""
+"""Exact metrics over all pairs: what is added up, block by block, whether distances are in memory or measured again."""

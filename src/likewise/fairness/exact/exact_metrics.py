@@ -1,4 +1,4 @@
-"""From what was found of all pairs to the figures of one arm."""
+"""From what was found of all pairs to the metrics of one arm."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ NEAR_CONSTANT = 0.01
 
 
 def summarise(
-    findings: Accumulated,
+    pairs: Accumulated,
     name: str,
     distance: PairwiseDistance,
     reference: PairwiseDistance,
     request: Request,
     neighbors: NDArray[np.intp] | None = None,
 ) -> FairnessMetrics:
-    """Compute every figure of one arm.
+    """Compute every metric of one arm.
 
     Parameters
     ----------
-    findings : Accumulated
+    pairs : Accumulated
     name : str
         Which arm.
     distance, reference : PairwiseDistance
@@ -50,9 +50,9 @@ def summarise(
     -------
     FairnessMetrics
     """
-    arm = _Arm(findings, findings.arms[name], reference.n_individuals)
+    arm = _Arm(pairs, pairs.arms[name], reference.n_individuals)
     spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
-    epsilon, tally = findings.thresholds.epsilon, arm.found.tally
+    epsilon, tally = pairs.thresholds.epsilon, arm.found.tally
     return FairnessMetrics(
         n_individuals=reference.n_individuals,
         n_pairs=arm.n_pairs,
@@ -66,7 +66,7 @@ def summarise(
         worst=name_pairs(ids=request.ids, **tally.worst.columns),
         n_zero_distance=arm.count("zero"),
         n_infinite=arm.count("infinite"),
-        n_undefined=findings.n_undefined,
+        n_undefined=pairs.n_undefined,
         mean_reference_distance=arm.exact(arm.total("reference") / arm.n_pairs),
         mean_output_distance=arm.exact(arm.total("output") / arm.n_pairs),
         output_spread=arm.exact(spread),
@@ -80,20 +80,20 @@ def summarise(
 
 
 class _Arm:
-    """Figures of what was added up for one arm.
+    """Metrics of what was added up for one arm.
 
     Parameters
     ----------
-    findings : Accumulated
+    pairs : Accumulated
     found : AccumulatedArm
     n_individuals : int
     """
 
-    def __init__(self, findings: Accumulated, found: AccumulatedArm, n_individuals: int) -> None:
-        self.findings, self.found, self.n_individuals = findings, found, n_individuals
+    def __init__(self, pairs: Accumulated, found: AccumulatedArm, n_individuals: int) -> None:
+        self.pairs, self.found, self.n_individuals = pairs, found, n_individuals
         self.n_pairs = self.count("pairs")
         check_magnitude("output distances", float(found.tally.largest["epsilon"].max()))
-        check_magnitude("reference distances", float(findings.thresholds.epsilon[-1]))
+        check_magnitude("reference distances", float(pairs.thresholds.epsilon[-1]))
         total = self.total("output")
         self.rescale = self.total("reference") / total if total else np.nan
 
@@ -108,7 +108,7 @@ class _Arm:
 
     def mean_ratios(self) -> dict[str, ExactValue]:
         """Return the means of ratios over all pairs, in their several conventions."""
-        m, undefined, infinite = self.n_individuals, self.findings.n_undefined, self.count("infinite")
+        m, undefined, infinite = self.n_individuals, self.pairs.n_undefined, self.count("infinite")
         finite_total = self.total("ratio")
         total = np.inf if infinite else finite_total
         means = {
@@ -120,7 +120,7 @@ class _Arm:
         return {name: self.exact(value) for name, value in means.items()}
 
     def similar(self, share: float, confidence: float) -> SimilarPairs:
-        """Return the figures over the most similar pairs."""
+        """Return the metrics over the most similar pairs."""
         n_near, infinite = self.count("near"), self.count("near_infinite")
         total, n_finite = self.total("near_ratio"), n_near - infinite
         mean = np.inf if infinite else total / n_near
@@ -131,7 +131,7 @@ class _Arm:
             relative_gap=ExactValue(relative_gap(gap, self.total("output") / self.n_pairs), n_near),
             relative_gap_interval=jackknife_interval(sums, confidence),
             share=share,
-            radius=self.findings.thresholds.radius,
+            radius=self.pairs.thresholds.radius,
             n_pairs=n_near,
             mean_ratio=ExactValue(mean, n_near),
             max_ratio=ExactValue(float(self.found.tally.largest["near_ratio"]), n_near),
@@ -143,14 +143,14 @@ class _Arm:
 
     def groups(self) -> GroupSplit | None:
         """Return the metrics of every kind of pair, where groups were given."""
-        added, groups = self.found.tally.sums.groups, self.findings.thresholds.request.groups
+        added, groups = self.found.tally.sums.groups, self.pairs.thresholds.request.groups
         largest, mean_gap = self.found.tally.largest["group_ratio"], self.total("output") / self.n_pairs
         return None if groups is None else groups.split(added, largest, mean_gap)
 
     def added_metrics(self) -> Iterator[tuple[PairMetric, float]]:
         """Yield the metrics that others added, and their sums over all pairs."""
         sums = self.found.tally.added["metrics"].tolist()
-        return zip(self.findings.thresholds.request.metrics, sums, strict=True)
+        return zip(self.pairs.thresholds.request.metrics, sums, strict=True)
 
     def violations(self, condition: tuple[float, float]) -> Violations:
         """Return how often and by how much ``D <= L d + gamma`` is broken."""
@@ -165,15 +165,15 @@ class _Arm:
             notes.append(
                 f"{infinite:,} {'pair has' if infinite == 1 else 'pairs have'} reference distance 0 but different outputs: their ratio is infinite"
             )
-        if undefined := self.findings.n_undefined:
+        if undefined := self.pairs.n_undefined:
             notes.append(f"{undefined:,} pairs have no defined reference distance and count nowhere")
         if n_tied := self.count("near") - share_rank(share, self.n_pairs) - 1:
-            width = self.findings.tie_width
+            width = self.pairs.tie_width
             within = f", to within {width:.2%} of its distance," if width else ""
             notes.append(
                 f"{n_tied:,} pairs tie{within} with the last of the most similar ones and are counted with them"
             )
-        if groups := self.findings.thresholds.request.groups:
+        if groups := self.pairs.thresholds.request.groups:
             notes += unknown_note(groups.n_unknown)
         return notes
 

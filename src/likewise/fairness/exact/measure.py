@@ -108,8 +108,8 @@ def measure_fairness(
     >>> import numpy as np
     >>> from likewise.fairness import RowDistance
     >>> people = RowDistance(np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]]), "l1")
-    >>> figures = measure_fairness(np.array([0.0, 0.5, 1.0]), people)
-    >>> figures.max_ratio, figures.mean_ratio.value == 2 * (1 / 2 + 1 / 2 + 1 / 6) / 9
+    >>> found = measure_fairness(np.array([0.0, 0.5, 1.0]), people)
+    >>> found.max_ratio, found.mean_ratio.value == 2 * (1 / 2 + 1 / 2 + 1 / 6) / 9
     (ExactValue(value=0.5, n_pairs=3), True)
     """
     return measure_arms(
@@ -186,10 +186,10 @@ def measure_arms(
     if streaming is None:
         streaming = _bytes_in_memory(reference, distances) > available_memory()
     measure = _streamed if streaming else _in_memory
-    findings = measure(reference, distances, request, progress)
+    found = measure(reference, distances, request, progress)
     neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
     return {
-        name: summarise(findings, name, distance, reference, request, neighbors)
+        name: summarise(found, name, distance, reference, request, neighbors)
         for name, distance in distances.items()
     }
 

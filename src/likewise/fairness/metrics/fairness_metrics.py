@@ -107,8 +107,6 @@ class FairnessMetrics:
             found |= values_of(self.groups.within, "within_") | values_of(self.groups.across, "across_")
         return found
 
-    figures = metrics
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists, strings and numbers (infinities and NaN are Python floats)."""
         record = {field.name: plain(getattr(self, field.name)) for field in fields(self)}

@@ -1,4 +1,4 @@
-"""The same figures, split by whether two individuals belong to the same group."""
+"""The same metrics, split by whether two individuals belong to the same group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_GROUPS = 200
 
 @dataclass(frozen=True)
 class GroupMetrics:
-    """Figures over the pairs of one kind.
+    """Metrics over the pairs of one kind.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class PairGroups:
         return len(self.names) + 1
 
     def split(self, sums: NDArray[np.void], max_ratio: Floats, mean_gap: float) -> GroupSplit:
-        """Return the figures of every kind of pair.
+        """Return the metrics of every kind of pair.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class ExactValue:
-    """A figure over every pair that it speaks of: no sampling, no interval.
+    """A metric over every pair that it speaks of: no sampling, no interval.
 
     Parameters
     ----------
@@ -32,16 +32,16 @@ class ExactValue:
 
 @dataclass(frozen=True)
 class BracketedValue:
-    """A figure over every pair that it speaks of, known to lie between two numbers: no sampling, no confidence.
+    """A metric over every pair that it speaks of, known to lie between two numbers: no sampling, no confidence.
 
     Order statistics of more pairs than memory holds are known to within a bin.
 
     Parameters
     ----------
     value : float
-        The upper end, which at least as many pairs do not exceed as the figure itself.
+        The upper end, which at least as many pairs do not exceed as the metric itself.
     low, high : float
-        The figure is at least `low` and at most `high`.
+        The metric is at least `low` and at most `high`.
     n_pairs : int
         How many unordered pairs it was computed over.
     """
@@ -62,7 +62,7 @@ class BracketedValue:
 
 @dataclass(frozen=True)
 class SampledValue:
-    """A figure estimated from sampled pairs, with an interval; an estimate is not a bound on every pair.
+    """A metric estimated from sampled pairs, with an interval; an estimate is not a bound on every pair.
 
     Parameters
     ----------
@@ -102,6 +102,6 @@ AnyMetricValue = MetricValue | BracketedValue
 
 
 def values_of(record: Any, prefix: str = "") -> dict[str, AnyMetricValue]:
-    """Return the figures among the fields of a record, by name with a prefix."""
+    """Return the metrics among the fields of a record, by name with a prefix."""
     values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {prefix + name: value for name, value in values.items() if isinstance(value, AnyMetricValue)}

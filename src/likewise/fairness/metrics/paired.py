@@ -45,8 +45,8 @@ class PairedMetrics:
     median_difference: SampledValue
     mean_difference: SampledValue
 
-    def figures(self) -> dict[str, SampledValue]:
-        """Return every figure by name."""
+    def metrics(self) -> dict[str, SampledValue]:
+        """Return every metric by name."""
         return values_of(self)  # type: ignore[return-value]
 
 
@@ -80,7 +80,7 @@ class PairedDifferences:
         lines = [f"Paired differences over {self.n_pairs:,} drawn pairs, for {self.population}"]
         for title, part in (("all pairs", self.overall), ("most similar pairs", self.similar)):
             lines.append(f"  {title}")
-            lines += [f"    {name.replace('_', ' '):<18} {figure}" for name, figure in part.figures().items()]
+            lines += [f"    {name.replace('_', ' '):<18} {value}" for name, value in part.metrics().items()]
         return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Figures of ratios D / d as plain functions of vectors, one entry a pair."""
+"""Ratios D / d of many pairs: their means and order statistics, as plain functions of vectors, one entry a pair."""
 
 from __future__ import annotations
 

@@ -120,5 +120,7 @@ def _carriers(deviations: Floats) -> float:
 def _interval(value: float, variance: float, degrees: float, confidence: float) -> Interval | None:
     if not (value > 0 and variance > 0):
         return None
-    interval = student_interval(value, sqrt(variance), degrees, confidence, "both", "jackknife over individuals")
+    interval = student_interval(
+        value, sqrt(variance), degrees, confidence, "both", "jackknife over individuals"
+    )
     return interval if interval.high < np.inf else None

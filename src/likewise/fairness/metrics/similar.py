@@ -1,4 +1,4 @@
-"""The same figures over the pairs that the reference distance calls most similar."""
+"""The same metrics over the pairs that the reference distance calls most similar."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reach(distance: Distances) -> Distances:
 
 @dataclass(frozen=True)
 class SimilarPairs:
-    """Figures over the nearest share of all pairs.
+    """Metrics over the nearest share of all pairs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Audit by drawn pairs: every figure with an interval that says whether it covers this data set or the population."""
+"""Audit by drawn pairs: every metric with an interval that says whether it covers this data set or the population."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from likewise.randomness import generator_of
 class SampledFairness(FairnessMetrics):
     """Individual fairness as far as drawn pairs show it; counts, histogram, curve and worst pairs are those of the pairs drawn.
 
-    Every figure is a `SampledValue`. Its confidence is its own, not that of all figures together.
+    Every metric is a `SampledValue`. Its confidence is its own, not that of all metrics together.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class SampledFairness(FairnessMetrics):
     verdict: Verdict | None = None
 
     def headline(self) -> str:
-        """Say which pairs the figures speak of, and from how many."""
+        """Say which pairs the metrics speak of, and from how many."""
         drawn = f"from {self.n_pairs:,} pairs of {self.n_individuals:,} individuals"
         return f"Individual fairness of {self.population}, {drawn}, each interval with confidence {self.confidence:g}"
 
@@ -200,7 +200,7 @@ def _measure(
 
 
 def _summary(sample: PairSample, request: _Request, output: PairwiseDistance) -> dict[str, Any]:
-    """Compute every figure over the drawn pairs."""
+    """Compute every metric over the drawn pairs."""
     overall, claims = sample.overall(), sample.claims
     return {
         **_counts(sample),

@@ -1,4 +1,4 @@
-"""From drawn pairs to the figures of an audit, each with its interval."""
+"""From drawn pairs to the metrics of an audit, each with its interval."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from likewise.fairness.sampled.pair_sample import DrawnPairs
 from likewise.fairness.sampled.sampling import DATA_SET, Bounds
 
 MOST_GROUPS_APART = 30
-"""Up to so many groups every two of them get figures. Of more, thousands of kinds of pairs have a few draws each: dear, and no news."""
+"""Up to so many groups every two of them have metrics of their own. With more, each kind of pair has a few draws only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class PairSample:
         return cls(drawn.claims, bounds, n_individuals, places, reference, output, ratios, near, defined)
 
     def overall(self) -> dict[str, Any]:
-        """Return the figures over all pairs."""
+        """Return the metrics over all pairs."""
         bounds, finite = self.bounds, np.isfinite(self.ratios)
         counted = self.defined.copy()
         counted[self.defined] = finite
@@ -90,7 +90,7 @@ class PairSample:
         }
 
     def similar(self, share: float, radius: float) -> SimilarPairs:
-        """Return the figures over the most similar pairs."""
+        """Return the metrics over the most similar pairs."""
         near, n_near = self.near, int(np.count_nonzero(self.near))
         people = pair_positions(self.places, self.n_individuals)
         mean = self.claims.mean(self.ratios, self.bounds.ratio, near)

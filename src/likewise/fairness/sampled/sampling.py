@@ -20,7 +20,7 @@ from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_count, pair_positions
 
 DATA_SET = "all pairs of this data set"
-"""What exact figures and draws with replacement speak of."""
+"""What exact metrics and draws with replacement speak of."""
 
 POPULATION = "all pairs of the population that the individuals were drawn from"
 """What disjoint pairs of independent individuals speak of."""
