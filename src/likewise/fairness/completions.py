@@ -181,12 +181,7 @@ def judge_completions(
     >>> print(judge_completions([0.9, 0.1, 0.5], Z, lipschitz=1.0))
     Whatever the missing values are, in the value range: D <= 1 d holds for 0 of 3 pairs and fails for 1. For 2 (66.7%) it depends on what is missing.
     """
-    D = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
-    m = observed.shape[0]
-    if D.n_individuals != m:
-        raise ShapeError(
-            f"outputs of {D.n_individuals} individuals", f"those of the {m} individuals observed"
-        )
+    D, m = _checked_outputs(outputs, observed), observed.shape[0]
     _check_limit(lipschitz)
     least, largest = (
         CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
@@ -216,6 +211,16 @@ def judge_completions(
         sampled=pairs != "all",
         undecided=tuple(_explained(D, least, largest, i, j) for _, i, j in worst),
     )
+
+
+def _checked_outputs(outputs: ArrayLike | PairwiseDistance, observed: ObservedMatrix) -> PairwiseDistance:
+    D = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
+    m = observed.shape[0]
+    if D.n_individuals != m:
+        raise ShapeError(
+            f"outputs of {D.n_individuals} individuals", f"those of the {m} individuals observed"
+        )
+    return D
 
 
 def _check_limit(lipschitz: float) -> None:
