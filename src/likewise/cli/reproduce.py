@@ -40,8 +40,8 @@ def reproduce(
     simulations
         Of each cell; by default 10, as in the paper, or 1 with --quick.
     arms
-        h, f-literal, f-released, f-noise-edge, which are the default; released-net-h, released-net, released-knn-h, released-knn, the released
-        code as it runs; or name=estimator with a threshold of SVT, an estimator by name, or package.module:name. With --quick h and f-released.
+        h, f-literal, f-released, f-noise-edge, which are the default; h-truth, on A itself; released-net-h, released-net, released-knn-h,
+        released-knn, the released code as it runs; or name=estimator with a threshold of SVT, an estimator by name, or package.module:name. With --quick h and f-released.
     targets
         What the algorithm learns: observed Z; the arm's own features, as the paper's appendix says; or the truth, as the released code does.
     model

@@ -24,6 +24,10 @@ PRINTED = "printed"
 """Stands for the threshold that the paper prints for the experiment at hand."""
 
 
+TRUTH = "truth"
+"""Stands for A itself, which only a simulation has."""
+
+
 @dataclass(frozen=True)
 class Arm:
     """One way to run the algorithm.
@@ -35,7 +39,7 @@ class Arm:
         For the reader of a table.
     estimator : str or None
         What makes the features: ``"printed"``, a threshold of SVT by name or as a number, the name of a registered estimator, or
-        ``package.module:name``; None for h, which gets the observations with missing entries as 0.
+        ``package.module:name``; ``"truth"`` for A itself; None for h, which gets the observations with missing entries as 0.
     algorithm : str
         Of `likewise.reproduction.released.RELEASED`, in place of the model of the run; empty for that model.
     """
@@ -50,6 +54,11 @@ class Arm:
         """Whether it stands for h, without pre-processing."""
         return self.estimator is None
 
+    @property
+    def needs_truth(self) -> bool:
+        """Whether it runs on generated data alone."""
+        return bool(self.algorithm) or self.estimator == TRUTH
+
 
 WITHOUT = "h"
 """The arm without pre-processing."""
@@ -61,6 +70,7 @@ ARMS: dict[str, Arm] = {
         Arm("f-literal", "SVT at the threshold that the paper prints", PRINTED),
         Arm("f-released", "SVT at the threshold of the released code", "released-code"),
         Arm("f-noise-edge", "SVT at the noise edge", "noise-edge"),
+        Arm("h-truth", "the algorithm on A itself, which nobody has", TRUTH),
         Arm("released-net-h", "the released code's net without pre-processing", None, "released-net"),
         Arm("released-net", "the released code's net with it, as it runs", "released-code", "released-net"),
         Arm("released-knn-h", "the released code's neighbours without pre-processing", None, "released-knn"),
@@ -74,8 +84,8 @@ ARMS: dict[str, Arm] = {
 }
 """The arms that have a name."""
 
-DEFAULT_ARMS = tuple(name for name, arm in ARMS.items() if not arm.algorithm)
-"""Those that run unless told otherwise: one model, and the features differ."""
+DEFAULT_ARMS = tuple(name for name, arm in ARMS.items() if not arm.needs_truth)
+"""Those that run unless told otherwise: one model, and features that can be had."""
 
 
 def resolve_arm(text: str) -> Arm:

@@ -71,16 +71,16 @@ class Settings:
         checked_name("targets", self.targets, get_args(Targets))
         for name, smallest in (("simulations", 1), ("random_state", 0)):
             checked_whole(name, getattr(self, name), smallest)
-        self._refuse_released_arms()
+        self._refuse_arms_that_need_the_truth()
 
-    def _refuse_released_arms(self) -> None:
-        """Say before any work that the released code runs on generated data alone."""
-        released = [arm for arm in self.arms if resolve_arm(arm).algorithm]
+    def _refuse_arms_that_need_the_truth(self) -> None:
+        """Say before any work that some arms run on generated data alone."""
+        arms = [arm for arm in self.arms if resolve_arm(arm).needs_truth]
         others = [key for key in self.experiments if EXPERIMENTS[key].kind != "synthetic"]
-        if released and others:
+        if arms and others:
             raise InputError(
-                f"arms {', '.join(released)} in experiments {', '.join(others)}",
-                "experiments on generated data, 1, 3 and 4, which are what the released code runs on",
+                f"arms {', '.join(arms)} in experiments {', '.join(others)}",
+                "experiments on generated data, 1, 3 and 4",
             )
 
     def levels(self, experiment: Experiment) -> tuple[float, ...]:

@@ -17,7 +17,7 @@ from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import ObservedMatrix
 from likewise.observations.synthetic import ClusteredData
 from likewise.reproduction.algorithm import Algorithm, Features, Inferred, as_dense
-from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing
+from likewise.reproduction.arms import TRUTH, Arm, dense_estimate, described, make_preprocessing
 from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.references import ReferenceDistances
 from likewise.reproduction.released import RELEASED
@@ -114,9 +114,11 @@ def prepare(
     arm: Arm, experiment: Experiment, observed: ObservedMatrix, references: ReferenceDistances, seed: int
 ) -> Prepared:
     """Make the features of an arm: the zero-filled observations, or what its estimator makes of them."""
-    if arm.estimator is None:
-        nothing = dict.fromkeys(("k2", "k_star", "rank", "threshold", "clipped"))
+    nothing = dict.fromkeys(("k2", "k_star", "rank", "threshold", "clipped"))
+    if arm.is_without:
         return Prepared(observed.scaled().zero_filled(), references.observed, nothing)
+    if arm.estimator == TRUTH:
+        return Prepared(references.matrix, all_pairs(distance_on_estimate(references.matrix)), nothing)
     fitted = make_preprocessing(arm, experiment, "symmetric", seed).fit(observed)
     features = dense_estimate(fitted)
     certificates = (

@@ -27,7 +27,9 @@ _REQUESTS = (signal.SIGINT, signal.SIGTERM)
 @contextmanager
 def put_off() -> Iterator[None]:
     """Finish what is within; a request to stop that comes meanwhile is acted on afterwards."""
-    if current_thread() is not main_thread():  # only the main thread is interrupted, and only it may set handlers
+    if (
+        current_thread() is not main_thread()
+    ):  # only the main thread is interrupted, and only it may set handlers
         yield
         return
     came: list[int] = []
