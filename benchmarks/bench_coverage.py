@@ -162,7 +162,7 @@ def beyond_question(kind: str) -> Question:
         lambda every, drawn: float(np.mean(every > drawn.max())),
         lambda drawn: world.exceeds(drawn.max()),
         {"Wilks": lambda values, _: intervals.share_beyond_maximum(values.size)},
-        {"naive: Wilks": lambda values, _: intervals.share_beyond_maximum(values.size)},
+        {},
     )
 
 
