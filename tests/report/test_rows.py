@@ -75,3 +75,13 @@ def test_the_gap_of_groups_in_the_answer_is_that_of_similar_pairs_by_hand():
         f"{split.across.similar_output_gap.value:.4g} apart ({split.across.n_similar} pairs) across groups"
         in told
     )
+
+
+@pytest.mark.parametrize("unknown", [None, float("nan")])
+def test_nobody_is_said_to_be_of_a_group_that_is_not_known(unknown):
+    """The worst pair, 4 and 7 apart in 1 and 4 by hand, is of one who is f and one who is of no known group."""
+    found = report(["f", "f", "m", unknown, "f", "m", "f", "m"])
+    told = str(found) + found.details()
+    assert "nan" not in told
+    assert "None" not in told
+    assert "3: ratio" in told or "3 and" in told or "and 3:" in told

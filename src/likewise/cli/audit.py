@@ -81,6 +81,7 @@ def audit(
     with StepBars(quiet=results.quiet) as progress:
         progress("read the files", 0, 1)
         found = Inputs.read(ratings, files, measuring, reading, output_columns, mixed=reference == "gower")
+        found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(
             found.individuals,
             estimator=estimator if not found.outputs or completing.estimator else None,
@@ -88,8 +89,7 @@ def audit(
             hold_out=hold_out,
             reference=None if reference == "gower" else reference,
             norm=norm,
-            **found.arguments(),
-            **measuring.options(),
+            **found.arguments(measuring),
             violations=results.violations,
             random_state=completing.random_state,
             progress=progress,

@@ -20,7 +20,11 @@ from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading import OutputsFile, TextOptions, read_outputs_file, read_table
 from likewise.pipeline import AuditReport
+from likewise.pipeline.measurement import Measurement
 from likewise.report.records import FileRecord
+
+_MUCH = 10**7
+"""Pairs of individuals, or entries, from which on an audit says what memory it will need."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +87,21 @@ class Inputs:
             tuple(notes),
         )
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `likewise.audit` that came from files beside that of the observations."""
-        return {"outputs": self.outputs or None, "groups": self.groups, "source": self.source}
+    def arguments(self, measuring: MeasureOptions) -> dict[str, Any]:
+        """Return the arguments of `likewise.audit` that say what is measured: from files, and from options."""
+        files = {"outputs": self.outputs or None, "groups": self.groups, "source": self.source}
+        return files | measuring.options()
+
+    def tell_memory(self, measuring: MeasureOptions, *, quiet: bool) -> None:
+        """Say on standard error what the audit will need, where that is much."""
+        shape = (
+            self.individuals.shape
+            if isinstance(self.individuals, ObservedMatrix)
+            else (self.individuals.n_individuals, 0)
+        )
+        if not quiet and shape[0] * max(shape) > _MUCH:
+            measurement = Measurement(**measuring.options())
+            print(f"needs {measurement.needed_memory(shape, runs_model=not self.outputs)}", file=sys.stderr)
 
     def named_in(self, report: AuditReport, read: Mapping[str, Path | None]) -> AuditReport:
         """Return the report with the columns of every file, the files with their checksums, and the command."""

@@ -88,7 +88,7 @@ class Measurement:
                 raise InputError(given, "both, or neither")
             check_file(self.violations)
         checked_confidence(self.confidence)
-        if self.pairs != "all":
+        if not (isinstance(self.pairs, str) and self.pairs == "all"):
             checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)
         bytes_of(self.memory_limit)
@@ -224,7 +224,7 @@ class Measurement:
             "pairs": self.pairs,
             "confidence": self.confidence,
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
-            "memory_limit": self.memory_limit,
+            "memory_limit": format_bytes(bytes_of(self.memory_limit)),
         }
 
     def verdict(self, fairness: FairnessMetrics, proved: Proved | None = None) -> Verdict | None:

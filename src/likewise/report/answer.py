@@ -135,7 +135,8 @@ def _story(pair: PairExplanation) -> PairStory:
 
 
 def _named(individual: object, group: object) -> str:
-    return shown(individual) if group is None else f"{shown(individual)} ({shown(group)})"
+    known = group is not None and group == group  # noqa: PLR0124  NaN is no group
+    return f"{shown(individual)} ({shown(group)})" if known else shown(individual)
 
 
 def _listed(parts: tuple[Contribution, ...]) -> str:
