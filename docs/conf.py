@@ -1,5 +1,6 @@
 """Sphinx configuration: `make docs`."""
 
+import importlib
 from importlib.metadata import version as installed_version
 
 project = "likewise"
@@ -21,6 +22,42 @@ myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing"]  # README links to files that are pages here under another name
 
+# A name that a room takes over from another, as pipeline does the records of report, is described where it is defined.
+ROOMS = (
+    "observations",
+    "spectrum",
+    "certificates",
+    "estimation",
+    "inference",
+    "fairness",
+    "report",
+    "pipeline",
+    "reproduction",
+)
+
+
+def shown_elsewhere(room: str) -> set[str]:
+    """Return the public names of a room that another room defines, and makes public too."""
+    module = importlib.import_module(f"likewise.{room}")
+    homes = {
+        name: str(getattr(getattr(module, name), "__module__", "")).split(".")[1:2] for name in module.__all__
+    }
+    elsewhere = {
+        name: home[0] for name, home in homes.items() if home and home[0] in ROOMS and home[0] != room
+    }
+    return {
+        name
+        for name, home in elsewhere.items()
+        if name in importlib.import_module(f"likewise.{home}").__all__
+    }
+
+
+autosummary_context = {
+    "shown_elsewhere": {
+        "likewise.errors": set(),
+        **{f"likewise.{room}": shown_elsewhere(room) for room in ROOMS},
+    }
+}
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autosummary_imported_members = True
