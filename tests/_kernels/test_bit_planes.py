@@ -119,6 +119,7 @@ def test_both_paths_give_the_same_bits(Z, cost):
     assert_array_equal(absolute_differences(pairs, 0, m), absolute_differences(twin, 0, m))
 
 
+@pytest.mark.slow
 def test_long_segments_and_many_individuals():
     """More words than a byte counts at a time, more individuals than are taken at a time."""
     rng = np.random.default_rng(0)

@@ -167,11 +167,13 @@ def test_a_full_disk(likewise, ratings, tmp_path, monkeypatch, quick):
     assert contents(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_full_device(likewise, ratings):
     ran = likewise("audit", ratings, "--n-neighbors", "3", "--json", "/dev/full", "--value-range", "1,5")
     assert "No space left on device" in failed(ran)
 
 
+@pytest.mark.slow
 def test_an_interruption_while_writing(likewise, ratings, tmp_path, monkeypatch, quick):
     def interrupted(path, _):
         path.write_text("half")

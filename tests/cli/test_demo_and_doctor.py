@@ -4,11 +4,13 @@ import json
 import platform
 
 import numpy as np
+import pytest
 
 import likewise as package
 from likewise.report.audit_report import FILES
 
 
+@pytest.mark.slow
 def test_the_demo_leaves_a_report_and_says_where(likewise, tmp_path, quick):
     ran = likewise("demo", "--out", tmp_path / "demo")
     assert (ran.code, ran.err) == (0, "")

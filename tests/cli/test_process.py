@@ -39,6 +39,7 @@ def test_help_loads_no_heavy_library():
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_an_audit_from_end_to_end(ratings, tmp_path):
     ran = shell("audit", ratings, "--n-neighbors", "3", "--value-range", "1,5", "--out", tmp_path / "report")
     assert ran.returncode == 0, ran.stderr
@@ -65,6 +66,7 @@ def test_nobody_reads_on(ratings):
     assert process.wait(timeout=60) == 141
 
 
+@pytest.mark.slow
 def test_a_full_standard_output(ratings):
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
@@ -80,6 +82,7 @@ def test_a_full_standard_output(ratings):
     assert len(ran.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_ids_that_the_terminal_cannot_show(tmp_path):
     (tmp_path / "r.csv").write_text(
         "Zoë,1,5\nann,1,3\nZoë,2,1\nann,2,2\nbob,1,4\nbob,2,2\n", encoding="utf-8"
@@ -92,6 +95,7 @@ def test_ids_that_the_terminal_cannot_show(tmp_path):
     assert "Zo\\xeb" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_nothing_behind(tmp_path, number):

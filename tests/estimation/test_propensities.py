@@ -10,15 +10,22 @@ from scipy import sparse
 from scipy.optimize import minimize, minimize_scalar
 
 from likewise import SVT, ObservedMatrix, svt
-from likewise.errors import InputError, ShapeError
+from likewise.errors import InputError, PropensityWarning, ShapeError
 from likewise.estimation import (
     AlternatingLeastSquares,
+    Biases,
+    RandomSample,
     SoftImpute,
     centre,
     one_bit_completion,
     propensities_of,
 )
-from likewise.estimation.one_bit import projected_on_nuclear_ball
+from likewise.estimation.base.bias_equations import variance_components
+from likewise.estimation.one_bit import NuclearBall, projected_on_nuclear_ball
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::likewise.errors.PropensityWarning"
+)  # patterns drawn at random
 
 SEEN = np.array([[1, 1, 1, 0], [1, 0, 0, 0], [1, 1, 0, 0]], dtype=bool)
 """Rows observed 3, 1, 2 times, columns 3, 2, 1, 0; N = 6."""
@@ -98,7 +105,7 @@ def test_bad_propensities_are_named(choice, error, message):
 
 @pytest.mark.parametrize("floor", [0.0, -1.0, 1.1, np.nan])
 def test_bad_floors_are_named(floor):
-    with pytest.raises(InputError, match="propensity floor"):
+    with pytest.raises(InputError, match="floor="):
         propensities_of(stored(SEEN), "degrees", floor=floor)
 
 
@@ -169,6 +176,7 @@ def test_soft_impute_minimises_the_inversely_weighted_errors():
     assert any("propensities (given)" in note for note in fitted.notes_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -264,6 +272,7 @@ def naive_one_bit(mask, radius):
     return level, B
 
 
+@pytest.mark.slow
 def test_one_bit_completion_reaches_the_optimum_of_another_solver():
     mask = np.random.default_rng(1).random((7, 6)) < np.linspace(0.2, 0.8, 6)
     fit = one_bit_completion(mask, radius=0.8)
@@ -293,6 +302,7 @@ def test_the_constraint_holds_and_the_intercept_is_free(radius):
     assert smallest <= radius * np.sqrt(600) * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_one_bit_completion_finds_blocks():
     """Truth .7 and .1 in a checkerboard of blocks: the error is a third of that of one share for all."""
     chances = 0.1 + 0.6 * np.kron([[1, 0], [0, 1]], np.ones((30, 40)))
@@ -322,9 +332,10 @@ def test_one_bit_propensities_are_clipped_noted_and_the_same_for_a_seed():
 
 def test_what_would_take_too_long_is_refused():
     with pytest.raises(
-        InputError, match=r"1-bit matrix completion of 3,000 x 3,000 cells.*propensities='degrees'"
+        InputError,
+        match=r"1-bit matrix completion of 3,001 x 3,001 cells.*3,000 on the short side.*propensities='degrees'",
     ):
-        one_bit_completion(np.zeros((3000, 3000), dtype=bool))
+        one_bit_completion(np.zeros((3001, 3001), dtype=bool))
 
 
 @pytest.mark.parametrize("radius", [-1.0, np.nan])
@@ -343,3 +354,189 @@ def test_a_row_or_column_without_an_observation_is_fine():
     assert np.isfinite(
         SVT(0.01, propensities="degrees", centering="biases").fit(Z).estimate_.to_dense()
     ).all()
+
+
+def low_rank_pattern(m, n, seed=0):
+    rng = np.random.default_rng(seed)
+    logits = -1.5 + 1.2 * rng.normal(size=(m, 2)) @ rng.normal(size=(2, n))
+    chances = 1 / (1 + np.exp(-logits))
+    return chances, rng.random((m, n)) < chances
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(500, 310), (310, 500)])
+def test_a_large_pattern_is_fitted_from_subspaces_as_well_as_exactly(shape, monkeypatch):
+    """The same optimum, proved by the same gap, in single precision and with a few directions a step."""
+    _, mask = low_rank_pattern(*shape)
+    fast = one_bit_completion(mask, radius=1.0)
+    monkeypatch.setattr("likewise.estimation.one_bit._EXACT_SIDE", 1000)
+    exact = one_bit_completion(mask, radius=1.0)
+    assert fast.converged
+    assert exact.converged
+
+    def loss(p):
+        return -np.log(np.where(mask, p, 1 - p.astype(np.float64))).sum()
+
+    assert loss(fast.probabilities) == pytest.approx(loss(exact.probabilities), rel=2e-4)
+
+
+def test_projections_from_subspaces_come_to_the_exact_one():
+    rng = np.random.default_rng(0)
+    matrix = (rng.normal(size=(500, 8)) * np.geomspace(30, 1, 8)) @ rng.normal(size=(8, 400))
+    matrix += 0.1 * rng.normal(size=matrix.shape)
+    radius = 0.5 * np.linalg.norm(matrix, "nuc")
+    ball, exact = NuclearBall(400, rng), projected_on_nuclear_ball(matrix, radius)
+    for _ in range(4):  # each goes on from the last
+        found = ball.projected(matrix, radius)
+    np.testing.assert_allclose(found, exact, atol=1e-2 * np.abs(exact).max())
+    assert np.linalg.norm(found, "nuc") <= radius * (1 + 1e-4)
+
+
+def test_a_pattern_of_stored_entries_is_the_same_as_a_mask():
+    mask = np.random.default_rng(2).random((30, 20)) < 0.15
+    first, second = (one_bit_completion(given, radius=0.5) for given in (mask, stored(mask)))
+    np.testing.assert_array_equal(first.probabilities, second.probabilities)
+
+
+# --- by value, from a random sample
+
+FIVES = np.array([[5, 5, 1, 0], [5, 0, 0, 0], [1, 5, 0, 0]], dtype=float)
+"""Six observations of twelve cells: 5 four times, 1 twice."""
+
+
+def test_by_value_by_hand():
+    """One more of each is counted. P(1 | observed) = 3/8, P(5 | observed) = 5/8; sample 1, 1, 1, 5: P(1) = 4/6, P(5) = 2/6; p_hat = 1/2."""
+    found = propensities_of(stored(SEEN, FIVES), RandomSample([1, 1, 1, 5]))
+    low, high = 0.5 * (3 / 8) / (4 / 6), 0.5 * (5 / 8) / (2 / 6)
+    np.testing.assert_allclose(found.probabilities, [high, high, low, high, low, high])
+    np.testing.assert_allclose(found.weights, 0.5 / found.probabilities)
+    assert found.method == "values"
+    assert found.notes[0].startswith(
+        "propensities by value from 4 values drawn at random: 1: 0.281, 5: 0.938"
+    )
+    assert "2 of the values occur fewer than 5 times in the sample" in found.notes[0]
+    # A row never seen is weighted by its values, one between the levels as the nearest of them.
+    new = sparse.csr_array(np.array([[1.0, 5.0, 4.0, 0.0]]))
+    np.testing.assert_allclose(found.weighting.propensities(new), [low, high, high])
+
+
+def test_weighted_by_value_the_observed_values_have_the_shares_of_the_sample():
+    rng = np.random.default_rng(0)
+    truth = rng.choice([1.0, 2.0, 3.0, 4.0, 5.0], (200, 150), p=[0.4, 0.25, 0.2, 0.1, 0.05])
+    mask = rng.random(truth.shape) < np.array([0, 0.02, 0.03, 0.05, 0.1, 0.3])[truth.astype(int)]
+    values = stored(mask, truth)
+    found = propensities_of(values, RandomSample(rng.choice(truth.ravel(), 3000)))
+    assert abs(values.data.mean() - truth.mean()) > 0.8
+    assert np.average(values.data, weights=found.weights) == pytest.approx(truth.mean(), abs=0.1)
+    for level, chance in zip(range(1, 6), (0.02, 0.03, 0.05, 0.1, 0.3), strict=True):
+        assert found.probabilities[values.data == level][0] == pytest.approx(chance, rel=0.35)
+
+
+@pytest.mark.parametrize(
+    "make", [Biases, SoftImpute, AlternatingLeastSquares, lambda **options: SVT(1.0, **options)]
+)
+def test_the_sample_is_in_the_units_of_the_data_whatever_the_working_range(make):
+    stars = np.where(FIVES > 0, FIVES, np.nan)
+    stars[2, 2] = 3.0
+    seen = ObservedMatrix(stars, value_range=(1, 5))
+    chances = {}
+    for working_range in ("symmetric", "unit"):
+        options = {
+            "propensities": RandomSample([1, 1, 3, 5]),
+            "working_range": working_range,
+            "random_state": 0,
+        }
+        fitted = make(**options).fit(seen)
+        chances[working_range] = fitted.propensities_.probabilities
+        row = np.array([[1.0, np.nan, 5.0, np.nan]])
+        assert np.isfinite(fitted.transform(row)).all()
+    np.testing.assert_allclose(chances["symmetric"], chances["unit"])
+    np.testing.assert_allclose(
+        chances["unit"], propensities_of(seen.values, RandomSample([1, 1, 3, 5])).probabilities
+    )
+
+
+def test_a_sample_is_taken_of_a_matrix_too_and_bad_ones_are_named():
+    assert (
+        RandomSample(ObservedMatrix(np.where(FIVES > 0, FIVES, np.nan), value_range=(1, 5))).values.size == 6
+    )
+    for bad in ([], [np.nan], [np.inf], "abc", [["a"]]):
+        with pytest.raises(InputError, match="a random sample"):
+            RandomSample(bad)
+    many = np.random.default_rng(0).normal(size=(20, 20))
+    with pytest.raises(InputError, match=r"400 different values.*a scale of at most 100"):
+        propensities_of(sparse.csr_array(many), RandomSample(many.ravel()))
+    per_column = ObservedMatrix(np.array([[1.0, 10.0], [2.0, 30.0]]), value_range="per-column")
+    with pytest.raises(InputError, match="ranges of their own"):
+        Biases(propensities=RandomSample([1, 2])).fit(per_column)
+
+
+# --- degrees that rest on nothing
+
+
+def test_degrees_that_do_not_go_with_the_values_warn():
+    rng = np.random.default_rng(0)
+    mask = rng.random((80, 60)) < np.outer(rng.uniform(0.1, 0.9, 80), np.ones(60))
+    values = stored(mask, rng.normal(size=mask.shape))
+    with pytest.warns(PropensityWarning, match="rest on nothing that is seen here"):
+        found = propensities_of(values, "degrees")
+    assert "RandomSample" in found.notes[0]
+
+
+@pytest.mark.filterwarnings("error::likewise.errors.PropensityWarning")
+def test_degrees_that_go_with_the_values_do_not():
+    rng = np.random.default_rng(0)
+    liking = rng.uniform(-1, 1, 60)
+    mask = rng.random((80, 60)) < 0.5 + 0.4 * liking
+    found = propensities_of(
+        stored(mask, np.tile(liking, (80, 1)) + 0.3 * rng.normal(size=mask.shape)), "degrees"
+    )
+    assert len(found.notes) == 1
+
+
+# --- variances under weights
+
+
+def test_weighted_variance_components_by_hand():
+    """Rows (1, 2) and (3, 4), the 4 weighing 2: mean 14/5, deviations -1.8, -.8, .2, 1.2.
+
+    Within rows, pairs: (-1.8)(-.8) w 1 x 1, and .2 x 1.2 w 1 x 2: (1.44 + .48) / (1 + 2) = .64. Within columns: (-1.8)(.2) w 1, and
+    (-.8)(1.2) w 2: negative, so 0. All: (3.24 + .64 + .04 + 2 x 1.44) / 5 = 1.36; what is left, .72, is noise. Worth 25 / (4 x 7).
+    """
+    found = variance_components(
+        sparse.csr_array(np.array([[1.0, 2.0], [3.0, 4.0]])), np.array([1.0, 1.0, 1.0, 2.0])
+    )
+    assert (found.rows, found.columns, found.noise) == (pytest.approx(0.64), 0.0, pytest.approx(0.72))
+    assert found.worth == pytest.approx(25 / 28)
+    assert found.penalties == (pytest.approx(0.72 / 0.64 * 28 / 25), np.inf)
+
+
+def test_weighted_variance_components_are_those_of_all_entries():
+    """Rows that like much are seen more: unweighted, the variance of the rows that were seen is another one."""
+    rng = np.random.default_rng(1)
+    rows, columns = rng.normal(0, 1.0, (400, 1)), rng.normal(0, 0.5, (1, 300))
+    truth = rows + columns + rng.normal(0, 0.8, (400, 300))
+    chances = 1 / (1 + np.exp(1.0 - 0.8 * truth))
+    mask = rng.random(truth.shape) < chances
+    found = variance_components(stored(mask, truth), 1 / chances[mask])
+    assert found.rows == pytest.approx(rows.var(), rel=0.1)
+    assert found.columns == pytest.approx(columns.var(), rel=0.1)
+    assert found.noise == pytest.approx(0.64, rel=0.05)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_weighted_variance_components_equal_the_sums_over_pairs(seed):
+    rng = np.random.default_rng(seed)
+    mask = rng.random((6, 5)) < 0.7
+    mask[0] = True
+    values, weights = rng.normal(size=mask.shape), rng.uniform(0.2, 3, mask.shape)
+    mean = np.average(values[mask], weights=weights[mask])
+    found = variance_components(stored(mask, values), weights[mask])
+    for axis, variance in ((0, found.rows), (1, found.columns)):
+        above = below = 0.0
+        for i in range(mask.shape[axis]):
+            v, w, s = (np.take(part, i, axis) for part in (values - mean, weights, mask))
+            for j, k in np.argwhere(np.triu(np.outer(s, s), 1)):
+                above += w[j] * w[k] * v[j] * v[k]
+                below += w[j] * w[k]
+        assert variance == pytest.approx(max(above / below, 0.0) if below else 0.0, abs=1e-12)

@@ -82,7 +82,10 @@ def test_folds_are_disjoint_and_enough(n_observed):
         return
     assert np.sum(folds, axis=0).max() == 1
     assert 1 <= len(folds) <= 5
-    assert sum(fold.sum() for fold in folds) >= min(n_observed, 5000) * 0.9
+    assert (
+        sum(fold.sum() for fold in folds)
+        >= min(n_observed if n_observed < 3000 else n_observed // 2, 5000) - 5
+    )
     assert all(0 < fold.sum() <= -(-n_observed // 5) for fold in folds)
 
 
@@ -447,6 +450,7 @@ def test_two_columns_with_ranges_of_their_own():
     assert "that each column is mapped to" in str(found.choice_)
 
 
+@pytest.mark.slow
 def test_binary_values_and_empty_rows_and_columns():
     rng = np.random.default_rng(0)
     likes = (

@@ -38,6 +38,7 @@ def without_sums(figures):
     return pytest.approx(figures, rel=1e-13, nan_ok=True) if isinstance(figures, float) else figures
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 50, 10**6]), st.sampled_from([7, [0.0, 0.3, 1.0]]))
 @settings(max_examples=15)
 def test_sorted_and_counted(seed, part, bins):

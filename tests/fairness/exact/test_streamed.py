@@ -100,6 +100,7 @@ def test_by_hand():
     assert figures.notes == ()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(3, 30), KINDS, st.floats(0.01, 1))
 def test_all_figures_are_those_found_in_memory(seed, m, kind, share):
     outputs, reference, groups = random_case(seed, m, kind)

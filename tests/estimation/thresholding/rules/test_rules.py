@@ -58,6 +58,7 @@ def test_half_of_the_law_lies_below_its_median(aspect):
     assert quad(density, median_square(aspect), high)[0] == pytest.approx(0.5, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_median_of_simulated_noise():
     squares = np.linalg.svd(white((600, 1200)), compute_uv=False) ** 2 / 1200
     assert np.median(squares) == pytest.approx(median_square(0.5), rel=0.01)
