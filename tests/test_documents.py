@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 RUN = [document for document in DOCUMENTS if document.name != "extending.md"]
 """Those whose examples run here; recipes need a package of their own, see `tests/test_extending.py`."""
+SLOW = {"auto.md", "getting_started.md", "reproduction.md"}
+"""Pages whose examples take seconds: estimators are chosen, or experiments run."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -63,7 +65,11 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def with_any(found):
-    return [pytest.param(document, id=document.name) for document in RUN if found(document)]
+    return [
+        pytest.param(document, id=document.name, marks=[pytest.mark.slow] if document.name in SLOW else [])
+        for document in RUN
+        if found(document)
+    ]
 
 
 @pytest.mark.parametrize("document", with_any(lambda document: blocks(document, "python")))

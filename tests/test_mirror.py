@@ -50,7 +50,7 @@ inference/neighbors/nearest_neighbors    training_rows weights: one model, its s
 inference/net/dense_net          trained_net training: one net, its steps
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
-pipeline/audit           assemble measurement run violating_pairs held_out: one audit, its steps
+pipeline/audit           assemble run violating_pairs: one audit, its steps
 report/table             answer description numbers records proved: what a report says, read where it is printed
 pipeline/frontier        ../report/frontier: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
