@@ -1,6 +1,7 @@
 """Z -> A_hat: thresholds, shrinkers, singular value thresholding, and the estimate as factors."""
 
-from likewise.estimation.als.solver import FactorFit, alternating_least_squares
+from likewise.estimation.als.descent import FactorFit
+from likewise.estimation.als.solver import alternating_least_squares
 from likewise.estimation.als.transformer import AlternatingLeastSquares
 from likewise.estimation.auto.transformer import Auto
 from likewise.estimation.auto.trials import CandidateTrial, Choice
@@ -9,7 +10,7 @@ from likewise.estimation.base.folding import Folding, LinearFolding, RidgeFoldin
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.posterior_folding import FOLDINGS
 from likewise.estimation.base.preparation import Centering, Centre, centre
-from likewise.estimation.base.weighting import Weighting
+from likewise.estimation.base.weighting import ValueWeighting, Weighting
 from likewise.estimation.biases import Biases
 from likewise.estimation.budget.budget import BudgetSolution, shrink_to_budget, within_budget
 from likewise.estimation.intervals import EntryIntervals, entry_intervals
@@ -17,7 +18,7 @@ from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen, CaiC
 from likewise.estimation.nuclear_norm.soft_impute import NuclearNormFit, soft_impute
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.estimation.one_bit import OneBitFit, one_bit_completion
-from likewise.estimation.propensities import Propensities, propensities_of
+from likewise.estimation.propensities import Propensities, RandomSample, propensities_of
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator, register_estimator
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.noise_level import NOISE_LEVELS, noise_variance
@@ -81,6 +82,7 @@ __all__ = [
     "PaperRatings",
     "PaperSynthetic",
     "Propensities",
+    "RandomSample",
     "ReleasedCode",
     "RidgeFolding",
     "ScreeNOT",
@@ -90,6 +92,7 @@ __all__ = [
     "ThresholdRule",
     "Universal",
     "UniversalWithVariance",
+    "ValueWeighting",
     "Weighting",
     "alternating_least_squares",
     "as_estimator",

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.checks import checked_name
+from likewise.arrays import as_floats, checked_sparse
+from likewise.checks import checked_name, checked_share
 from likewise.errors import InputError, PropensityWarning, ShapeError
 from likewise.estimation.base.weighting import AnyWeighting, ValueWeighting, Weighting
 from likewise.estimation.one_bit import one_bit_completion
@@ -62,10 +63,7 @@ class RandomSample:
 
     def __post_init__(self) -> None:
         given = self.values.values.data if isinstance(self.values, ObservedMatrix) else self.values
-        try:
-            numbers = np.asarray(given, dtype=np.float64).ravel()
-        except (TypeError, ValueError) as error:
-            raise InputError(f"a random sample of {type(given).__name__}", "values, as numbers") from error
+        numbers = as_floats(given, "a random sample").ravel()
         numbers = numbers[~np.isnan(numbers)]
         if not numbers.size or not np.isfinite(numbers).all():
             raise InputError(f"a random sample of {numbers.size} finite values", "at least one, all finite")
@@ -108,6 +106,15 @@ class Propensities:
     def weights(self) -> Floats:
         """``w_ij = p_hat / p_ij``, shape (n_observed,): 1 where propensities are all the same."""
         return np.asarray(self.weighting.scale / self.probabilities)
+
+    def scaled_to_their_worth(self) -> Propensities:
+        """Return the same with weights that add up to what the observations are worth, ``(sum w)^2 / sum w^2`` (Kish 1965).
+
+        For an estimator that reads from the weights how sure it may be: with those as they are it would count the observations in full.
+        """
+        weights = self.weights
+        worth = float(weights.sum() ** 2 / (weights.size * (weights @ weights)))
+        return replace(self, weighting=replace(self.weighting, scale=self.weighting.scale * worth))
 
 
 def propensities_of(
@@ -162,10 +169,11 @@ def propensities_of(
     >>> propensities_of(seen, "degrees").probabilities.round(3)
     array([1.   , 0.667, 0.667])
     """
+    checked_sparse(values)
     if isinstance(choice, Propensities):
         return _fitting(choice, values)
-    if floor is not None and not 0 < floor <= 1:
-        raise InputError(f"propensity floor {floor!r}", "a number in (0, 1]")
+    if floor is not None:
+        checked_share("floor", floor, one=True)
     if isinstance(choice, str):
         checked_name("propensities", choice, METHODS)
         lowest = _LOWEST_SHARE * _observed_fraction(values) if floor is None else floor
@@ -277,10 +285,7 @@ def _factors(choice: tuple[ArrayLike, ...], m: int, n: int) -> tuple[Floats, Flo
 
 
 def _probabilities(given: Any, what: str) -> Floats:
-    try:
-        chances = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} {given!r}", "numbers in (0, 1]") from error
+    chances = as_floats(given, what)
     if not ((chances > 0) & (chances <= 1)).all():
         worst = chances[~((chances > 0) & (chances <= 1))].flat[0]
         raise InputError(f"{what} with {worst:g}", "numbers in (0, 1]")

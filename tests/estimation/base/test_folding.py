@@ -10,17 +10,16 @@ from scipy import sparse
 
 from likewise import LowRankEstimate, ObservedMatrix
 from likewise.errors import FileFormatError, InputError, ShapeError
-from likewise.estimation import LinearFolding, RidgeFolding, Weighting, centre
+from likewise.estimation import LinearFolding, RidgeFolding, ValueWeighting, Weighting, centre
 from likewise.estimation.base.folding import ridge_rows
 
 
-def naive_ridge(values, basis, penalties, weights, by_count):
+def naive_ridge(values, basis, penalties, weights):
     coefficients = np.zeros((values.shape[0], basis.shape[1]))
     for i, row in enumerate(values):
         seen = ~np.isnan(row)
-        factor = max(seen.sum(), 1) if by_count else 1
         V, w = basis[seen], weights[i, seen]
-        gram = V.T @ np.diag(w) @ V + factor * np.diag(penalties)
+        gram = V.T @ np.diag(w) @ V + np.diag(penalties)
         coefficients[i] = np.linalg.solve(gram, V.T @ (w * row[seen]))
     return coefficients
 
@@ -44,16 +43,15 @@ def test_ridge_by_hand():
     values, basis = stored(np.array([[2.0, 4.0, np.nan]])), np.array([[1.0], [2.0], [9.0]])
     assert ridge_rows(values, basis, np.array([5.0]))[0, 0] == pytest.approx(1.0)
     assert ridge_rows(values, basis, np.array([5.0]), np.array([1.0, 3.0]))[0, 0] == pytest.approx(26 / 18)
-    assert ridge_rows(values, basis, np.array([2.5]), by_count=True)[0, 0] == pytest.approx(1.0)
 
 
-@given(seed=st.integers(0, 2**32 - 1), by_count=st.booleans(), weighted=st.booleans())
-def test_ridge_equals_one_regression_a_row(seed, by_count, weighted):
+@given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans())
+def test_ridge_equals_one_regression_a_row(seed, weighted):
     values, basis, penalties, weights = drawn(seed)
     weights = weights if weighted else np.ones_like(weights)
     given_weights = weights[~np.isnan(values)] if weighted else None
-    found = ridge_rows(stored(values), basis, penalties, given_weights, by_count=by_count)
-    np.testing.assert_allclose(found, naive_ridge(values, basis, penalties, weights, by_count), atol=1e-9)
+    found = ridge_rows(stored(values), basis, penalties, given_weights)
+    np.testing.assert_allclose(found, naive_ridge(values, basis, penalties, weights), atol=1e-9)
 
 
 def test_ridge_in_blocks_is_the_same(monkeypatch):
@@ -79,7 +77,7 @@ def test_offsets_first_then_the_regression():
     left = np.where(seen, new - estimate.column_offsets, 0.0)
     offsets = left.sum(axis=1) / (seen.sum(axis=1) + 1.5)
     residuals = np.where(seen, left - offsets[:, None], np.nan)
-    c = naive_ridge(residuals, estimate.right, folding.penalties, np.ones(new.shape), False)
+    c = naive_ridge(residuals, estimate.right, folding.penalties, np.ones(new.shape))
     expected = np.clip(c @ estimate.right.T + estimate.column_offsets + offsets[:, None], -1, 1)
     np.testing.assert_allclose(estimate.fold_in(new), expected, atol=1e-12)
 
@@ -105,7 +103,9 @@ FOLDINGS = {
         1.0, Weighting(np.full(6, 1 / 6), by_count=True, floor=0.05, scale=0.4)
     ),
     "ridge": RidgeFolding(penalties=np.array([0.3, 0.6])),
-    "ridge by count": RidgeFolding(1.0, penalties=np.array([0.3, 0.6]), by_count=True),
+    "linear by value": LinearFolding(
+        None, ValueWeighting(np.array([-1.0, 0.5]), np.array([0.2, 0.9]), floor=0.05, scale=0.4)
+    ),
 }
 
 

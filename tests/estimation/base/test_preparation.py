@@ -11,6 +11,10 @@ from likewise.errors import InputError
 from likewise.estimation import Biases, centre
 from likewise.estimation.base.bias_equations import VarianceComponents, solve_biases, variance_components
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::likewise.errors.PropensityWarning"
+)  # patterns drawn at random
+
 HAND = np.array([[1.0, 0.0, np.nan], [0.5, np.nan, -0.5], [np.nan, np.nan, np.nan]])
 """Means: all .25; rows .5, 0, none; columns .75, 0, -.5."""
 

@@ -16,6 +16,10 @@ from likewise.estimation.budget.budget import shrink_to_budget, smallest_constan
 from likewise.fairness import Unavailable
 from likewise.observations import clustered
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::likewise.errors.PropensityWarning"
+)  # patterns drawn at random
+
 
 def squared_distance(gains, targets, sigma):
     return float((sigma**2 * (gains - targets) ** 2).sum())

@@ -8,6 +8,10 @@ from likewise import make_estimator
 from likewise.errors import ConvergenceWarning, EstimatorError, InputError
 from likewise.estimation import CaiCandesShen, cai_candes_shen
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::likewise.errors.PropensityWarning"
+)  # patterns drawn at random
+
 
 def planted(seed, m=60, n=40, rank=2, share=0.5):
     rng = np.random.default_rng(seed)

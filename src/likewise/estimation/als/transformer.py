@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
 from scipy import linalg
 
 from likewise._typing import Floats
-from likewise.checks import checked_positive, checked_whole
+from likewise.checks import checked_flag, checked_positive, checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation.als.descent import FactorFit
 from likewise.estimation.als.solver import Regularization, alternating_least_squares
@@ -122,6 +123,13 @@ class AlternatingLeastSquares(MatrixEstimator):
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         # Centre and biases are part of the regressions.
         prepared = prepare(observed, self.working_range, "none", self.propensities, self.random_state)
+        if (
+            isinstance(self.regularization, str)
+            and self.regularization == "estimated"
+            and prepared.propensities is not None
+        ):
+            # How sure the factors are is read from the weights, so these may not add up to more than they are worth.
+            prepared = replace(prepared, propensities=prepared.propensities.scaled_to_their_worth())
         fit = alternating_least_squares(
             prepared.residuals,
             min(checked_whole("rank", self.rank), *observed.shape),
@@ -144,7 +152,7 @@ class AlternatingLeastSquares(MatrixEstimator):
 
     def _checked_regularization(self) -> Regularization:
         if isinstance(self.regularization, str) and self.regularization == "estimated":
-            if self.by_count:
+            if checked_flag("by_count", self.by_count):
                 raise InputError(
                     f"{option('by_count', 'True')} beside a regularization that is estimated",
                     "a number for it, which is then multiplied by counts",

@@ -66,7 +66,7 @@ def solve_biases(values: Values, weights: Floats, regularization: float | None =
     prediction under a selection model", Biometrics 31 (1975), for lambda as a ratio of variances.
     """
     if regularization is None:
-        components = variance_components(values)
+        components = variance_components(values, weights)
         penalties, notes = components.penalties, components.notes
     else:
         penalties, notes = (non_negative("regularization", regularization),) * 2, ()
@@ -119,16 +119,23 @@ class VarianceComponents:
     ----------
     rows, columns, noise : float
         Of the row biases, the column biases and the noise; 0 where the estimate is negative.
+    worth : float, default 1
+        How many equally weighted observations a weighted one is worth, ``(sum w)^2 / (N sum w^2)`` (Kish 1965).
     """
 
     rows: float
     columns: float
     noise: float
+    worth: float = 1.0
 
     @property
     def penalties(self) -> tuple[float, float]:
-        """``noise / rows`` and ``noise / columns``: lambda of the rows and of the columns."""
-        return _ratio(self.noise, self.rows), _ratio(self.noise, self.columns)
+        """``noise / rows`` and ``noise / columns`` over the worth: lambda of the rows and of the columns.
+
+        The noise of a weighted mean is ``noise sum w^2 / (sum w)^2``, as of fewer observations.
+        """
+        noise = self.noise / self.worth
+        return _ratio(noise, self.rows), _ratio(noise, self.columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -142,15 +149,21 @@ class VarianceComponents:
         return (regularised, *none) if parts else none
 
 
-def variance_components(values: Values) -> VarianceComponents:
+def variance_components(values: Values, weights: Floats | None = None) -> VarianceComponents:
     """Estimate the variances of row biases, column biases and noise from sums of squares (Henderson's method 1).
 
     The sums of squares of all observations, of row means, of column means and of the mean have expectations that are linear in
     the three variances, whatever the pattern of what is observed, if it does not depend on the biases.
 
+    Where it does, and observations are weighted by inverse propensities, two entries of one row are compared instead: over pairs of
+    different entries of a row ``sum w d w' d' / sum w w'`` estimates the variance of the row biases for all entries, not for those that
+    were chosen, d being the deviation from the weighted mean; likewise for columns. What is left of the weighted variance is noise.
+
     Parameters
     ----------
     values : csr_array, shape (m, n)
+    weights : ndarray, shape (n_observed,), optional
+        Above 0; all equal by default.
 
     Returns
     -------
@@ -159,7 +172,7 @@ def variance_components(values: Values) -> VarianceComponents:
     References
     ----------
     Henderson, "Estimation of variance and covariance components", Biometrics 9 (1953), method 1; Searle, Casella, McCulloch, "Variance
-    Components" (1992), Section 5.3.
+    Components" (1992), Section 5.3. Kish, "Survey sampling" (1965), for the worth of weighted observations.
 
     Examples
     --------
@@ -168,6 +181,8 @@ def variance_components(values: Values) -> VarianceComponents:
     >>> [round(variance, 12) for variance in (components.rows, components.columns, components.noise)]
     [2.0, 0.5, 0.0]
     """
+    if weights is not None and np.ptp(weights) > 0:
+        return _weighted_components(values, weights)
     data, total = np.asarray(values.data, dtype=np.float64), float(values.nnz)
     by_row = _grouped(rows_of_entries(values), data, values.shape[0])
     by_column = _grouped(values.indices, data, values.shape[1])
@@ -184,6 +199,30 @@ def variance_components(values: Values) -> VarianceComponents:
     solution = np.linalg.lstsq(system, sides, rcond=None)[0]
     rows, columns, noise = (float(variance) for variance in np.maximum(solution, 0.0))
     return VarianceComponents(rows, columns, noise)
+
+
+def _weighted_components(values: Values, weights: Floats) -> VarianceComponents:
+    total = float(weights.sum())
+    deviations = values.data - weights @ values.data / total
+    rows = _between(rows_of_entries(values), deviations, weights, values.shape[0])
+    columns = _between(values.indices, deviations, weights, values.shape[1])
+    noise = float(weights @ deviations**2) / total - rows - columns
+    worth = total**2 / (weights.size * float(weights @ weights))
+    return VarianceComponents(rows, columns, max(noise, 0.0), worth)
+
+
+def _between(labels: NDArray[np.integer], deviations: Floats, weights: Floats, n_labels: int) -> float:
+    """Return the mean product of the deviations of two different entries with one label, weighted; 0 where it is negative.
+
+    The sum over pairs is the square of the sum less the sum of the squares.
+    """
+
+    def pairs(terms: Floats) -> float:
+        sums = np.bincount(labels, terms, minlength=n_labels)
+        return float(sums @ sums - terms @ terms)
+
+    together = pairs(weights)
+    return max(pairs(weights * deviations) / together, 0.0) if together > 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.arrays import checked_sparse
 from likewise.checks import checked_name
 from likewise.estimation.base.bias_equations import solve_biases
 from likewise.estimation.base.folding import LinearFolding, row_offsets, shrunk_means
-from likewise.estimation.base.weighting import AnyWeighting
+from likewise.estimation.base.weighting import AnyWeighting, checked_weights
 from likewise.estimation.propensities import Propensities, PropensityChoice, propensities_of
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values, rows_of_entries, with_data
@@ -105,6 +106,8 @@ def centre(
     array([1.   , 0.375])
     """
     checked_name("centering", centering, get_args(Centering))
+    checked_sparse(values)
+    weights = checked_weights(weights, values)
     if centering == "none":
         return Centre("none")
     notes = _notes_on_empty(values, centering)
@@ -205,6 +208,7 @@ def prepare(
     regularization: float | None = None,
 ) -> Prepared:
     """Map observations to the method's working range, subtract their centre, and find the inverse propensities that weigh what remains."""
+    checked_name("centering", centering, get_args(Centering))
     values = observed.scaled(working_range).values
     if propensities is None and centering == "none":
         return Prepared(observed, working_range, values, centre(values, centering))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
 from likewise.errors import InputError, ShapeError
 from likewise.observations.table import Values, with_data
 
@@ -109,7 +110,9 @@ class ValueWeighting:
     def __post_init__(self) -> None:
         usable = self.levels.size == self.chances.size > 0 and bool((np.diff(self.levels) > 0).all())
         if not usable or not ((self.chances > 0) & (self.chances <= 1)).all():
-            raise InputError("propensities of values", "one number in (0, 1] for each of some increasing values")
+            raise InputError(
+                "propensities of values", "one number in (0, 1] for each of some increasing values"
+            )
         _check(self.floor, self.scale)
 
     def propensities(self, observations: Values) -> Floats:
@@ -188,7 +191,7 @@ def checked_weights(weights: Floats | None, observations: Values) -> Floats | No
     """
     if weights is None:
         return None
-    checked = np.asarray(weights, dtype=np.float64)
+    checked = as_floats(weights, "weights")
     if checked.shape != (observations.nnz,):
         raise ShapeError(
             f"weights of shape {checked.shape}", f"({observations.nnz},), one for each observation"

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from likewise._kernels import CompressedRows, sampled_entries
 from likewise._typing import AnyFloats
+from likewise.estimation.base.folding import ridge_rows
+from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values
 from likewise.spectrum.continuation import continue_triplets
 from likewise.spectrum.operators import SparseRows
@@ -20,6 +22,10 @@ _SPARED = 0.5
 """Of what the tolerance leaves of the gap: given away, so that the level of the proof stays clear of the singular values, which are lambda."""
 _LOOSE = 0.1
 """Of a gap that is above the tolerance: by so much more of it is proved."""
+
+_UNLIKE = 2.0
+_ROUNDING = 1e-12
+"""Of the largest singular value: what is below it is nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +137,37 @@ class NuclearNormProblem:
         return Point(
             scaled, values, right, self.observed.data - sampled_entries(self.observed, scaled, right)
         )
+
+    @property
+    def weights_are_unlike(self) -> bool:
+        """Whether the largest weight is several times the mean, so that gradient steps are small for most observations."""
+        return self.weights is not None and self.curvature > _UNLIKE * float(self.weights.mean())
+
+    def swept(self, point: Point) -> Point:
+        """Regress rows on the factor of the columns, then columns on that of the rows, with the penalty lambda.
+
+        From ``U = scaled / sqrt(s)`` and ``V = right sqrt(s)`` on: of all factors of A these have the least ``|U|^2 + |V|^2``, twice the
+        nuclear norm.
+        """
+        if not point.values.size:
+            return point
+        penalties = np.full(point.values.size, self.regularization)
+        basis = np.asarray(point.right * np.sqrt(point.values), dtype=np.float64)
+        rows = ridge_rows(self.observed, basis, penalties, self.weights)
+        columns = ridge_rows(self._transposed, rows, penalties, self._transposed_weights)
+        left, first = np.linalg.qr(rows)
+        right, second = np.linalg.qr(columns)
+        turn_left, values, turn_right = np.linalg.svd(first @ second.T)
+        kept = values > _ROUNDING * values[0]
+        return self.point(left @ turn_left[:, kept] * values[kept], values[kept], right @ turn_right[kept].T)
+
+    @cached_property
+    def _transposed(self) -> Values:
+        return self.observed.T.tocsr()
+
+    @cached_property
+    def _transposed_weights(self) -> NDArray[np.float64] | None:
+        return transposed_weights(self.weights, self.observed)
 
     def objective(self, point: Point) -> float:
         """``1/2 sum w (z - a)^2 + lambda ||A||_*``."""

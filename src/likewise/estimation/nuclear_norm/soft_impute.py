@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from likewise._kernels import sampled_entries
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats, Floats
+from likewise.arrays import checked_sparse
+from likewise.checks import checked_instance, checked_positive, checked_whole
 from likewise.estimation.base.weighting import (
     checked_weights,
     kept_weights,
@@ -20,6 +22,7 @@ from likewise.estimation.base.weighting import (
 )
 from likewise.estimation.nuclear_norm.problem import NuclearNormProblem, Point
 from likewise.observations.table import Values, keep_entries, with_data
+from likewise.randomness import generator_of
 from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 
@@ -139,6 +142,14 @@ def soft_impute(
     >>> fit.values.round(6), fit.converged
     (array([2., 1.]), True)
     """
+    checked_sparse(observed, "observations")
+    checked_positive("regularization", regularization)
+    checked_positive("tol", tol)
+    checked_whole("max_iter", max_iter)
+    if max_rank is not None:
+        checked_whole("max_rank", max_rank, or_else="None")
+    if start is not None:
+        checked_instance("start", start, NuclearNormFit, "a NuclearNormFit, or None")
     weights = checked_weights(weights, observed)
     if observed.shape[0] < observed.shape[1]:
         options: dict[str, Any] = {"max_rank": max_rank, "tol": tol, "max_iter": max_iter}
@@ -148,11 +159,17 @@ def soft_impute(
         return turned.transposed()
     problem = NuclearNormProblem(observed, regularization, max_rank or observed.shape[1], weights)
     with one_blas_thread():
-        return _Descent(problem, start, np.random.default_rng(random_state)).run(tol, max_iter)
+        return _Descent(problem, start, generator_of(random_state)).run(tol, max_iter)
 
 
 class _Descent:
-    """Proximal gradient steps with momentum."""
+    """Proximal gradient steps, with momentum; where weights are unlike, each followed by a sweep of regressions instead.
+
+    A gradient step moves an observation by its weight over the largest one, so that where that is many times the mean most of them hardly
+    move. In factors ``A = U V^T`` the objective is at most ``1/2 sum w (z - a)^2 + lambda / 2 (|U|^2 + |V|^2)``, the same for
+    ``U diag(sqrt(s))`` and ``V diag(sqrt(s))``, so regressing rows on V and columns on U lowers it whatever the weights. The gradient step
+    finds the directions that are missing.
+    """
 
     def __init__(
         self, problem: NuclearNormProblem, start: NuclearNormFit | None, rng: np.random.Generator
@@ -166,6 +183,7 @@ class _Descent:
             self.subspace = start.subspace
             self.point = problem.point(start.left * start.values, start.values, start.right)
         self.previous, self.age = self.point, 0
+        self.by_regressions = problem.weights_are_unlike
         self.objective, self.gap = problem.objective(self.point), 1.0
 
     def run(self, tol: float, max_iter: int) -> NuclearNormFit:
@@ -187,8 +205,10 @@ class _Descent:
 
     def _advance(self) -> float:
         """Take a step and return how far the objective fell; infinity where momentum led uphill and starts again."""
-        momentum = self.age / (self.age + 3)
+        momentum = 0.0 if self.by_regressions else self.age / (self.age + 3)
         candidate = self._step(self.point.plus(self.previous, momentum) if momentum else self.point)
+        if self.by_regressions:
+            candidate = self.problem.swept(candidate)
         value = self.problem.objective(candidate)
         if momentum and value > self.objective:
             self.previous, self.age = self.point, 0
