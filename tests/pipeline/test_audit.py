@@ -137,6 +137,7 @@ def test_outputs_computed_elsewhere(observed):
     )
 
 
+@pytest.mark.slow
 def test_same_seed_same_report(observed):
     first, second = (audit(observed, estimator="svt", random_state=3) for _ in range(2))
     assert first.arms["with"].fairness.to_dict() == second.arms["with"].fairness.to_dict()

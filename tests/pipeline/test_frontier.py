@@ -225,6 +225,7 @@ def test_halving_the_constant_on_movielens_100k_costs_little(data_folder):
     assert half.error.rmse < 0.93
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ["als", "soft-impute", "biases", "auto"])
 def test_estimates_by_regression_have_a_frontier_of_their_own(estimator):
     """Every point is certified anew, in the metric in which the empty entry is a point, and is within its budget."""

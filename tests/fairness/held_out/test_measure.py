@@ -69,6 +69,7 @@ def test_intervals_are_those_of_a_jackknife_over_groups_of_people(seed):
     )  # t of 39 degrees at .975
 
 
+@pytest.mark.slow
 def test_the_correction_finds_the_correlation_with_the_truth():
     """D^2 against d^2 on A, with noise as large as the signal in d: raw correlations fall short, corrected ones do not."""
     misses = []
