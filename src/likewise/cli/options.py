@@ -151,6 +151,8 @@ class EstimatorOptions:
         What is subtracted before and added after: none, global, row, column, biases.
     propensities
         For data missing not at random, how likely each entry was to be observed: degrees, 1-bit.
+    propensities_sample
+        File of ratings drawn at random, user,item,rating, whoever would have chosen to give them: propensities by value from it.
     max_lipschitz
         A fairness budget L: shrink further, as little as possible, until the proved constant of the estimate is at most L.
     settings
@@ -166,6 +168,7 @@ class EstimatorOptions:
     shrinker: str | None = None
     centering: str | None = None
     propensities: str | None = None
+    propensities_sample: Path | None = None
     max_lipschitz: Number = None
     settings: Settings = ()
     working_range: Literal["symmetric", "unit"] = "symmetric"
@@ -191,8 +194,12 @@ class EstimatorOptions:
     def _options(self) -> dict[str, Any]:
         """Return what was given by an option of its own and by --set; each once, or one of two wishes would be ignored."""
         options = {
-            name: getattr(self, name) for name in self.chosen() if name not in ("estimator", "settings")
+            name: getattr(self, name)
+            for name in self.chosen()
+            if name not in ("estimator", "settings", "propensities_sample")
         }
+        if self.propensities_sample is not None:
+            options["propensities"] = self._random_sample()
         for text in self.settings:
             name, value = _setting(text)
             _refuse_range(name, text)
@@ -200,6 +207,15 @@ class EstimatorOptions:
                 raise EstimatorError(f"--set {text} beside {name} = {options[name]}", "each option once")
             options[name] = value
         return options
+
+    def _random_sample(self) -> Any:
+        from likewise.estimation import RandomSample
+        from likewise.observations import read_ratings
+
+        assert self.propensities_sample is not None
+        if self.propensities is not None:
+            raise InputError("--propensities beside --propensities-sample", "one of them")
+        return RandomSample(read_ratings(self.propensities_sample))
 
 
 COMPLETING = EstimatorOptions()

@@ -148,9 +148,9 @@ def _warn_of_extreme_rank(
 
 
 class SVT(MatrixEstimator):
-    """Complete a sparse, noisy matrix by singular value thresholding, as pre-processing for any model.
+    """Complete a sparse, noisy matrix by singular value thresholding: on ratings, at its defaults, it predicts worse than `Biases`.
 
-    It is fitted to an `ObservedMatrix`, a sparse matrix, or an array with NaN where nothing was observed. Of an `ObservedMatrix` give
+    It is the paper's method, which has a proved constant; for prediction take `Auto`. It is fitted to an `ObservedMatrix`, a sparse matrix, or an array with NaN where nothing was observed. Of an `ObservedMatrix` give
     itself, not its ``to_dense()``: there missing entries are 0, and every 0 is taken for an observation.
 
     Parameters
