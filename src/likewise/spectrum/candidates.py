@@ -57,38 +57,43 @@ class CandidateTriplets:
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """Singular triplets, largest first.
+    """Singular triplets, largest first, in the precision that was asked for.
 
     Parameters
     ----------
     left : ndarray, shape (m, k)
     values : ndarray of float64, shape (k,)
-    right : ndarray of float64, shape (n, k)
-    images : ndarray of float64, shape (n, k)
-        ``A^T left``, which is ``right * values`` where nothing is wrong.
+    right : ndarray, shape (n, k)
+    residuals : ndarray of float64, shape (k,)
+        ``||A^T u - sigma v|| / sigma`` of these very vectors; 0 where A^T u and sigma are 0.
     """
 
     left: AnyFloats
     values: NDArray[np.float64]
     right: AnyFloats
-    images: AnyFloats
+    residuals: NDArray[np.float64]
 
-    def first(self, count: int) -> Refined:
-        """Keep the largest."""
-        kept = slice(count)
-        return Refined(self.left[:, kept], self.values[kept], self.right[:, kept], self.images[:, kept])
+    @classmethod
+    def rounded(
+        cls,
+        operator: RowOperator,
+        dtype: np.dtype[Any],
+        left: AnyFloats,
+        values: NDArray[np.float64],
+        right: AnyFloats,
+        images: AnyFloats,
+    ) -> Refined:
+        """Round the vectors to a precision, and measure what is left; `images` are ``A^T left`` before."""
+        rounded = left.astype(dtype, copy=False)
+        if rounded.dtype != left.dtype:
+            images = exact_adjoint(operator, rounded)
+        right = right.astype(dtype, copy=False)
+        return cls(rounded, values, right, _residuals(values, right, images))
 
-    def rounded(self, operator: RowOperator, dtype: np.dtype[Any]) -> Refined:
-        """Return the vectors in the precision asked for, with the images of what is returned."""
-        left = self.left.astype(dtype, copy=False)
-        images = self.images if left.dtype == self.left.dtype else exact_adjoint(operator, left)
-        return Refined(left, self.values, self.right.astype(dtype, copy=False), images)
 
-    @property
-    def residuals(self) -> NDArray[np.float64]:
-        """Relative residuals ``||A^T u - sigma v|| / sigma``; 0 where A^T u and sigma are 0."""
-        errors = np.linalg.norm(self.images - self.right * self.values, axis=0)
-        return np.asarray(errors / np.where(self.values > 0, self.values, 1), np.float64)
+def _residuals(values: NDArray[np.float64], right: AnyFloats, images: AnyFloats) -> NDArray[np.float64]:
+    errors = np.linalg.norm(images - right * values, axis=0)
+    return np.asarray(errors / np.where(values > 0, values, 1), np.float64)
 
 
 def refine(operator: RowOperator, candidates: CandidateTriplets, request: Request) -> Refined:
@@ -114,25 +119,28 @@ def refine(operator: RowOperator, candidates: CandidateTriplets, request: Reques
     dtype, last = request.dtype, np.inf
     for _ in range(_MAX_ROUNDS):
         triplets = _round(operator, right, candidates.lowest, dtype)
-        wanted = triplets.residuals[triplets.values > request.threshold][: request.at_most]
+        _, values, *rest = triplets
+        wanted = _residuals(values, *rest)[values > request.threshold][: request.at_most]
         worst = wanted.max(initial=0.0)
         if worst <= request.tolerance or (dtype == np.float64 and worst > _PROGRESS_TOL * last):
             break
         if dtype == np.float64:
-            right, last = triplets.images, worst
+            right, last = triplets[3], worst
         dtype = np.dtype(np.float64)
-    return triplets
+    return Refined.rounded(operator, request.dtype, *triplets)
 
 
-def _round(operator: RowOperator, right: AnyFloats, lowest: float, dtype: np.dtype[Any]) -> Refined:
-    """Make `right` orthonormal, in place, and return the triplets of A restricted to it."""
+def _round(
+    operator: RowOperator, right: AnyFloats, lowest: float, dtype: np.dtype[Any]
+) -> tuple[AnyFloats, NDArray[np.float64], AnyFloats, AnyFloats]:
+    """Make `right` orthonormal, in place, and return the triplets of A restricted to it, and ``A^T`` times the left vectors."""
     orthonormalise(right)
     left = operator.forward(right.astype(dtype))
     # A V = Q R and R = T S B, so A V = (Q T) S B: the left vectors are Q T, the right ones V B^T.
     turn, values, back = linalg.svd(orthonormalise(left), check_finite=False)
     wanted = values > lowest
     left, values = tall_product(left, turn[:, wanted]), values[wanted]
-    return Refined(left, values, right @ back[wanted].T, exact_adjoint(operator, left))
+    return left, values, right @ back[wanted].T, exact_adjoint(operator, left)
 
 
 def exact_adjoint(operator: RowOperator, left: AnyFloats) -> AnyFloats:

@@ -34,7 +34,8 @@ def decompose_dense(operator: RowOperator, request: Request) -> tuple[Refined, P
     )
     array = operator.forward(np.eye(n))
     left, values, back = _svd(array)
-    return Refined(left, values, back.T, array.T @ left), Proof(Completeness(True, "full decomposition"))
+    refined = Refined.rounded(operator, request.dtype, left, values, back.T, array.T @ left)
+    return refined, Proof(Completeness(True, "full decomposition"))
 
 
 def _svd(array: AnyFloats) -> tuple[Floats, Floats, Floats]:

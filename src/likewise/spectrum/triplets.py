@@ -218,13 +218,16 @@ def _selected(
             CompletenessWarning,
             stacklevel=3,
         )
-    kept = refined.first(min(count, request.at_most or count)).rounded(operator, request.dtype)
-    signs = _signs(kept.right)
+    kept = slice(min(count, request.at_most or count))
+    left, right = refined.left[:, kept], refined.right[:, kept]
+    signs = _signs(right)
+    left *= signs
+    right *= signs
     return SingularTriplets(
-        left=np.multiply(kept.left, signs, order="C"),
-        values=_in_given_units(kept.values, request),
-        right=np.multiply(kept.right, signs, order="C"),
-        residuals=kept.residuals,
+        left=np.ascontiguousarray(left),
+        values=_in_given_units(refined.values[kept], request),
+        right=np.ascontiguousarray(right),
+        residuals=refined.residuals[kept],
         threshold=request.above,
         completeness=completeness,
         solver=choice.solver,
