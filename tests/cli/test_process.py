@@ -41,7 +41,8 @@ def test_help_loads_no_heavy_library():
 
 @pytest.mark.slow
 def test_an_audit_from_end_to_end(ratings, tmp_path):
-    ran = shell("audit", ratings, "--n-neighbors", "3", "--value-range", "1,5", "--out", tmp_path / "report")
+    options = ("--estimator", "svt", "--value-range", "1,5", "--out", tmp_path / "report")
+    ran = shell("audit", ratings, *options)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""
     assert ran.stdout.startswith("Individual fairness of ratings.csv")
@@ -57,7 +58,7 @@ def test_bad_input(tmp_path):
 def test_nobody_reads_on(ratings):
     """As in `likewise audit ... | head -1`."""
     process = subprocess.Popen(
-        [*LIKEWISE, "audit", str(ratings), "--n-neighbors", "3", "--value-range", "1,5", "--json", "-"],
+        [*LIKEWISE, "audit", str(ratings), "--estimator", "svt", "--value-range", "1,5", "--json", "-"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -70,7 +71,7 @@ def test_nobody_reads_on(ratings):
 def test_a_full_standard_output(ratings):
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
-            [*LIKEWISE, "audit", str(ratings), "--n-neighbors", "3", "--value-range", "1,5"],
+            [*LIKEWISE, "audit", str(ratings), "--estimator", "svt", "--value-range", "1,5"],
             check=False,
             stdout=full,
             stderr=subprocess.PIPE,
