@@ -243,7 +243,7 @@ class MeasureOptions:
     groups
         File with a group for each individual: its first column is the id, or the same id columns as in the observations.
     group_column
-        Column of that file, by name or by position counted from 0.
+        Column of that file, by name or by position counted from 0. By default the only one beside the ids.
     pairs
         Draw that many pairs and give intervals, instead of measuring all pairs.
     confidence
@@ -257,7 +257,7 @@ class MeasureOptions:
     fail_above: float | None = None
     tolerance: float = 0.0
     groups: OldPath | None = None
-    group_column: Column = 1
+    group_column: Column = None
     pairs: Whole = None
     confidence: float = 0.95
     memory_limit: str = "1GiB"
@@ -277,8 +277,7 @@ class MeasureOptions:
 
         if self.groups is None:
             return None
-        column = 1 if self.group_column is None else self.group_column
-        return read_groups_file(self.groups, row_ids, id_columns=id_columns, group_column=column)
+        return read_groups_file(self.groups, row_ids, id_columns=id_columns, group_column=self.group_column)
 
     def options(self) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that these are, all but the groups."""

@@ -237,9 +237,10 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
         )
     texts = tuple(_largest_text(arm) for arm in arms)
     values = [arm.fairness.max_ratio.value for arm in arms]
+    infinite = any(arm.fairness.n_infinite for arm in arms)
     return Row(
-        "largest ratio D/d",
-        "The pair that is treated worst.",
+        "mean ratio D/d" if infinite else "largest ratio D/d",
+        "Of the pairs whose ratio is finite." if infinite else "The pair that is treated worst.",
         texts,
         _change(values) if report.comparable else "",
     )
@@ -250,7 +251,7 @@ def _largest_text(arm: Arm) -> str:
     fairness = arm.fairness
     if not fairness.n_infinite:
         return number(fairness.max_ratio.value)
-    return f"{number(fairness.finite_mean_ratio.value)} mean; {fairness.n_infinite:,} infinite"
+    return f"{number(fairness.finite_mean_ratio.value)}; infinite for {fairness.n_infinite:,}"
 
 
 def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:

@@ -16,7 +16,7 @@ def file(tmp_path):
 
 
 def test_lines_in_any_order_and_of_others(file):
-    assert read_groups(file, [1, 2, 3]).tolist() == ["f", "f", "m"]
+    assert read_groups(file, [1, 2, 3], group_column="gender").tolist() == ["f", "f", "m"]
 
 
 def test_columns_by_name_and_position(file):
@@ -33,7 +33,7 @@ def test_ids_of_two_columns_are_joined_as_they_were_when_read(tmp_path):
 
 def test_who_has_no_group_is_named_with_how_many_match(file):
     with pytest.raises(ModelError, match="groups for 2 of 3 individuals, none for 7"):
-        read_groups(file, [1, 7, 2])
+        read_groups(file, [1, 7, 2], group_column="gender")
 
 
 def test_one_column_cannot_be_both(file):
@@ -92,3 +92,12 @@ def test_genders_of_movielens(data_folder):
         "F": 1709,
         "M": 4331,
     }
+
+
+def test_a_file_of_many_columns_needs_the_name_of_one(tmp_path):
+    """The first column beside the id may be an age: groups of an age each would hide what the real ones show."""
+    file = tmp_path / "people.csv"
+    file.write_text("id,age,sex\nann,31,f\nbob,32,m\n")
+    with pytest.raises(FileFormatError, match=r"2 columns beside the ids: .*age.*sex.*group_column"):
+        read_groups(file, ["ann", "bob"])
+    assert read_groups(file, ["ann", "bob"], group_column="sex").tolist() == ["f", "m"]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import places_in_file
 from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
 from likewise.observations.reading.delimited import Wanted
-from likewise.observations.reading.formats import open_columns
+from likewise.observations.reading.formats import Tabular, open_columns
 from likewise.observations.reading.layouts import id_array, joined_ids
 from likewise.observations.reading.numerals import Notation, could_be_number
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
@@ -55,7 +55,7 @@ def read_groups(
     row_ids: ArrayLike,
     *,
     id_columns: Column | Sequence[Column] | None = None,
-    group_column: Column = 1,
+    group_column: Column | None = None,
     text: TextOptions = PLAIN_TEXT,
 ) -> NDArray[Any]:
     r"""Read a group for each individual: the `values` of `read_groups_file`, which has the parameters and errors.
@@ -76,7 +76,7 @@ def read_groups_file(
     row_ids: ArrayLike,
     *,
     id_columns: Column | Sequence[Column] | None = None,
-    group_column: Column = 1,
+    group_column: Column | None = None,
     text: TextOptions = PLAIN_TEXT,
 ) -> GroupsFile:
     r"""Read a group for each individual, such as gender or an age band.
@@ -91,7 +91,8 @@ def read_groups_file(
     id_columns : str, int, or sequence of them, optional
         By name, or by position counted from 0; the parts of several are joined by ``/``, as `read_ratings` joins them. By default the
         column that is called like an id, or else the first.
-    group_column : str or int, default 1
+    group_column : str or int, optional
+        By default the only one beside the ids; of a file without names the second.
     text : TextOptions
         How delimited text is read; its `missing` are the words for an unknown group: with ``missing=()`` NA is a group like any other.
 
@@ -122,7 +123,7 @@ def read_groups_file(
 
     def is_header(fields: list[str]) -> bool:
         """Take names where a column is named, or is called by digits that are no position; else a first word that nobody has for an id."""
-        columns = (*(given or ()), group_column)
+        columns = (*(given or ()), *(() if group_column is None else (group_column,)))
         if any(isinstance(column, str) for column in columns):
             return True
         if any(isinstance(column, Numeral) and column >= len(fields) for column in columns):
@@ -131,7 +132,8 @@ def read_groups_file(
 
     file = open_columns(unpack(path, "groups"), checked_text(text), is_header)
     ids = find_ids(file.header, given, file.width, file.name)
-    place = position_of(group_column, file.header, file.width, file.name)
+    chosen = _only_column(file, ids) if group_column is None else group_column
+    place = position_of(chosen, file.header, file.width, file.name)
     if place in ids or len(set(ids)) < len(ids):
         raise FileFormatError(
             f"columns {listing(file.names([*ids, place]))} of {file.name}",
@@ -143,6 +145,20 @@ def read_groups_file(
     groups = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))[rows]
     n_unknown = sum(group is None for group in groups.tolist())
     return GroupsFile(groups, file.roles(ids=ids, groups=[place]), n_unknown)
+
+
+def _only_column(file: Tabular, ids: Sequence[int]) -> Column:
+    """Return the column that holds the groups where there is no choice; where there is, somebody has to make it."""
+    others = [position for position in range(file.width) if position not in ids]
+    if file.header is None:
+        return 1
+    if len(others) != 1:
+        raise FileFormatError(
+            f"{file.name} with {len(others)} columns beside the ids: {listing(file.names(others))}",
+            "one column of groups",
+            f"name it with {option('group_column', file.names(others)[0] if others else '...')}",
+        )
+    return others[0]
 
 
 def _groups(texts: list[str | None], notation: Notation) -> NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -155,5 +155,6 @@ def of_lines(file: Tabular, places: dict[str, int], wanted: Sequence[Any]) -> Ou
         )
     lists = items[np.lexsort((-scores, row))].reshape(len(wanted), n)
     by = f"by {file.names(score)[0]}" if score else "in the order of the lines"
+    roles = replace(roles, outputs=(f"lists of {n} items {by}",))
     names = tuple(f"item {place}" for place in range(1, n + 1))
     return OutputsFile(lists, roles, names, "top-n", (f"{note_on_lists(n)}, {by}", *taken.notes))
