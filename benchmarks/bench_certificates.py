@@ -12,7 +12,8 @@ import argparse
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -33,6 +34,7 @@ from likewise.certificates import (
 )
 from likewise.errors import LikewiseWarning
 from likewise.fairness import ObservedDistance, RowDistance
+from likewise.observations import AffineScale
 from likewise.observations.synthetic import clustered
 
 Bound = Certificate | AffineCertificate
@@ -129,7 +131,16 @@ def _preprocessing(observed: ObservedMatrix, estimate: Any, rng: np.random.Gener
     proved = [bound for bound in certificates if isinstance(bound, Certificate)]
     at_seen = estimate.on_working_range().to_dense()
     seen = observed.scaled("symmetric").to_dense()
-    return Case(title, estimate.fold_in, seen, _like(seen, rng), proved, [certificates.seen], at_seen)
+    return Case(
+        title, partial(_fold_in_any, estimate), seen, _like(seen, rng), proved, [certificates.seen], at_seen
+    )
+
+
+def _fold_in_any(estimate: Any, rows: Any) -> Any:
+    """Complete rows whatever their values: certificates speak of all of them, `fold_in` refuses what is outside the range of the fit."""
+    low, high = estimate.scale.bounds
+    wide = replace(estimate, scale=AffineScale(np.asarray(0.0), np.asarray(1.0), (-1e9, 1e9)))
+    return np.clip(wide.fold_in(rows), low, high)
 
 
 def _composed(observed: ObservedMatrix, estimate: Any, rng: np.random.Generator) -> Case:
@@ -141,7 +152,7 @@ def _composed(observed: ObservedMatrix, estimate: Any, rng: np.random.Generator)
     certificates, K1 = certify(estimate, observed), model_constant(model)
     return Case(
         "SVT, then logistic regression",
-        lambda rows: model.predict_proba(estimate.fold_in(rows)),
+        lambda rows: model.predict_proba(_fold_in_any(estimate, rows)),
         seen,
         _like(seen, rng),
         [compose(certificates.k_star, K1), compose(certificates.spectral, K1)],

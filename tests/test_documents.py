@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 RUN = [document for document in DOCUMENTS if document.name != "extending.md"]
 """Those whose examples run here; recipes need a package of their own, see `tests/test_extending.py`."""
-SLOW = {"auto.md", "getting_started.md", "reproduction.md"}
+SLOW = {"README.md", "auto.md", "getting_started.md", "reproduction.md"}
 """Pages whose examples take seconds: estimators are chosen, or experiments run."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

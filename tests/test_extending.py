@@ -96,6 +96,7 @@ def test_a_recipe_takes_few_files_and_names_those_that_exist(title):
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.slow
 @each_recipe
 def test_a_recipe_works_as_it_is_written(title, folder):
     text = RECIPES[title]
@@ -110,6 +111,7 @@ def test_a_recipe_works_as_it_is_written(title, folder):
         assert ran.returncode == 0, f"{line}\n{ran.stderr}"
 
 
+@pytest.mark.slow
 def test_without_its_package_a_recipe_is_unknown_by_name(folder):
     ran = run(
         folder, "-m", "likewise", "estimate", "ratings.csv", "--threshold", "largest-gap", "--out", "e.npz"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from likewise import SVT, ObservedMatrix, audit, hold_out, singular_triplets
+from likewise import SVT, ObservedMatrix, audit, compare, hold_out, singular_triplets
 from likewise.errors import InputError
-from likewise.fairness import RowDistance, activity_check, compare, measure_sampled
+from likewise.fairness import RowDistance, activity_check, measure_sampled
 from likewise.observations import clustered
 from likewise.randomness import generator_of
 

@@ -102,6 +102,35 @@ def as_floats(
     return as_reals(values, what, error, hint).astype(np.float64, copy=False)
 
 
+def checked_sparse(values: Any, what: str = "values", error: type[InputError] = InputError) -> Any:
+    """Return observations in SciPy's compressed rows, as our pure functions take them: every stored entry is one, also a stored zero.
+
+    Raises
+    ------
+    InputError
+        Anything else; numbers that are not real, or not finite; nothing stored.
+
+    Examples
+    --------
+    >>> checked_sparse([[1.0, 2.0]])
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: values of type list; expected a csr_array of real numbers. Hint: ObservedMatrix(...).scaled().values is one
+    """
+    expected, hint = "a csr_array of real numbers", "ObservedMatrix(...).scaled().values is one"
+    if not sparse.issparse(values) or values.format != "csr":  # type: ignore[attr-defined]
+        kind = f"{values.format} format" if sparse.issparse(values) else f"type {type(values).__name__}"  # type: ignore[attr-defined]
+        raise error(f"{what} of {kind}", expected, hint)
+    matrix: Any = values
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf" or not matrix.nnz:
+        raise error(
+            f"{what} of type {matrix.dtype}, shape {matrix.shape}, {matrix.nnz} stored", expected, hint
+        )
+    if not np.isfinite(matrix.data).all():
+        raise error(f"{what} that are NaN or infinite", "finite numbers, what is missing not stored")
+    return matrix
+
+
 def ensure_axes_fit(matrix: Any) -> None:
     """Raise where a sparse matrix has so many rows or columns that where each begins would not fit, whatever it stores.
 

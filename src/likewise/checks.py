@@ -6,11 +6,10 @@ import operator
 import sys
 from collections.abc import Collection
 from numbers import Integral, Real
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from likewise.errors import InputError, option, unknown_name
 
-T = TypeVar("T")
 _LARGEST = sys.float_info.max
 
 
@@ -163,8 +162,13 @@ def checked_name(
 
 
 def checked_instance(
-    name: str, value: Any, kind: type[T], expected: str, hint: str = "", error: type[InputError] = InputError
-) -> T:
+    name: str,
+    value: Any,
+    kind: type[Any],
+    expected: str,
+    hint: str = "",
+    error: type[InputError] = InputError,
+) -> Any:
     """Return what is of a kind.
 
     Parameters
@@ -189,6 +193,39 @@ def checked_instance(
     if isinstance(value, kind):
         return value
     raise error(f"{option(name, '')} of type {type(value).__name__}", expected, hint)
+
+
+def checked_names(name: str, given: object) -> tuple[str, ...]:
+    """Return names: those of a list, or of a text that separates them by commas.
+
+    Examples
+    --------
+    >>> checked_names("arms", "h, f-literal"), checked_names("arms", ["h"])
+    (('h', 'f-literal'), ('h',))
+    >>> checked_names("arms", [1])
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: arms=[1]; expected names, in a list or separated by commas.
+    """
+    listed = given.split(",") if isinstance(given, str) else given
+    if not isinstance(listed, tuple | list) or not all(isinstance(one, str) for one in listed):
+        raise InputError(option(name, repr(given)), "names, in a list or separated by commas")
+    return tuple(one.strip() for one in listed)
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """Return True or False.
+
+    Examples
+    --------
+    >>> checked_flag("streaming", "no")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: streaming='no'; expected True or False.
+    """
+    if isinstance(value, bool) or type(value).__name__ == "bool":  # NumPy's bool is no bool of Python
+        return bool(value)
+    raise InputError(option(name, repr(value)), "True or False")
 
 
 def checked_callable(name: str, value: Any, what: str = "a function") -> Any:

@@ -18,6 +18,10 @@ _PAIR_ENTRIES = 1 << 22
 _CACHED_ENTRIES = 1 << 15
 
 
+_LARGEST_ORDER = 1000.0
+"""Of a norm: the q-th power of a number may leave the range of floats from here on, and lq is within 1% of linf."""
+
+
 def norm_order(norm: Norm) -> float:
     """Return q of an lq norm given by name or number.
 
@@ -33,10 +37,10 @@ def norm_order(norm: Norm) -> float:
     """
     try:
         order = float(norm[1:] if isinstance(norm, str) and norm[:1] == "l" else norm)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         order = np.nan
-    if not 1 <= order < np.inf:
-        raise DistanceError(f"norm {norm!r}", "'l1', 'l2' or a finite number q >= 1")
+    if not 1 <= order <= _LARGEST_ORDER:
+        raise DistanceError(f"norm {norm!r}", f"'l1', 'l2' or a number q from 1 to {_LARGEST_ORDER:g}")
     return order
 
 
@@ -101,7 +105,8 @@ def order_of(norm: Norm) -> float:
     >>> order_of("l2"), order_of("linf"), order_of(1)
     (2.0, inf, 1.0)
     """
-    return inf if norm in ("linf", inf) else norm_order(norm)
+    is_name = isinstance(norm, str | float | int)
+    return inf if is_name and norm in ("linf", inf) else norm_order(norm)
 
 
 def dual_order(order: float) -> float:

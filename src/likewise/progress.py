@@ -21,6 +21,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as RichProgress
 
+from likewise.checks import checked_callable
 from likewise.errors import InputError, option
 
 Progress = Callable[[int, int], None]
@@ -135,7 +136,7 @@ def shown(progress: StepProgress | bool | None, *, remaining: bool = False) -> I
     """
     if callable(progress):
         yield progress
-    elif progress not in (None, True, False):
+    elif progress is not None and not isinstance(progress, bool):
         raise InputError(
             option("progress", repr(progress)), "a function of (step, done, total), True or False"
         )
@@ -171,6 +172,7 @@ class Steps:
     """
 
     def __init__(self, progress: StepProgress | None = None) -> None:
+        checked_callable("progress", progress, "a function of (step, done, total)")
         self.seconds: dict[str, float] = {}
         self._progress = progress
 

@@ -53,8 +53,9 @@ class Registry(Mapping[str, T], Generic[T]):
         check: Callable[[Any], T] = lambda thing: thing,
     ) -> None:
         self.group, self.kind = group, kind
-        self._own, self._known = frozenset(known), dict(known)
         self._error, self._check = error, check
+        self._own = frozenset(known)
+        self._known = {name: check(thing) for name, thing in known.items()}
 
     def register(self, name: str, thing: Any) -> Any:
         """Add a thing under a name; a name that was registered before is given to the new one.
@@ -86,8 +87,8 @@ class Registry(Mapping[str, T], Generic[T]):
         InputError
             Or the kind of it that this registry raises: the name is unknown.
         """
-        if name in self:
-            return self._known[str(name)]
+        if isinstance(name, str) and name in self:
+            return self._known[name]
         names = dict.fromkeys((*self._known, *(plugin.name for plugin in entry_points(group=self.group))))
         raise self._error(*unknown_name(self.kind, name, names))
 

@@ -49,7 +49,7 @@ def test_categories_are_compared_by_gower(likewise, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"--lipschitz": "0"}, "a number above 0"),
+        ({"--lipschitz": "0"}, "number above 0"),
         ({"--out": "fair.txt"}, ".csv or .parquet"),
         ({"--outputs": "nothere.csv"}, "no file"),
     ],

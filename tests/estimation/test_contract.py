@@ -294,6 +294,7 @@ def test_contract(name, function):
     function(name)
 
 
+@pytest.mark.slow
 @parametrize_with_checks([made(name) for name in ESTIMATORS])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -120,7 +120,7 @@ def test_drawn_pairs_are_some_of_all():
 
 def test_bad_input_is_told():
     Z = ObservedMatrix(np.array([[0.0, np.nan], [1.0, 2.0]]), value_range=(0, 4))
-    with pytest.raises(InputError, match="a number above 0"):
+    with pytest.raises(InputError, match="number above 0"):
         judge_completions([0.0, 1.0], Z, lipschitz=0)
     with pytest.raises(InputError, match="how many pairs to draw"):
         judge_completions([0.0, 1.0], Z, lipschitz=1.0, pairs="many")

@@ -93,3 +93,10 @@ def test_nothing_kept_aside_is_refused():
         audit(ratings(), reference="held-out", hold_out=0)
     with pytest.raises(InputError, match="outputs computed elsewhere have seen all"):
         audit(ratings(), outputs=np.zeros(120), reference="held-out")
+
+
+def test_a_generator_with_the_same_seed_gives_the_same_report():
+    first, second = (
+        audit(ratings(), estimator="als", random_state=np.random.default_rng(3)) for _ in range(2)
+    )
+    assert first.truth.arms == second.truth.arms

@@ -94,3 +94,15 @@ def test_only_reasons_that_there_are_are_named():
     filled = ObservedMatrix(np.array([[5, 3, NAN], [5, NAN, 3], [1, 2, 2]]), value_range=(1, 5))
     why = audit(filled, outputs=[1.0, 2, 3]).findings[1]
     assert why.startswith("Distance 0 means for 1 pair that they observed different features, where")
+
+
+def test_distances_of_the_package_are_references_by_name_too():
+    from likewise import audit
+    from likewise.errors import DistanceError
+    from likewise.observations import clustered
+
+    Z = clustered(40, 30, 3, observed_fraction=0.5, random_state=0).observed
+    found = audit(Z, estimator="als", model="identity", reference="pattern")
+    assert found.reference.description.startswith("l1 with the empty entry as a point")
+    with pytest.raises(DistanceError, match="expected a data frame"):
+        audit(Z, estimator="als", reference="gower")

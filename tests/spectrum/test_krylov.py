@@ -140,6 +140,7 @@ def test_warm_start_needs_fewer_passes(noisy, transposed):
     assert_allclose(warm.values, cold.values, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_warm_start_that_misleads_changes_nothing(noisy):
     """Vectors of the small end of the spectrum, and the zero vector."""
     matrix, values = noisy
@@ -161,6 +162,7 @@ def test_only_the_directions_of_a_warm_start_count(noisy, scale, dtype):
     assert_allclose(scaled.values, plain.values, rtol=1e-6 if dtype == np.float32 else 1e-12)
 
 
+@pytest.mark.slow
 def test_threshold_below_single_precision_is_found_in_double():
     values = np.concatenate([[1e5], np.linspace(2.0, 10.0, 30), np.linspace(0.01, 0.5, 469)])
     matrix = planted(values, 600, 500)

@@ -41,7 +41,8 @@ def excesses(output: Floats, reference: Floats, lipschitz: float) -> Floats:
     >>> excesses(np.array([0.1 + 0.2, 3.0]), np.array([0.3, 1.0]), 1.0)
     array([0., 2.])
     """
-    excess = reference * -lipschitz
+    with np.errstate(over="ignore"):  # what is beyond the largest number is more than any D
+        excess = reference * -lipschitz
     excess += output
     return beyond_rounding(excess, output)
 

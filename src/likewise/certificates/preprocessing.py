@@ -18,7 +18,8 @@ from likewise.certificates.filled import KindOfMap, certify_filled
 from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression import RegressionCertificate, certify_regression
 from likewise.certificates.row_map import LinearRowMap, RowMap
-from likewise.errors import ShapeError
+from likewise.checks import checked_non_negative
+from likewise.errors import InputError, ShapeError, ThresholdError
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
 
@@ -69,6 +70,14 @@ def certify(
     >>> print(certificates.k_star)
     K* = 0.8507 (l1 to l2; every pair of rows, seen in the fit or not)
     """
+    if not hasattr(estimate, "right") or not hasattr(observed, "row_ids"):
+        raise InputError(
+            f"an estimate of type {type(estimate).__name__} and observations of type {type(observed).__name__}",
+            "a LowRankEstimate and the ObservedMatrix that it was made from",
+            "certify(estimator.estimate_, estimator.observed_)",
+        )
+    if threshold is not None:
+        checked_non_negative("threshold", threshold, "None", error=ThresholdError)
     shape = (estimate.left.shape[0], estimate.right.shape[0])
     if observed.shape != shape:
         raise ShapeError(f"observations of shape {observed.shape}", f"{shape}, the shape of the estimate")

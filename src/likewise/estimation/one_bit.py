@@ -12,6 +12,7 @@ from scipy.linalg import eigvalsh, qr, svd
 from scipy.special import expit
 
 from likewise._typing import AnyFloats, Floats
+from likewise.arrays import as_array
 from likewise.checks import checked_non_negative
 from likewise.errors import InputError
 from likewise.memory import ensure_fits
@@ -116,6 +117,17 @@ def one_bit_completion(
 
 def _dense(observed: NDArray[np.bool_] | Values) -> AnyFloats:
     """Return 0 and 1 for every cell, asked for before they are allocated."""
+    if not sparse.issparse(observed):
+        observed = as_array(observed, "a mask")
+    if (
+        observed.ndim != 2
+        or 0 in observed.shape
+        or (not sparse.issparse(observed) and observed.dtype != np.bool_)
+    ):
+        kind = f"type {observed.dtype}, shape {observed.shape}"
+        raise InputError(
+            f"a mask of {kind}", "True or False for each cell, or a csr_array whose stored cells are observed"
+        )
     m, n = observed.shape
     what, instead = f"1-bit matrix completion of {m:,} x {n:,} cells", "use propensities='degrees'"
     if m * n > _LARGEST_CELLS or min(m, n) > _LONGEST_SHORT_SIDE:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from likewise.checks import is_whole
 from likewise.errors import EstimatorError, unknown_name
 from likewise.estimation.als.transformer import AlternatingLeastSquares
 from likewise.estimation.auto.transformer import Auto
@@ -17,6 +18,7 @@ from likewise.estimation.biases import Biases
 from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.estimation.thresholding.svt import SVT
+from likewise.randomness import generator_of
 from likewise.registry import Registry
 
 
@@ -152,5 +154,7 @@ def as_estimator(estimator: Any, random_state: int | np.random.Generator | None 
         raise EstimatorError(f"{estimator!r} as an estimator", f"one of {names}, or a MatrixEstimator")
     if random_state is None or made.get_params(deep=False).get("random_state", random_state) is not None:
         return made
-    seeded: MatrixEstimator = clone(made).set_params(random_state=random_state)
+    # A generator becomes a number, so that what a report says of the estimator is the same whenever the bits are.
+    seed = random_state if is_whole(random_state) else int(generator_of(random_state).integers(2**31))
+    seeded: MatrixEstimator = clone(made).set_params(random_state=seed)
     return seeded

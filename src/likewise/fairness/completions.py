@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats, Indices, Mask
-from likewise.errors import InputError, ShapeError, option
+from likewise.checks import checked_positive, checked_whole
+from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.completions import CompletionDistance
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
@@ -182,7 +183,8 @@ def judge_completions(
     Whatever the missing values are, in the value range: D <= 1 d holds for 0 of 3 pairs and fails for 1. For 2 (66.7%) it depends on what is missing.
     """
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
-    _check_limit(lipschitz)
+    checked_positive("lipschitz", lipschitz)
+    checked_whole("n_undecided", n_undecided, least=0)
     least, largest = (
         CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
     )
@@ -214,6 +216,10 @@ def judge_completions(
 
 
 def _checked_outputs(outputs: ArrayLike | PairwiseDistance, observed: ObservedMatrix) -> PairwiseDistance:
+    if not isinstance(observed, ObservedMatrix):
+        raise DistanceError(
+            f"observations of type {type(observed).__name__}", "an ObservedMatrix, with its value range"
+        )
     D = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
     m = observed.shape[0]
     if D.n_individuals != m:
@@ -221,11 +227,6 @@ def _checked_outputs(outputs: ArrayLike | PairwiseDistance, observed: ObservedMa
             f"outputs of {D.n_individuals} individuals", f"those of the {m} individuals observed"
         )
     return D
-
-
-def _check_limit(lipschitz: float) -> None:
-    if isinstance(lipschitz, bool) or not isinstance(lipschitz, int | float) or not 0 < lipschitz < np.inf:
-        raise InputError(option("lipschitz", repr(lipschitz)), "a number above 0")
 
 
 def _chunks(

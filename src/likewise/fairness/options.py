@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.checks import checked_share, checked_whole, is_whole
+from likewise.arrays import as_floats
+from likewise.checks import (
+    checked_callable,
+    checked_instance,
+    checked_share,
+    checked_whole,
+    is_number,
+    is_whole,
+)
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.metrics.violations import check_lipschitz
 from likewise.observations.frames import refuse_output_lines
+from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import check_order
 from likewise.progress import Progress
 
@@ -24,6 +33,7 @@ def output_distance(
     """Return outputs as a distance between the individuals of the reference, compared by l2 unless they are one already."""
     if not isinstance(outputs, PairwiseDistance):
         refuse_output_lines(outputs)
+    checked_reference(reference)
     try:
         distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
     except DistanceError as error:
@@ -37,10 +47,25 @@ def output_distance(
     return distance
 
 
+def checked_reference(reference: Any) -> PairwiseDistance:
+    """Return what outputs are held against.
+
+    Raises
+    ------
+    DistanceError
+        Anything but a distance, with how to make one.
+    """
+    how = "RowDistance(features) makes one of numbers, ObservedDistance(Z) one of observations"
+    distance: PairwiseDistance = checked_instance(
+        "reference", reference, PairwiseDistance, "a distance between individuals", how, DistanceError
+    )
+    return distance
+
+
 def individual_ids(row_ids: ArrayLike | None, reference: PairwiseDistance) -> NDArray[Any]:
     """Return the names of the individuals: given, or of the reference, or positions."""
     m = reference.n_individuals
-    ids = reference.row_ids if row_ids is None else np.asarray(row_ids)
+    ids = reference.row_ids if row_ids is None else as_id_array(row_ids, "row_ids")
     if ids is not None and ids.shape != (m,):
         raise ShapeError(f"row_ids of shape {ids.shape}", f"one id for each of {m} individuals")
     return np.arange(m) if ids is None else ids
@@ -51,24 +76,33 @@ def check_options(
 ) -> None:
     """Raise InputError if an option is out of its range."""
     checked_share("nearest_share", nearest_share, one=True)
-    if not all(0 <= q <= 1 for q in quantiles):
-        raise InputError(option("quantiles", repr(tuple(quantiles))), "numbers in [0, 1]")
+    if not isinstance(quantiles, tuple | list | np.ndarray) or not all(
+        is_number(q) and 0 <= q <= 1 for q in quantiles
+    ):
+        raise InputError(option("quantiles", repr(quantiles)), "a list of numbers in [0, 1]")
     checked_whole("worst", worst, 0)
     check_lipschitz(1.0 if lipschitz is None else lipschitz, slack)
 
 
+_MOST_BINS = 1_000_000
+
+
 def checked_bins(bins: int | ArrayLike) -> int | NDArray[np.float64]:
     """Return a number of histogram bins, or their edges as an array."""
-    if is_whole(bins) and bins >= 1:
-        return int(bins)
-    edges = np.asarray(bins, dtype=np.float64)
-    if edges.ndim != 1 or edges.size < 2 or not (np.diff(edges) > 0).all():
+    if is_whole(bins):
+        return checked_whole("bins", bins, most=_MOST_BINS, or_else="increasing edges")
+    try:
+        edges = as_floats(bins, "bins")
+    except InputError as error:
+        raise InputError(option("bins", repr(bins)), "a number of bins >= 1 or increasing edges") from error
+    if edges.ndim != 1 or edges.size < 2 or not (edges[:-1] < edges[1:]).all():
         raise InputError(option("bins", repr(bins)), "a number of bins >= 1 or increasing edges")
     return edges
 
 
 def progress_counter(progress: Progress | None, total: int) -> Callable[[int], None]:
     """Return a function that adds up finished pairs and reports them."""
+    checked_callable("progress", progress)
     done = [0]
 
     def advance(pairs: int) -> None:

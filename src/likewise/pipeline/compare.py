@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from likewise.checks import checked_callable, checked_instance
 from likewise.errors import InputError
 from likewise.fairness import ErrorMetrics, PairwiseDistance
 from likewise.pipeline.assemble import make_report
@@ -77,8 +78,16 @@ def compare(
     >>> round(found.differences["max_ratio"].value, 3), found.reference.valid_comparison
     (-0.849, True)
     """
-    if len(arms) != 2:
-        raise InputError(f"{len(arms)} arms", "two: before and after", "measure_arms takes any number")
+    if not isinstance(arms, Mapping) or len(arms) != 2:
+        given = f"{len(arms)} arms" if isinstance(arms, Mapping) else f"arms of type {type(arms).__name__}"
+        raise InputError(given, "two: before and after", "measure_arms takes any number")
+    checked_callable("progress", progress)
+    for name, distance in reference.items() if isinstance(reference, Mapping) else [("", reference)]:
+        checked_instance(
+            f"reference {name}".strip(), distance, PairwiseDistance, "a distance between individuals"
+        )
+    if errors is not None:
+        checked_instance("errors", errors, Mapping, "ErrorMetrics by the name of the arm")
     references = _references(arms, reference, mixed_references=mixed_references)
     paired = {"population": population, "n_pairs": n_pairs, "ratio_bound": ratio_bound}
     measurement = Measurement(

@@ -285,7 +285,7 @@ def _check(budgets: Any, reference: ReferenceChoice) -> None:
         )
     if budgets is None:
         return
-    if np.ndim(budgets) != 1:
+    if not isinstance(budgets, tuple | list | np.ndarray) or np.ndim(np.asarray(budgets, dtype=object)) != 1:
         raise InputError(option("budgets", repr(budgets)), "values of L, one after another")
     if not len(budgets):
         raise InputError(option("budgets", "[]"), "at least one value of L")

@@ -12,6 +12,7 @@ from likewise.observations.value_range import WorkingRange
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.references import ReferenceChoice
 from likewise.pipeline.run import Run
+from likewise.randomness import generator_of
 
 HELD_OUT_SHARE = 0.5
 """Share of the observations that is kept aside: pairs that share enough fall with its square, what the algorithm learns from with the rest."""
@@ -89,8 +90,7 @@ def measure_on_truth(run: Run, measurement: Measurement) -> HeldOutFairness:
     """
     if run.hidden is None:
         raise InputError(*NOTHING_KEPT)
-    seed = measurement.random_state
-    rng = np.random.default_rng(seed if isinstance(seed, int) else None)
+    rng = generator_of(measurement.random_state)
     pairs = reference_pairs(kept_aside(run.hidden, run.working_range), rng=rng)
     split = MeasuredSplit(pairs, run.outputs)
     return measure_held_out(

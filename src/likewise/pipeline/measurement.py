@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.checks import checked_confidence, checked_share, checked_whole
+from likewise.checks import checked_confidence, checked_name, checked_share, checked_whole
 from likewise.errors import InputError, option
 from likewise.fairness import (
     FairnessMetrics,
@@ -163,6 +163,8 @@ class Measurement:
     ) -> PairedDifferences | None:
         """Compare two arms pair by pair, on drawn pairs; None where there is one arm, or each has its own reference."""
         population = self.paired.get("population")
+        if population is not None:
+            checked_name("population", population, ("data set", "population"))
         if len(outputs) != 2 or population is None or not _are_one(references.values()):
             return None
         options = dict(self.paired)

@@ -21,7 +21,7 @@ from likewise.fairness import (
     activity_check,
     distance_by_name,
 )
-from likewise.fairness.distances.registry import is_added
+from likewise.fairness.distances.registry import DISTANCES
 from likewise.inference import NearestNeighborModel
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
@@ -37,6 +37,9 @@ _TWO_REFERENCES = (
     "d is taken from the observed data in the arm without pre-processing, and from the estimate in the arm with it. This is the "
     "convention of the paper's released code. It is not a valid before/after comparison: the yardstick changes between the arms."
 )
+
+_ZERO_FILLED = ("observed", "held-out")
+"""References under which pairs are compared, also or alone, on zero-filled observations."""
 
 _MIXED = "Each arm is held against a distance of its own, so that a change may come from the distance and not from the outputs."
 
@@ -72,7 +75,7 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
         raise InputError(
             f"reference {reference!r} without observations", "a distance between the individuals"
         )
-    if is_added(reference):
+    if reference not in get_args(ReferenceKind):
         return dict.fromkeys(run.outputs, distance_by_name(reference, run.training))
     kind = "co-observed" if reference == "co-observed" else "observed"
     references = dict.fromkeys(
@@ -92,7 +95,11 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
 def check_reference(reference: ReferenceChoice) -> None:
     """Raise InputError if a reference is neither a distance nor a known name."""
     known = get_args(ReferenceKind)
-    if not (isinstance(reference, PairwiseDistance) or reference in known or is_added(reference)):
+    if not (
+        isinstance(reference, PairwiseDistance)
+        or (isinstance(reference, str) and reference in known)
+        or (isinstance(reference, str) and reference in DISTANCES)
+    ):
         raise InputError(*unknown_name("reference", reference, known))
 
 
@@ -152,7 +159,7 @@ def why_equal_people_differ(reference: ReferenceChoice, run: Run) -> str:
 
     Parameters
     ----------
-    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance
+    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
     run : Run
 
     Returns
@@ -161,7 +168,7 @@ def why_equal_people_differ(reference: ReferenceChoice, run: Run) -> str:
     """
     if reference == "co-observed":
         return _ON_SHARED
-    if reference != "observed" or run.training is None:
+    if reference not in _ZERO_FILLED or run.training is None:
         return ""
     alike, filled = equal_pairs(run.training, run.working_range)
     meanings = [
@@ -240,7 +247,7 @@ def missing_in_worst_pairs(arms: Mapping[str, Arm], reference: ReferenceChoice, 
     Parameters
     ----------
     arms : mapping of str to Arm
-    reference : {"observed", "co-observed", "estimate"} or PairwiseDistance
+    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
     run : Run
 
     Returns
@@ -249,7 +256,7 @@ def missing_in_worst_pairs(arms: Mapping[str, Arm], reference: ReferenceChoice, 
         Empty where there is no such pair, where observations were hidden by the audit itself, where less than half is observed, and
         where d does not fill missing values.
     """
-    if reference != "observed" or run.training is None or run.hidden is not None:
+    if reference not in _ZERO_FILLED or run.training is None or run.hidden is not None:
         return ""
     if run.training.observed_fraction < _A_TABLE:
         return ""

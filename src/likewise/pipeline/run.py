@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from likewise._typing import Floats
+from likewise.checks import is_number
 from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorMetrics, held_out_error
@@ -182,7 +183,7 @@ def hide(
     observed: ObservedMatrix, share: float, random_state: int | np.random.Generator | None
 ) -> HoldOut | None:
     """Hide a share of the observations; nothing at 0."""
-    if share == 0:
+    if is_number(share) and share == 0:
         return None
     try:
         return hold_out(observed, share, random_state)

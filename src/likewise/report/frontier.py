@@ -282,7 +282,7 @@ def plot_frontier(frontier: Frontier, ax: Axes | None = None, over: FairnessAxis
         An unknown measure of fairness.
     """
     checked_name("measure of fairness", over, _AXES)
-    ax = new_axes() if ax is None else ax
+    ax = new_axes(ax)
     has_error = frontier.unconstrained.error is not None
     fairness = [float(getattr(point, over)) for point in frontier]
     heights = [point.error.rmse if point.error is not None else point.moved for point in frontier]

@@ -19,6 +19,7 @@ from likewise.report.description import (
 from likewise.report.numbers import number, shown
 from likewise.report.plots import FIGURES, inline_svg
 from likewise.report.proved import PROVED_SCOPE, proved_domains, tabled_rows, unproved
+from likewise.report.records import checked_report
 from likewise.report.rows import comparison
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def as_page(report: AuditRecord) -> str:
     str
         The same text for the same report. Ids and file names are escaped; scripts are forbidden by the page itself.
     """
-    return _template().render(_context(report))
+    return _template().render(_context(checked_report(report)))
 
 
 def _template() -> Template:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.plain import json_tree
 from likewise.report.answer import Answer
 from likewise.report.description import all_findings
+from likewise.report.records import checked_report
 
 if TYPE_CHECKING:
     from likewise.report.records import Arm, AuditRecord
@@ -71,6 +72,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
     dict
         Without times and versions, which are in `run_document`: the rest is then the same on every run.
     """
+    checked_report(report)
     tree = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -90,6 +92,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
 
 def run_document(report: AuditRecord) -> dict[str, Any]:
     """Return what differs from run to run: date, wall time of each step, files, command, and the versions of what computed it."""
+    checked_report(report)
     made = report.provenance
     return {
         "schema": "likewise.run",
@@ -104,7 +107,7 @@ def run_document(report: AuditRecord) -> dict[str, Any]:
 
 def to_json(tree: Mapping[str, Any]) -> str:
     """Write a document as text that ends with a line break; the order of the keys is that of the document."""
-    return json.dumps(tree, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(json_tree(tree), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _arm(arm: Arm) -> dict[str, Any]:

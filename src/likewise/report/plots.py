@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from likewise.fairness.metrics.curves import new_axes
 from likewise.report.numbers import number, shown
+from likewise.report.records import checked_report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,7 +156,7 @@ def plot_histogram(report: AuditRecord, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    ax = _axes_for_arms(report, ax)
+    ax = _axes_for_arms(checked_report(report), ax)
     for arm in report.arms.values():
         arm.fairness.plot_histogram(ax, shown(arm.label))
     ax.set_xlim(left=0)
@@ -175,7 +176,7 @@ def plot_epsilon_delta(report: AuditRecord, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    ax = _axes_for_arms(report, ax)
+    ax = _axes_for_arms(checked_report(report), ax)
     for arm in report.arms.values():
         arm.fairness.plot_epsilon_delta(ax, shown(arm.label))
     if all(arm.fairness.epsilon_delta.epsilon[0] > 0 for arm in report.arms.values()):
@@ -197,7 +198,8 @@ def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    ax = new_axes() if ax is None else ax
+    checked_report(report)
+    ax = new_axes(ax)
     ax.set_xlabel("rank of the singular value, largest first")
     ax.set_ylabel("singular value")
     if report.estimate is None:
@@ -303,7 +305,7 @@ def inline_svg(plot: Plot, report: AuditRecord) -> str:
 
 def _axes_for_arms(report: AuditRecord, ax: Axes | None) -> Axes:
     """Prepare axes on which each arm has its colour and line, whoever else is shown."""
-    ax = new_axes() if ax is None else ax
+    ax = new_axes(ax)
     names = [
         name if name in _ARM_COLORS else list(_ARM_COLORS)[place] for place, name in enumerate(report.arms)
     ]

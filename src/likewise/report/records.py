@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.checks import checked_instance
+
 if TYPE_CHECKING:
     from likewise.fairness import (
         AffineCertificate,
@@ -263,3 +265,11 @@ class AuditRecord:
     def last(self) -> Arm:
         """The arm that would be used: after the change, or the only one."""
         return list(self.arms.values())[-1]
+
+
+def checked_report(report: object) -> AuditRecord:
+    """Return the record of an audit, or raise InputError."""
+    record: AuditRecord = checked_instance(
+        "report", report, AuditRecord, "a report", "likewise.audit(...) and likewise.compare(...) return one"
+    )
+    return record

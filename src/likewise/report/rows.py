@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate
@@ -217,6 +218,8 @@ def truth_rows(report: AuditRecord) -> tuple[Row, ...]:
 
 
 def _with_ends(value: SampledValue) -> str:
+    if not isfinite(value.low + value.high):
+        return number(value.value)
     return with_ends(value.value, value.low, value.high)
 
 

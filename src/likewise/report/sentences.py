@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
+from likewise.checks import checked_flag, checked_instance
+from likewise.errors import InputError
 from likewise.fairness import SampledFairness, SampledValue
 
 if TYPE_CHECKING:
@@ -83,6 +85,23 @@ def compared(before: Gap, after: Gap) -> int:
     return 1 if after.low > before.high else 0
 
 
+def _check(arms: object, *records: object) -> None:
+    """Raise InputError unless arms are one or two, by name, beside records of what was measured on them."""
+    if (
+        not isinstance(arms, Mapping)
+        or not 1 <= len(arms) <= 2
+        or not all(hasattr(arm, "fairness") for arm in arms.values())
+    ):
+        raise InputError(
+            f"arms of type {type(arms).__name__}", "one Arm or two, by name", "report.arms has them"
+        )
+    for record in records:
+        if record is not None and not hasattr(record, "__dataclass_fields__"):
+            raise InputError(
+                f"what was measured, of type {type(record).__name__}", "a record of likewise.fairness"
+            )
+
+
 def findings(
     arms: Mapping[str, Arm],
     *,
@@ -119,6 +138,12 @@ def findings(
     tuple of str
         One finding each; the first is the answer.
     """
+    _check(arms, paired, truth)
+    checked_flag("valid", valid)
+    checked_flag("by_activity", by_activity)
+    for name, text in (("change", change), ("advice", advice), ("unmeasured", unmeasured)):
+        if text is not None:
+            checked_instance(name, text, str, "text, or None")
     before, *rest = arms.values()
     if not rest:
         alone = (
@@ -167,9 +192,7 @@ def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None)
         told = {"more": -1, "less": 1, "unclear": 0}[truth.change.direction]
     numbers = f"gap {_number(gaps[0].value)} before, {_number(gaps[1].value)} after"
     if any(isnan(gap.value) for gap in gaps):
-        return (
-            "Cannot be told: outputs that are the same for everybody have no gap between similar individuals."
-        )
+        return "Cannot be told: outputs that are the same for everybody, to within rounding, have no gap between similar individuals."
     if told == 0:
         why = (
             "their intervals overlap"

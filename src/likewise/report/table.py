@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from likewise.checks import checked_flag, checked_whole
 from likewise.errors import printable
 from likewise.report.answer import Answer
 from likewise.report.description import (
@@ -26,11 +27,13 @@ from likewise.report.description import (
 )
 from likewise.report.numbers import number, shown
 from likewise.report.proved import PROVED_SCOPE, proved_domains, tabled_rows, unproved
+from likewise.report.records import checked_report
 from likewise.report.rows import comparison
 
 if TYPE_CHECKING:
     from likewise.report.records import AuditRecord
 
+_NARROWEST = 20
 _WIDTH = 80
 _WORST_SHOWN = 3
 MOST_LINES = 25
@@ -54,6 +57,9 @@ def as_text(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) 
     -------
     str
     """
+    checked_report(report)
+    checked_whole("width", width, _NARROWEST)
+    checked_flag("details", details)
     stream = io.StringIO()
     console = Console(file=stream, width=width, color_system=None, force_terminal=False)
     console.print(as_renderable(report, width, details=details))
@@ -74,6 +80,9 @@ def as_renderable(report: AuditRecord, width: int = _WIDTH, *, details: bool = F
     -------
     rich renderable
     """
+    checked_report(report)
+    checked_whole("width", width, _NARROWEST)
+    checked_flag("details", details)
     return Group(*(_every_part(report) if details else _answer_lines(report, width)))
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.certificates import Certificate, Unavailable, model_constant
+from likewise.checks import checked_instance
 from likewise.errors import LikewiseError, ModelError, unknown_name
 from likewise.inference import MODELS
 from likewise.inference.registry import import_object
@@ -70,6 +71,9 @@ def resolve_algorithm(name: str) -> Algorithm:
     MissingDependencyError
         The net needs PyTorch; the message names the command that installs it.
     """
+    checked_instance(
+        "model", name, str, "a name of likewise.inference.MODELS, or package.module:name", error=ModelError
+    )
     if name == DENSE_NET:
         return _dense_net()
     if name in MODELS:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.checks import checked_names
 from likewise.errors import InputError, ModelError, unknown_name
 from likewise.estimation import SVT, THRESHOLDS
 from likewise.estimation.registry import ESTIMATORS, make_estimator
@@ -130,7 +131,7 @@ def chosen_arms(arms: str | Iterable[str]) -> tuple[str, ...]:
     InputError
         None, unknown, or two of one name.
     """
-    listed = tuple(arm.strip() for arm in (arms.split(",") if isinstance(arms, str) else arms))
+    listed = checked_names("arms", arms)
     names = [resolve_arm(arm).name for arm in listed]
     if not names or len(set(names)) < len(names):
         raise InputError(f"arms {', '.join(listed) or 'none'}", "at least one arm, each name once")

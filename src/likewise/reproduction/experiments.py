@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from likewise.checks import checked_names
 from likewise.errors import InputError, unknown_name
 from likewise.observations.synthetic import ClusteredData, Sampling, clustered
 
@@ -150,8 +151,8 @@ def chosen_experiments(keys: str | Iterable[str]) -> tuple[str, ...]:
     >>> chosen_experiments("3,1"), chosen_experiments("all")
     (('1', '3'), ('1', '2', '3', '4', 'rate'))
     """
-    listed = [key.strip() for key in (keys.split(",") if isinstance(keys, str) else map(str, keys))]
-    if listed == ["all"]:
+    listed = checked_names("experiments", keys)
+    if listed == ("all",):
         return tuple(EXPERIMENTS)
     for key in listed:
         if key not in EXPERIMENTS:

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from likewise.checks import is_number
+
 SOURCE = 'Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", ICML 2023, Section 6'
 
 ROWS: dict[str, str] = {
@@ -61,7 +63,13 @@ def published_cell(experiment: str, row: str, level: float) -> PublishedCell | N
     PublishedCell(value=0.1, bar=0.003)
     """
     table = _tables().get(f"experiment_{experiment}")
-    if table is None or row not in table or level not in table["levels"]:
+    if (
+        table is None
+        or not isinstance(row, str)
+        or row not in table
+        or not is_number(level)
+        or level not in table["levels"]
+    ):
         return None
     return PublishedCell(*table[row][table["levels"].index(level)])
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from likewise.checks import checked_whole
-from likewise.errors import InputError, option
+from likewise.checks import checked_names, checked_whole
 from likewise.plain import json_tree
 from likewise.progress import StepProgress, shown
 from likewise.report.json_document import versions
@@ -93,9 +92,9 @@ def reproduce(
     >>> print(found)  # doctest: +SKIP
     """
     settings = Settings(
-        _listed("experiments", experiments),
+        checked_names("experiments", experiments),
         (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations,
-        (QUICK_ARMS if quick else DEFAULT_ARMS) if arms is None else _listed("arms", arms),
+        (QUICK_ARMS if quick else DEFAULT_ARMS) if arms is None else checked_names("arms", arms),
         targets,
         model,
         quick,
@@ -109,14 +108,6 @@ def reproduce(
     with shown(progress, remaining=True) as report:
         _compute(units, records, settings, file, jobs, folder, report)
     return Reproduction(settings, records, versions())
-
-
-def _listed(name: str, chosen: str | Iterable[str]) -> tuple[str, ...]:
-    if isinstance(chosen, str):
-        return tuple(chosen.split(","))
-    if not isinstance(chosen, Iterable):
-        raise InputError(option(name, repr(chosen)), "names: a text, or several of them")
-    return tuple(map(str, chosen))
 
 
 def _check_needs(settings: Settings, ratings: PathLike | None) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from likewise.checks import checked_name, checked_whole
+from likewise.checks import checked_instance, checked_name, checked_whole
 from likewise.errors import (
     InputError,
 )
@@ -29,6 +29,10 @@ DEFAULT_SIMULATIONS = 10
 
 QUICK_ARMS = ("h", "f-released")
 """What a quick look compares: the arms that the published table is matched by."""
+
+
+_MOST = 100_000
+"""Simulations of a cell."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,11 @@ class Settings:
         object.__setattr__(self, "experiments", chosen_experiments(self.experiments))
         object.__setattr__(self, "arms", chosen_arms(self.arms))
         checked_name("targets", self.targets, get_args(Targets))
+        checked_instance(
+            "model", self.model, str, "a name of likewise.inference.MODELS, or package.module:name"
+        )
         for name, smallest in (("simulations", 1), ("random_state", 0)):
-            checked_whole(name, getattr(self, name), smallest)
+            checked_whole(name, getattr(self, name), smallest, _MOST if name == "simulations" else None)
         self._refuse_arms_that_need_the_truth()
 
     def _refuse_arms_that_need_the_truth(self) -> None:

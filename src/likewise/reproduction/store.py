@@ -51,9 +51,9 @@ class RunFolder:
     """
 
     def __init__(self, path: PathLike, settings: Settings) -> None:
+        check_folder(path)
         self.path = Path(path)
         self._identity = run_identity(settings)
-        check_folder(self.path)
         recorded = self.path / SETTINGS
         if recorded.exists():
             self._refuse_another_run(_read_settings(recorded))

@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels.threads import one_blas_thread as one_blas_thread
 from likewise._kernels.threads import run_together, thread_count
 from likewise._typing import AnyFloats
 

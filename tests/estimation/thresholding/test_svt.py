@@ -226,13 +226,13 @@ def test_dense_sparse_frame_and_observed_matrix_agree(values):
 def test_column_names_of_a_frame_stay(values):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(values, columns=[f"film {j}" for j in range(12)])
-    transformer = SVT(threshold=NoiseEdge()).set_output(transform="pandas").fit(frame)
+    transformer = SVT(threshold=NoiseEdge(), value_range=(0, 8)).set_output(transform="pandas").fit(frame)
     assert list(transformer.estimate_.column_ids) == list(frame.columns)
     assert list(transformer.transform(frame).columns) == list(frame.columns)
 
 
 def test_new_rows_are_folded_in(values):
-    transformer = SVT(threshold=4.0).fit(values[:20])
+    transformer = SVT(threshold=4.0, value_range=(0, 8)).fit(values[:20])
     complete = transformer.transform(values[20:])
     assert complete.shape == (10, 12)
     assert np.isfinite(complete).all()

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 
-from likewise.errors import DistanceError, InputError, MemoryLimitError, ShapeError
+from likewise.errors import DistanceError, InputError, LikewiseError, MemoryLimitError, ShapeError
 from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
 from likewise.fairness.repair import repair
 from likewise.fairness.repair.axioms import broken_triangle
-from likewise.fairness.repair.envelopes import envelopes
 
 OBJECTIVES = ["largest-change", "least-squares"]
 
@@ -139,10 +138,30 @@ def test_equal_people_get_equal_outputs():
     assert fair.outputs[0] == fair.outputs[1]
 
 
-def test_undefined_distances_ask_for_nothing():
-    upper, lower = envelopes(np.array([[0.0, np.nan], [np.nan, 0.0]]), np.array([[1.0], [9.0]]), np.ones(1))
-    np.testing.assert_array_equal(upper, [[1.0], [9.0]])
-    np.testing.assert_array_equal(lower, [[1.0], [9.0]])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_undefined_distances_are_refused(objective):
+    """Two people without a distance are still bound through a third: nothing could be promised of them."""
+    d = np.array([[0, np.nan, 1], [np.nan, 0, 1], [1, 1, 0.0]])
+    with pytest.raises(DistanceError, match="of which it is not defined"):
+        repair([0, 10, 2.0], PrecomputedDistance(d), lipschitz=1.0, objective=objective)
+
+
+def test_outputs_too_large_to_square_are_refused():
+    with pytest.raises(DistanceError, match="smaller units"):
+        repair([[1e300, 1.0], [-1e300, 2.0]], RowDistance([[0.0], [1.0]]), lipschitz=0.2)
+
+
+@pytest.mark.parametrize("distances", [[["a", "b"]], [[np.nan, 1.0]], [[np.inf, 1.0]], [[1.0], [1.0, 2.0]]])
+def test_distances_of_new_people_are_numbers(distances):
+    fair = repair([0.0, 1.0], RowDistance([[0.0], [1.0]]), lipschitz=1.0)
+    with pytest.raises(LikewiseError):
+        fair.predict(distances)
+
+
+@pytest.mark.parametrize("distance", [None, np.eye(2)])
+def test_a_distance_is_one(distance):
+    with pytest.raises(DistanceError, match="a PairwiseDistance"):
+        repair([0.0, 1.0], distance, lipschitz=1.0)
 
 
 def test_a_distance_whose_triangles_do_not_close_is_refused():
@@ -164,7 +183,7 @@ def test_a_function_of_unknown_axioms_is_checked():
 
 @pytest.mark.parametrize("lipschitz", [0.0, -1.0, np.nan, np.inf, True, "1", None])
 def test_a_budget_is_a_number_above_0(lipschitz):
-    with pytest.raises(InputError, match="a number above 0"):
+    with pytest.raises(InputError, match="number above 0"):
         repair([0.0, 1.0], RowDistance([[0.0], [1.0]]), lipschitz=lipschitz)
 
 

@@ -79,7 +79,7 @@ class Stream:
         return self.terminal
 
 
-@pytest.mark.parametrize("content", [GOOD, gzip.compress(GOOD)])
+@pytest.mark.parametrize("content", [GOOD, gzip.compress(GOOD, mtime=0)])
 def test_a_hyphen_is_standard_input(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", Stream(content))
     Z = read_ratings("-")

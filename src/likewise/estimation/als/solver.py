@@ -7,7 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from likewise._kernels.threads import one_blas_thread
 from likewise._typing import Floats
+from likewise.arrays import checked_sparse
+from likewise.checks import checked_callable, checked_flag, checked_instance, checked_positive, checked_whole
 from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides
 from likewise.estimation.als.variational import EstimatedDescent
 from likewise.estimation.base.factor_update import Prior
@@ -15,7 +18,7 @@ from likewise.estimation.base.normal_equations import packed_size
 from likewise.estimation.base.weighting import checked_weights
 from likewise.memory import ensure_fits
 from likewise.observations.table import Values
-from likewise.spectrum.threaded_blas import one_blas_thread
+from likewise.randomness import generator_of
 
 Regularization = float | Literal["estimated"]
 
@@ -99,7 +102,18 @@ def alternating_least_squares(
     >>> round(float(estimate), 1)
     -3.0
     """
-    m, n = values.shape
+    m, n = checked_sparse(values).shape
+    checked_whole("rank", rank)
+    checked_positive("tol", tol)
+    checked_whole("max_iter", max_iter)
+    checked_flag("by_count", by_count)
+    checked_callable("stop", stop)
+    if not (isinstance(regularization, str) and regularization == "estimated"):
+        checked_positive("regularization", regularization, "'estimated'")
+    if noise is not None:
+        checked_positive("noise", noise, "None")
+    if start is not None:
+        checked_instance("start", start, FactorFit, "a FactorFit, or None")
     ensure_fits(
         bytes_of_fit((m, n), values.nnz, rank),
         f"factors of rank {rank} of {m:,} x {n:,} entries with their second moments",
@@ -108,12 +122,10 @@ def alternating_least_squares(
     sides = Sides.of(values, checked_weights(weights, values), rank)
     limits = Limits(tol, max_iter, stop or (lambda: False))
     with one_blas_thread():
-        if regularization == "estimated":
-            return EstimatedDescent(sides, limits, rank, noise).run(
-                np.random.default_rng(random_state), start
-            )
+        if isinstance(regularization, str):
+            return EstimatedDescent(sides, limits, rank, noise).run(generator_of(random_state), start)
         prior = Prior(regularization * np.eye(rank + 1), by_count=by_count)
-        return Descent(sides, limits, prior).run(np.random.default_rng(random_state), start)
+        return Descent(sides, limits, prior).run(generator_of(random_state), start)
 
 
 def bytes_of_fit(shape: tuple[int, int], n_observed: int, rank: int) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 
 from likewise._typing import Floats
 from likewise.certificates.filled import KindOfMap
 from likewise.certificates.row_map import FilledRowMap
+from likewise.checks import is_number
 from likewise.errors import InputError, option
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.dual import Constraints, solve_dual
@@ -188,11 +190,7 @@ def _instead(estimate: LowRankEstimate) -> tuple[str, ...]:
 
 def check_limit(limit: float, name: str = "max_lipschitz") -> None:
     """Raise InputError, with the name of the argument, unless a limit is a finite number above 0."""
-    if (
-        isinstance(limit, bool)
-        or not isinstance(limit, int | float | np.number)
-        or not (isfinite(limit) and limit > 0)
-    ):
+    if not is_number(limit) or not 0 < limit <= sys.float_info.max:
         raise InputError(
             option(name, repr(limit)),
             "a finite number above 0",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from likewise._kernels import CompressedRows, sampled_entries
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
+from likewise.arrays import checked_sparse
 from likewise.checks import checked_positive, checked_whole
 from likewise.errors import InputError
 from likewise.estimation.base.estimator import (
@@ -25,6 +26,7 @@ from likewise.estimation.nuclear_norm.soft_impute import largest_singular_value
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
+from likewise.randomness import generator_of
 from likewise.spectrum import singular_triplets
 from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import SparseRows
@@ -125,16 +127,19 @@ def cai_candes_shen(
     (True, array([[1., 2.],
            [2., 4.]]))
     """
-    m, n = values.shape
+    m, n = checked_sparse(values).shape
+    for name, number in (("threshold", threshold), ("step", step)):
+        if number is not None:
+            checked_positive(name, number, "None")
+    checked_positive("tol", tol)
+    checked_whole("max_iter", max_iter)
     energy = float(np.linalg.norm(values.data))
     if threshold is None:
         threshold = 5 * sqrt(m * n) * (energy / sqrt(values.nnz) or 1.0)
     step = 1.2 * m * n / values.nnz if step is None else step
     tall = m >= n
     with one_blas_thread():
-        ascent = _Ascent(
-            values if tall else values.T.tocsr(), threshold, step, np.random.default_rng(random_state)
-        )
+        ascent = _Ascent(values if tall else values.T.tocsr(), threshold, step, generator_of(random_state))
         fit = ascent.run(tol, max_iter)
     return fit if tall else replace(fit, left=fit.right, right=fit.left)
 

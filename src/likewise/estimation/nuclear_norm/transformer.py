@@ -27,6 +27,7 @@ from likewise.estimation.nuclear_norm.soft_impute import (
 from likewise.estimation.propensities import PropensityChoice
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import RangeChoice, WorkingRange
+from likewise.randomness import generator_of
 
 
 class SoftImpute(MatrixEstimator):
@@ -141,7 +142,7 @@ class SoftImpute(MatrixEstimator):
             "max_rank": None if self.max_rank is None else checked_whole("max_rank", self.max_rank),
             "tol": checked_positive("tol", self.tol),
             "max_iter": checked_whole("max_iter", self.max_iter),
-            "random_state": np.random.default_rng(self.random_state),
+            "random_state": generator_of(self.random_state),
         }
 
     def _solutions(

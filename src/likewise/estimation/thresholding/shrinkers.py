@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.errors import ShrinkerError
+from likewise.arrays import as_floats
+from likewise.checks import checked_callable
+from likewise.errors import InputError, ShrinkerError
 from likewise.estimation.thresholding.optimal_shrinkers import LOSSES, OptimalShrinker
 from likewise.estimation.thresholding.statistics import KeptSpectrum, Shrinker, ShrinkerChoice, ShrinkerRule
 from likewise.registry import Registry
@@ -180,6 +182,10 @@ def shrink(psi: Shrinker, singular_values: Floats) -> Floats:
     >>> shrink(np.sqrt, np.array([9.0, 4.0]))
     array([3., 2.])
     """
+    checked_callable("psi", psi)
+    singular_values = as_floats(singular_values, "singular values")
+    if singular_values.ndim != 1 or not np.isfinite(singular_values).all():
+        raise InputError(f"singular values of shape {singular_values.shape}", "a vector of finite numbers")
     if singular_values.size == 0:
         return np.zeros(0)
     grid = np.linspace(0.0, singular_values[0], _CHECK_POINTS)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from likewise.checks import checked_non_negative
 from likewise.errors import ThresholdError
 from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
@@ -145,15 +146,7 @@ def resolve_threshold(
     15.0
     """
     value: Any = threshold_rule(threshold).trying(shrinker)(statistics)
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise ThresholdError(
-            f"threshold {value!r}", "a finite number >= 0, a known name, or a rule"
-        ) from error
-    if not 0 <= number < float("inf"):
-        raise ThresholdError(f"threshold {number!r}", "a finite number >= 0")
-    return number
+    return checked_non_negative("threshold", value, "a known name, or a rule", error=ThresholdError)
 
 
 def threshold_name(threshold: ThresholdChoice) -> str:

@@ -53,11 +53,6 @@ DISTANCES: Registry[DistanceMaker] = Registry(
 """Those of the package and those registered so far; plug-ins declare entry points of the group ``likewise.distances``."""
 
 
-def is_added(name: object) -> bool:
-    """Return whether a name is that of a distance that was registered or that a plug-in brings."""
-    return name not in OF_THE_PACKAGE and name in DISTANCES
-
-
 def register_distance(name: str) -> Callable[[DistanceMaker], DistanceMaker]:
     """Add a distance under a name, for `distance_by_name`, for audits and for the command line.
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
 from likewise.errors import ConstantOutputWarning, DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
@@ -195,16 +196,7 @@ def _describe(order: float, n_columns: int) -> DistanceDescription:
 
 def complete_rows(rows: ArrayLike) -> Floats:
     """Return rows as a float64 matrix without NaN or infinity."""
-    try:
-        table = np.asanyarray(rows)
-        if table.dtype.kind in "cmM":
-            raise TypeError(table.dtype)
-        table = table.astype(np.float64, copy=False)
-        table = table.filled(np.nan) if isinstance(table, np.ma.MaskedArray) else np.asarray(table)
-    except (TypeError, ValueError) as error:
-        raise DistanceError(
-            "values that are not numbers", "numbers, shape (m,) or (m, k)", "one-hot encode classes"
-        ) from error
+    table = as_floats(rows, "values", DistanceError, "one-hot encode classes")
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or len(table) < 2 or not table.shape[1]:
         raise ShapeError(f"rows of shape {np.shape(rows)}", "at least two individuals, shape (m,) or (m, k)")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from likewise.checks import checked_confidence
+from likewise.checks import checked_confidence, checked_flag
 from likewise.errors import InputError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.accumulated import Request
@@ -22,6 +22,7 @@ from likewise.fairness.metrics.similar import nearest_neighbors
 from likewise.fairness.options import (
     check_options,
     checked_bins,
+    checked_reference,
     individual_ids,
     output_distance,
     progress_counter,
@@ -167,8 +168,11 @@ def measure_arms(
     InputError, ShapeError, MemoryLimitError
         See `measure_fairness`.
     """
-    if not arms:
-        raise InputError("no arms", "outputs of at least one algorithm")
+    if not isinstance(arms, Mapping) or not arms:
+        raise InputError("no arms", "outputs of at least one algorithm, by name")
+    checked_reference(reference)
+    if streaming is not None:
+        checked_flag("streaming", streaming)
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
     check_order("groups", groups, reference.row_ids)

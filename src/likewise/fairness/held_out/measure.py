@@ -194,8 +194,10 @@ _GAP, _RANK, _CORRECTED, _RATIO = range(4)
 def _estimates(pairs: ReferencePairs, gaps: Floats, similar: Floats, groups: Indices) -> Floats:
     """Return the four metrics, shape (1 + groups, 4): of all pairs, then without each group."""
     left, right = groups[pairs.left], groups[pairs.right]
+    with np.errstate(invalid="ignore", divide="ignore"):  # people who are all equal have no ratio
+        ratios = np.where(pairs.distances > 0, gaps / pairs.distances, np.nan)
     sums = _sums_without(
-        np.column_stack([np.ones(gaps.size), gaps, similar, similar * gaps, gaps / pairs.distances]),
+        np.column_stack([np.ones(gaps.size), gaps, similar, similar * gaps, ratios]),
         left,
         right,
     )

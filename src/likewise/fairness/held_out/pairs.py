@@ -92,7 +92,7 @@ class ReferencePairs:
         mean = float(self.squares.mean())
         signal = max(float(self.squares.var()) - noise * float(np.mean(1 / self.counts)), 0.0)
         trust = signal / (signal + noise / self.counts) if signal + noise else np.ones(self.n_pairs)
-        shrunk: Floats = np.sqrt(np.maximum(mean + trust * (self.squares - mean), np.finfo(np.float64).tiny))
+        shrunk: Floats = np.sqrt(np.maximum(mean + trust * (self.squares - mean), 0.0))
         return shrunk
 
     def describe(self) -> str:

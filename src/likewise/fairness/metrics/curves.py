@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.errors import InputError
 from likewise.fairness.metrics.ratios import order_statistics, share_rank
 from likewise.fairness.metrics.similar import reach
 
@@ -162,7 +163,7 @@ def plot_ratio_histogram(histogram: RatioHistogram, ax: Axes | None = None, labe
     -------
     matplotlib Axes
     """
-    ax = new_axes() if ax is None else ax
+    ax = new_axes(ax)
     beyond = histogram.above + histogram.infinite
     total = max(int(histogram.counts.sum()) + beyond, 1)
     tail = f"{beyond / total:.2%} beyond" if beyond else ""
@@ -189,7 +190,7 @@ def plot_epsilon_delta(curve: EpsilonDeltaCurve, ax: Axes | None = None, label: 
     -------
     matplotlib Axes
     """
-    ax = new_axes() if ax is None else ax
+    ax = new_axes(ax)
     ax.step(curve.epsilon, curve.delta, where="post", label=label)
     ax.set_xlabel("epsilon: reference distance at most")
     ax.set_ylabel("delta: largest output distance")
@@ -198,8 +199,18 @@ def plot_epsilon_delta(curve: EpsilonDeltaCurve, ax: Axes | None = None, label: 
     return ax
 
 
-def new_axes() -> Axes:
-    """Return the axes of a new figure that belongs to no window."""
+def new_axes(given: Axes | None = None) -> Axes:
+    """Return the axes that were given, or those of a new figure that belongs to no window.
+
+    Raises
+    ------
+    InputError
+        What is given cannot be drawn on.
+    """
+    if given is not None:
+        if not hasattr(given, "get_xlim"):
+            raise InputError(f"ax of type {type(given).__name__}", "axes of Matplotlib, or None")
+        return given
     from matplotlib.figure import Figure
 
     return Figure(layout="constrained").subplots()

@@ -175,7 +175,10 @@ def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], 
             f"groups of shape {values.shape}", f"one group for each of {n_individuals} individuals"
         )
     known = values[~unknown]
-    names, places = np.unique(known.astype(str) if known.dtype == object else known, return_inverse=True)
+    names, places = np.unique(
+        np.array([str(name) for name in known.tolist()]) if known.dtype == object else known,
+        return_inverse=True,
+    )
     if not 2 <= len(names) <= _MOST_GROUPS:
         besides = f", and {unknown.sum():,} individuals whose group is unknown" if unknown.any() else ""
         raise InputError(f"{len(names)} groups{besides}", f"from 2 to {_MOST_GROUPS} known groups")

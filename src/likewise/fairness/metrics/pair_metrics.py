@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.errors import InputError, ModelError
+from likewise.errors import InputError, ModelError, option
 from likewise.registry import Registry
 
 
@@ -110,6 +110,8 @@ def register_pair_metric(name: str, function: PairFunction) -> PairFunction:
 
 def chosen_metrics(names: Sequence[str] | None) -> tuple[PairMetric, ...]:
     """Return metrics by name; by default all that were registered so far."""
+    if names is not None and not isinstance(names, tuple | list):
+        raise InputError(option("metrics", repr(names)), "a list of names")
     return tuple(
         PairMetric(name, PAIR_METRICS.named(name)) for name in (PAIR_METRICS if names is None else names)
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.checks import checked_non_negative
 from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_positions
@@ -200,6 +201,8 @@ def _mean_interval(values: Floats, confidence: float, ratio_bound: float | None)
         return Interval(-inf, inf, confidence, "none: an infinite ratio was drawn")
     if values.size == 1:
         return Interval(-inf, inf, confidence, "none from a single pair")
+    if ratio_bound is not None:
+        checked_non_negative("ratio_bound", ratio_bound, "None")
     if ratio_bound is None:
         return _student(values, confidence)
     if np.abs(values).max() > ratio_bound:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import TIE, pair_ratios
-from likewise.errors import DistanceError, InputError, option
+from likewise.checks import checked_whole
+from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
 from likewise.fairness.metrics.ratios import finite_mean
@@ -134,10 +135,7 @@ def nearest_neighbors(distance: PairwiseDistance, n_neighbors: int) -> NDArray[n
            [1, 2]])
     """
     m = distance.n_individuals
-    if not 1 <= n_neighbors < m:
-        raise InputError(
-            option("n_neighbors", repr(n_neighbors)), f"from 1 to {m - 1}, the number of other individuals"
-        )
+    checked_whole("n_neighbors", n_neighbors, most=m - 1)
     step = max(1, _BLOCK_ENTRIES // m)
     found = [_nearest_in_block(distance, k, min(k + step, m), n_neighbors) for k in range(0, m, step)]
     distance.release()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.progress import Progress
 
@@ -20,7 +21,7 @@ def envelopes(distances: Floats, outputs: Floats, budgets: Floats) -> tuple[Floa
     Parameters
     ----------
     distances : ndarray, shape (q, m)
-        NaN where a distance is not defined: such a pair constrains nothing.
+        All defined: a pair that constrained nothing itself could be constrained by way of others.
     outputs : ndarray, shape (m, k)
     budgets : ndarray, shape (k,)
         L of each output.
@@ -34,7 +35,7 @@ def envelopes(distances: Floats, outputs: Floats, budgets: Floats) -> tuple[Floa
     >>> envelopes(np.array([[0.0, 2.0]]), np.array([[5.0], [1.0]]), np.array([1.0]))
     (array([[3.]]), array([[5.]]))
     """
-    reach = np.where(np.isnan(distances), np.inf, distances)
+    reach = distances
     upper = np.empty((len(reach), outputs.shape[1]))
     lower = np.empty_like(upper)
     scaled = np.empty_like(reach)
@@ -47,6 +48,22 @@ def envelopes(distances: Floats, outputs: Floats, budgets: Floats) -> tuple[Floa
         scaled += values
         scaled.max(axis=1, out=lower[:, column])
     return upper, lower
+
+
+def defined(distances: Floats, name: str) -> Floats:
+    """Return distances, all of which must be numbers.
+
+    Raises
+    ------
+    DistanceError
+    """
+    wrong = int((~np.isfinite(distances)).sum())
+    if wrong:
+        raise DistanceError(
+            f"the distance {name!r} with {wrong:,} pairs of which it is not defined",
+            "a metric between all individuals",
+        )
+    return distances
 
 
 def envelopes_of_all(
@@ -72,7 +89,8 @@ def envelopes_of_all(
     step = max(1, _BLOCK_BYTES // (8 * m))
     for start in range(0, m, step):
         stop = min(start + step, m)
-        upper[start:stop], lower[start:stop] = envelopes(distance.block(start, stop), outputs, budgets)
+        block = defined(distance.block(start, stop), distance.name)
+        upper[start:stop], lower[start:stop] = envelopes(block, outputs, budgets)
         if progress is not None:
             progress(stop, m)
     return upper, lower

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.checks import checked_name
-from likewise.errors import ConvergenceWarning, InputError, ShapeError, option
+from likewise.arrays import as_floats
+from likewise.checks import checked_name, checked_positive
+from likewise.errors import ConvergenceWarning, DistanceError, InputError, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.repair.axioms import ensure_triangle_inequality
-from likewise.fairness.repair.envelopes import envelopes, envelopes_of_all
+from likewise.fairness.repair.envelopes import defined, envelopes, envelopes_of_all
 from likewise.fairness.repair.projection import project
 from likewise.memory import ensure_fits
 from likewise.progress import Progress
@@ -23,6 +24,7 @@ from likewise.progress import Progress
 Objective = Literal["largest-change", "least-squares"]
 
 _LOOSE_GAP = 1e-6
+_LARGEST = 1e145  # squares of differences of k such outputs are still numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +102,14 @@ class Repair:
         >>> fair.outputs, fair.predict([[1.0, 1.0]])
         (array([0.25, 0.75]), array([0.5]))
         """
-        measured = np.atleast_2d(np.asarray(distances, dtype=np.float64))
+        measured = np.atleast_2d(as_floats(distances, "distances"))
         if measured.ndim != 2 or measured.shape[1] != len(self.anchors):
             raise ShapeError(
                 f"distances of shape {measured.shape}",
                 f"(new individuals, {len(self.anchors)}): a distance to each individual of the repair",
             )
-        if (measured < 0).any():
-            raise InputError("distances below 0", "distances >= 0")
+        if not (np.isfinite(measured) & (measured >= 0)).all():
+            raise InputError("distances that are below 0, NaN or infinite", "distances >= 0")
         upper, lower = envelopes(measured, self.anchors, self.budgets)
         middle = (upper + lower) / 2
         return middle if self.outputs.ndim == 2 else middle[:, 0]
@@ -196,8 +198,8 @@ def repair(
     >>> print(fair)
     D <= 0.2 d for every pair, seen or not. 2 of 3 individuals get another output: by at most 0.3, 0.2449 root mean square. No repair has a largest change below 0.3.
     """
-    given = _checked_outputs(outputs, distance.n_individuals)
-    budget = _checked_budget(lipschitz)
+    given = _checked_outputs(outputs, distance)
+    budget = checked_positive("lipschitz", lipschitz)
     checked_name("objective", objective, get_args(Objective))
     ensure_triangle_inequality(distance)
     columns = given.reshape(len(given), -1)
@@ -230,8 +232,7 @@ def _closest(distance: PairwiseDistance, columns: Floats, budgets: Floats) -> tu
         f"distances between {m:,} individuals",
         "use objective='largest-change', which holds a few rows",
     )
-    d = distance.block(0, m, 0, m)
-    limits = np.where(np.isnan(d), np.inf, d)
+    limits = defined(distance.block(0, m, 0, m), distance.name)
     found = [project(values, budget * limits) for values, budget in zip(columns.T, budgets, strict=True)]
     changed = sum(projection.squared_change for projection in found)
     bound = sum(projection.lower_bound for projection in found)
@@ -255,21 +256,22 @@ def _shared(columns: Floats, budget: float) -> Floats:
     return budget * shares * (1 - 4 * np.finfo(np.float64).eps)
 
 
-def _checked_outputs(outputs: ArrayLike, n_individuals: int) -> Floats:
+def _checked_outputs(outputs: ArrayLike, distance: PairwiseDistance) -> Floats:
     rows = complete_rows(outputs)
     given = rows[:, 0] if np.ndim(outputs) == 1 else rows
+    if not isinstance(distance, PairwiseDistance):
+        raise DistanceError(
+            f"a distance of type {type(distance).__name__}",
+            "a PairwiseDistance, such as RowDistance(features)",
+        )
+    n_individuals = distance.n_individuals
     if len(given) != n_individuals:
         raise ShapeError(
             f"outputs of {len(given)} individuals", f"those of the {n_individuals} individuals of d"
         )
+    largest = float(np.abs(given).max())
+    if largest > _LARGEST:
+        raise DistanceError(
+            f"outputs up to {largest:.3g}, whose squares exceed the largest number", "smaller units"
+        )
     return given
-
-
-def _checked_budget(lipschitz: float) -> float:
-    if (
-        isinstance(lipschitz, bool)
-        or not isinstance(lipschitz, int | float | np.number)
-        or not 0 < lipschitz < np.inf
-    ):
-        raise InputError(option("lipschitz", repr(lipschitz)), "a number above 0")
-    return float(lipschitz)

@@ -13,7 +13,7 @@ from math import inf, isnan
 import numpy as np
 
 from likewise._typing import Floats, Indices
-from likewise.checks import is_whole
+from likewise.checks import checked_non_negative, is_whole
 from likewise.errors import InputError, option
 from likewise.fairness.distances.cancellation import RELATIVE_ERROR
 from likewise.fairness.distances.distance import PairwiseDistance
@@ -142,8 +142,8 @@ class Bounds:
 
     def __post_init__(self) -> None:
         for name, bound in vars(self).items():
-            if bound is not None and not 0 <= bound < inf:
-                raise InputError(f"{name}_bound={bound!r}", "a finite number >= 0 that no pair exceeds")
+            if bound is not None:
+                checked_non_negative(f"{name}_bound", bound, "None")
 
     def check(self, **drawn: Floats) -> None:
         """Raise InputError if a drawn pair exceeds a bound."""

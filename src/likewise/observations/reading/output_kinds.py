@@ -20,7 +20,7 @@ from likewise.observations.outputs import checked_outputs
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.layouts import id_array
-from likewise.observations.reading.numerals import could_be_numbers
+from likewise.observations.reading.numerals import could_be_number, could_be_numbers
 
 OutputKind = Literal["numbers", "top-n"]
 """Numbers, which distances between vectors are for; or ids of recommended items, the first the most recommended."""
@@ -64,6 +64,8 @@ def two_valued(words: Sequence[str]) -> tuple[list[float], str] | None:
     ([1.0, 0.0, 1.0], "outputs: 'Admit' counts as 1, 'reject' counts as 0")
     """
     by_case = {word.lower(): word for word in words}
+    if any(could_be_number(word) for word in by_case):
+        return None  # a number beside NaN, inf or n/a is a score with something missing, and no label
     yes, no = ([word for word in by_case if known.fullmatch(word)] for known in (_YES, _NO))
     if len(by_case) > 2 or (len(by_case) == 1 and not yes and not no):
         return None
