@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from likewise import LowRankEstimate, hold_out, make_estimator, read_ratings
-from likewise.certificates import certify_regression, worst_rows
+from likewise.certificates.regression import certify_regression
+from likewise.certificates.worst_rows import worst_rows
 from likewise.estimation.budget.regression import within_regression_budget
 from likewise.observations import HoldOut
 

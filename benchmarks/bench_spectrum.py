@@ -113,7 +113,10 @@ def run(name: str, solver: str, dtype: str, repeats: int, count: int) -> dict | 
         [sys.executable, __file__, "--worker", *arguments], capture_output=True, text=True, check=False
     )
     if process.returncode:
-        print(f"{name:7}{solver:16}{dtype:9} failed: {process.stderr.strip().splitlines()[-1]}")
+        said = process.stderr.strip().splitlines() or [
+            f"ended with {process.returncode}, a signal if negative"
+        ]
+        print(f"{name:7}{solver:16}{dtype:9} failed: {said[-1]}")
         return None
     return json.loads(process.stdout.splitlines()[-1])
 

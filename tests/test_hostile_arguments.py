@@ -118,7 +118,7 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "tensor": NeedsGrad,
     "unfitted": SVT,
     "estimator": LinearRegression,
-    "no file": lambda: Path("/no/such/file"),
+    "no file": lambda: Path("/dev/null/no such file"),
     "random": lambda: np.random.default_rng(0),
 }
 """What is given instead of each argument in turn; made anew each time."""
@@ -224,15 +224,17 @@ NAMED: dict[str, Callable[[], Any]] = {
     "estimator": lambda: "biases",
     "experiment": lambda: "1",
     "features": lambda: COMPLETE / 5,
-    "folder": lambda: "/no/such/folder/for/likewise",
+    "folder": lambda: "folder",
     "frame": lambda: pytest.importorskip("pandas").DataFrame(COMPLETE),
     "function": lambda: lambda x, y: float(np.abs(x - y).sum()),
     "gains": lambda: np.ones(2),
     "individuals": lambda: COMPLETE,
     "kept": lambda: likewise.estimation.KeptSpectrum(statistics(), 0.5, np.array([2.0, 1.0])),
+    "end": lambda: "least",
     "left": lambda: 0,
     "level": lambda: 0.05,
     "limit": lambda: 0.5,
+    "lipschitz": lambda: 0.5,
     "matrix": lambda: COMPLETE,
     "model": lambda: "identity",
     "n": lambda: 2,
@@ -342,6 +344,9 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "estimation.shrink_to_budget": {"right": lambda: np.eye(4, 2)},
     "fairness.CallableDistance": {"individuals": lambda: COMPLETE},
     "fairness.FactorDistance": {"left": lambda: COMPLETE, "right": lambda: np.ones((3, 4))},
+    "likewise.repair": {"lipschitz": lambda: 1.0},
+    "fairness.CompletionDistance": {"end": lambda: "least"},
+    "fairness.judge_completions": {"lipschitz": lambda: 1.0},
     "fairness.PrecomputedDistance": {"matrix": lambda: 1.0 - np.eye(6)},
 }
 """Where an argument of that name is another thing, or one is better given than left out."""

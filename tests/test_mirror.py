@@ -27,7 +27,7 @@ estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent variational transformer ../base/factor_update ../base/normal_equations: one regression, its parts and its estimator
 estimation/auto/transformer      candidates search trials: one choice, its steps
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
-estimation/base/folding          weighting posterior_folding low_rank_estimate: rows that are folded in, and the estimate that holds them
+estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
 estimation/nuclear_norm/soft_impute      problem transformer: one problem, its solver and its estimator
@@ -72,6 +72,7 @@ OF_SEVERAL = {
     "cli/test_demo_and_doctor.py": "two commands",
     "cli/test_limits.py": "the exit code of limits, all commands",
     "cli/test_process.py": "the command as a process",
+    "cli/test_propensities_sample.py": "one option, from the file to the estimate",
     "cli/test_spelling.py": "options in messages, all commands",
     "estimation/test_contract.py": "every estimator",
     "estimation/test_plugins.py": "what others register",

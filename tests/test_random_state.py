@@ -80,6 +80,7 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
         "features": values(), "targets": values(), "settings": likewise.inference.NetSettings(n_steps=20, device="cpu")
     },
     "fairness.activity_check": lambda: {"observed": observed(), "reference": distance(), "n_pairs": 100},
+    "fairness.judge_completions": lambda: {"outputs": outputs(), "observed": observed(), "lipschitz": 1.0, "pairs": 100},
     "fairness.measure_sampled": lambda: {"outputs": outputs(), "reference": distance(), "n_pairs": 100},
     "fairness.paired_differences": lambda: {
         "before": likewise.fairness.RowDistance(outputs()), "after": likewise.fairness.RowDistance(outputs(1)),

@@ -38,3 +38,19 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
             option("random_state", repr(random_state)),
             "a whole number >= 0, a numpy.random.Generator, or None",
         ) from error
+
+
+def seed_of(random_state: RandomState) -> int | None:
+    """Return a seed for what takes only a whole number: a generator draws one, so that its own seed decides all that follows.
+
+    Examples
+    --------
+    >>> seed_of(3), seed_of(None), seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
+    (3, None, True)
+    """
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    generator_of(random_state)  # which refuses what is no seed
+    return int(random_state)

@@ -266,9 +266,10 @@ def test_standard_input_and_the_home_folder_are_read(ratings, tmp_path, monkeypa
     assert (tmp_path / "report.json").exists()
 
 
-def test_files_versions_and_the_command_are_recorded(likewise, ratings, tmp_path):
+def test_files_versions_and_the_command_are_recorded(likewise, ratings, tmp_path, monkeypatch):
     import hashlib
 
+    monkeypatch.setattr("sys.argv", ["likewise", "audit", "ratings.csv"])
     out = tmp_path / "report"
     assert likewise("audit", ratings, *OPTIONS, "--out", out, "--quiet").code == 0
     run = json.loads((out / "run.json").read_text())
@@ -281,7 +282,7 @@ def test_files_versions_and_the_command_are_recorded(likewise, ratings, tmp_path
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     assert run["date"].endswith("+00:00")
-    assert run["command"].startswith("likewise ")
+    assert run["command"] == "likewise audit ratings.csv"
 
 
 def test_names_cannot_steer_the_terminal(likewise, tmp_path):

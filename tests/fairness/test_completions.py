@@ -122,7 +122,7 @@ def test_bad_input_is_told():
     Z = ObservedMatrix(np.array([[0.0, np.nan], [1.0, 2.0]]), value_range=(0, 4))
     with pytest.raises(InputError, match="number above 0"):
         judge_completions([0.0, 1.0], Z, lipschitz=0)
-    with pytest.raises(InputError, match="how many pairs to draw"):
+    with pytest.raises(InputError, match="a whole number"):
         judge_completions([0.0, 1.0], Z, lipschitz=1.0, pairs="many")
     with pytest.raises(ShapeError, match="outputs of 3 individuals"):
         judge_completions([0.0, 1.0, 2.0], Z, lipschitz=1.0)

@@ -23,7 +23,7 @@ from likewise.reproduction import reproduce
         ({"arms": "f-x=inf"}, "threshold inf of an arm"),
         ({"arms": "f-x=1e400"}, "threshold 1e400 of an arm"),
         ({"arms": 1}, "arms=1; expected names"),
-        ({"arms": [1]}, "unknown arm '1'"),
+        ({"arms": [1]}, "names, in a list"),
         ({"experiments": 1}, "experiments=1; expected names"),
         ({"model": "idendity"}, "expected one of 'knn', 'knn-co-raters', 'identity', 'dnn', 'package"),
         ({"simulations": 0}, "simulations=0"),

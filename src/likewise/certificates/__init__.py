@@ -13,9 +13,8 @@ from likewise.certificates.constants import LipschitzCertificates
 from likewise.certificates.ground_truth import ErrorBound, certify_on_truth
 from likewise.certificates.models.constants import model_constant
 from likewise.certificates.preprocessing import certify
-from likewise.certificates.regression import RegressionCertificate, RegressionMap, certify_regression
+from likewise.certificates.regression import RegressionCertificate
 from likewise.certificates.row_map import LinearRowMap
-from likewise.certificates.worst_rows import WorstRows, worst_rows
 
 __all__ = [
     "AffineCertificate",
@@ -27,14 +26,10 @@ __all__ = [
     "PairCheck",
     "ProvedBound",
     "RegressionCertificate",
-    "RegressionMap",
     "Unavailable",
-    "WorstRows",
     "certify",
     "certify_on_truth",
-    "certify_regression",
     "compose",
     "model_constant",
     "scaled",
-    "worst_rows",
 ]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from likewise.checks import is_whole
 from likewise.errors import EstimatorError, unknown_name
 from likewise.estimation.als.transformer import AlternatingLeastSquares
 from likewise.estimation.auto.transformer import Auto
@@ -18,7 +17,7 @@ from likewise.estimation.biases import Biases
 from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.estimation.thresholding.svt import SVT
-from likewise.randomness import generator_of
+from likewise.randomness import seed_of
 from likewise.registry import Registry
 
 
@@ -125,7 +124,7 @@ def options_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> options_of("biases")
-    ('regularization', 'propensities', 'value_range', 'working_range', 'random_state')
+    ('regularization', 'propensities', 'max_lipschitz', 'value_range', 'working_range', 'random_state')
     """
     return tuple(signature(ESTIMATORS.named(name)).parameters)
 
@@ -155,6 +154,5 @@ def as_estimator(estimator: Any, random_state: int | np.random.Generator | None 
     if random_state is None or made.get_params(deep=False).get("random_state", random_state) is not None:
         return made
     # A generator becomes a number, so that what a report says of the estimator is the same whenever the bits are.
-    seed = random_state if is_whole(random_state) else int(generator_of(random_state).integers(2**31))
-    seeded: MatrixEstimator = clone(made).set_params(random_state=seed)
+    seeded: MatrixEstimator = clone(made).set_params(random_state=seed_of(random_state))
     return seeded

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats, Indices, Mask
-from likewise.checks import checked_positive, checked_whole
-from likewise.errors import DistanceError, InputError, ShapeError, option
+from likewise.checks import checked_callable, checked_positive, checked_whole
+from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.completions import CompletionDistance
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
@@ -185,6 +185,10 @@ def judge_completions(
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
     checked_positive("lipschitz", lipschitz)
     checked_whole("n_undecided", n_undecided, least=0)
+    if not isinstance(pairs, str) or pairs != "all":
+        checked_whole("pairs", pairs, or_else="'all'")
+    if progress is not None:
+        checked_callable("progress", progress)
     least, largest = (
         CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
     )
@@ -194,7 +198,8 @@ def judge_completions(
     done = 0
     for left, right in _chunks(m, pairs, random_state):
         gaps = D.between(left, right)
-        allowed = [lipschitz * d.between(left, right) * (1 + _ROUNDING) for d in (least, largest)]
+        with np.errstate(over="ignore"):  # a limit beyond all numbers allows everything
+            allowed = [lipschitz * d.between(left, right) * (1 + _ROUNDING) for d in (least, largest)]
         fair, violated = gaps <= allowed[0], gaps > allowed[1]
         depends = ~fair & ~violated
         for status, holds in (("fair", fair), ("violated", violated), ("depends", depends)):
@@ -234,8 +239,6 @@ def _chunks(
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs i < j, or drawn ones, a few at a time."""
     if pairs != "all":
-        if isinstance(pairs, bool) or not isinstance(pairs, int):
-            raise InputError(option("pairs", repr(pairs)), "'all', or how many pairs to draw")
         left, right = draw_pairs(m, pairs, generator_of(random_state))
         for first in range(0, pairs, _PAIRS_AT_ONCE):
             yield left[first : first + _PAIRS_AT_ONCE], right[first : first + _PAIRS_AT_ONCE]

@@ -221,11 +221,11 @@ def _named(table: Table, entry: np.intp) -> str:
 def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
     """Infer a range for each column of a table, and one for all columns of anything else.
 
-    A missing entry counts as the middle of the range. One range for LSAT marks up to 48 and grades up to 4 would make a missing grade a 24,
-    so that an array, which does not say whether it is a table, has one range only where no such middle is used.
+    A missing entry counts as the middle of the range: one range for LSAT marks up to 48 and grades up to 4 would make a missing grade a 24.
+    An array does not say whether it is a table, and keeps one range; where columns are much wider than others, estimators warn.
     """
     least, most = _spread(table.values.data)
-    if least == most or not (table.is_tabular or (table.is_dense and _middle_is_outside(table))):
+    if least == most or not table.is_tabular:
         return _infer_common(table)
     low, high = column_extremes(table.values)
     empty, flat = low > high, low == high
@@ -234,17 +234,6 @@ def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
     low[flat] -= (most - least) / 2
     high[flat] += (most - least) / 2
     return _inferred(low, high), ("value range inferred from the data, for each column its own",)
-
-
-def _middle_is_outside(table: Table) -> bool:
-    """Return whether, in a column that is much narrower than the widest, a missing value would become one that nobody has or can have."""
-    low, high = column_extremes(table.values)
-    least, most = _spread(table.values.data)
-    with np.errstate(over="ignore", invalid="ignore"):
-        is_narrow = (low < high) & ((high - low) * MUCH_WIDER < np.max(high - low))
-    is_lacking = np.bincount(table.values.indices, minlength=low.size) < table.values.shape[0]
-    middle = least / 2 + most / 2
-    return bool((is_narrow & is_lacking & ((high < middle) | (low > middle))).any())
 
 
 def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
@@ -24,6 +23,7 @@ from likewise.pipeline.references import ReferenceChoice, check_reference, refer
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
+from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
 from likewise.writing import PathLike
 
@@ -147,7 +147,7 @@ def audit(
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
     measurement.check_groups(_count(individuals), individuals.row_ids)
-    chosen = None if estimator is None else _seeded(estimator, random_state)
+    chosen = None if estimator is None else as_estimator(estimator, random_state)
     with shown(progress) as reported:
         steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
         if outputs is None and observed is not None:
@@ -171,8 +171,8 @@ def _run_model(
 ) -> Run:
     """Run the algorithm that was asked for, or nearest neighbours."""
     model = "knn" if asked["model"] is None else asked["model"]
-    algorithm = as_model(model, asked["target"], random_state if isinstance(random_state, int) else None)
-    preprocessing = Auto(random_state=random_state) if estimator is None else estimator
+    algorithm = as_model(model, asked["target"], seed_of(random_state))
+    preprocessing = Auto(random_state=seed_of(random_state)) if estimator is None else estimator
     return run_model(observed, preprocessing, algorithm, share, random_state, steps)
 
 
@@ -218,17 +218,6 @@ def _refuse(beside: str, arguments: Mapping[str, Any], expected: str) -> None:
     idle = [name for name, value in arguments.items() if value is not None]
     if idle:
         raise InputError(f"{', '.join(option(name, '') for name in idle)} beside {beside}", expected)
-
-
-def _seeded(
-    estimator: str | MatrixEstimator, random_state: int | np.random.Generator | None
-) -> MatrixEstimator:
-    """Return the estimator; one without a seed of its own gets that of the audit."""
-    made = as_estimator(estimator)
-    if made.random_state is not None or random_state is None:
-        return made
-    seeded: MatrixEstimator = clone(made).set_params(random_state=random_state)
-    return seeded
 
 
 def _count(individuals: ObservedMatrix | PairwiseDistance) -> int:

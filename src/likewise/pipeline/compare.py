@@ -78,16 +78,7 @@ def compare(
     >>> round(found.differences["max_ratio"].value, 3), found.reference.valid_comparison
     (-0.849, True)
     """
-    if not isinstance(arms, Mapping) or len(arms) != 2:
-        given = f"{len(arms)} arms" if isinstance(arms, Mapping) else f"arms of type {type(arms).__name__}"
-        raise InputError(given, "two: before and after", "measure_arms takes any number")
-    checked_callable("progress", progress)
-    for name, distance in reference.items() if isinstance(reference, Mapping) else [("", reference)]:
-        checked_instance(
-            f"reference {name}".strip(), distance, PairwiseDistance, "a distance between individuals"
-        )
-    if errors is not None:
-        checked_instance("errors", errors, Mapping, "ErrorMetrics by the name of the arm")
+    _check(arms, reference, errors, progress)
     references = _references(arms, reference, mixed_references=mixed_references)
     paired = {"population": population, "n_pairs": n_pairs, "ratio_bound": ratio_bound}
     measurement = Measurement(
@@ -109,6 +100,20 @@ def compare(
     data = summarise_data(first, run.working_range, source)
     settings = measurement.settings()
     return make_report(data, run, references, first, measurement, settings, steps, errors or {})
+
+
+def _check(arms: Any, reference: Any, errors: Any, progress: Any) -> None:
+    """Raise InputError where something is not of the kind that it must be."""
+    if not isinstance(arms, Mapping) or len(arms) != 2:
+        given = f"{len(arms)} arms" if isinstance(arms, Mapping) else f"arms of type {type(arms).__name__}"
+        raise InputError(given, "two: before and after", "measure_arms takes any number")
+    checked_callable("progress", progress)
+    for name, distance in reference.items() if isinstance(reference, Mapping) else [("", reference)]:
+        checked_instance(
+            f"reference {name}".strip(), distance, PairwiseDistance, "a distance between individuals"
+        )
+    if errors is not None:
+        checked_instance("errors", errors, Mapping, "ErrorMetrics by the name of the arm")
 
 
 def _references(

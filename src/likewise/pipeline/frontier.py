@@ -35,6 +35,7 @@ from likewise.pipeline.references import (
 from likewise.pipeline.run import Run, check_model, hide
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps
+from likewise.randomness import seed_of
 from likewise.report.frontier import Frontier, FrontierPoint
 
 SHARES = (0.9, 0.75, 0.5, 0.35, 0.25, 0.1)
@@ -119,9 +120,9 @@ def frontier(
     observed = individuals if isinstance(individuals, ObservedMatrix) else ObservedMatrix(individuals)
     _check(budgets, reference)
     chosen = _linear(as_estimator(estimator, random_state))
-    seed = random_state if isinstance(random_state, int) else None
+    seed = seed_of(random_state)
     algorithm, steps = as_model(model, None, seed), Steps(progress)
-    measurement = Measurement(nearest_share, pairs=_chosen_pairs(pairs, observed), random_state=seed)
+    measurement = Measurement(nearest_share, pairs=_chosen_pairs(pairs, observed), random_state=random_state)
     check_model(algorithm, observed)
     base = _fitted(observed, chosen, hold_out, random_state, steps)
     distances = reference_distances(reference, base, norm)

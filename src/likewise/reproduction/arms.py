@@ -104,7 +104,7 @@ def resolve_arm(text: str) -> Arm:
     Examples
     --------
     >>> resolve_arm("f-released").estimator, resolve_arm("f-7=7.0")
-    ('released-code', Arm(name='f-7', title='SVT at the threshold 7.0', estimator='7.0'))
+    ('released-code', Arm(name='f-7', title='SVT at the threshold 7.0', estimator='7.0', algorithm=''))
     """
     name, equals, estimator = text.strip().partition("=")
     if not equals:

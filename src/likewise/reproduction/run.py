@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from likewise.checks import checked_names, checked_whole
+from likewise.checks import checked_flag, checked_names, checked_whole
 from likewise.plain import json_tree
 from likewise.progress import StepProgress, shown
 from likewise.report.json_document import versions
@@ -20,6 +20,8 @@ from likewise.reproduction.store import RunFolder
 from likewise.reproduction.units import Unit, units_of
 from likewise.reproduction.worker import run_units
 from likewise.writing import PathLike
+
+_MOST_JOBS = 4096
 
 
 def reproduce(
@@ -91,6 +93,7 @@ def reproduce(
     >>> found = reproduce("4", quick=True, model="identity", arms="h,f-noise-edge")  # doctest: +SKIP
     >>> print(found)  # doctest: +SKIP
     """
+    checked_flag("quick", quick)
     settings = Settings(
         checked_names("experiments", experiments),
         (1 if quick else DEFAULT_SIMULATIONS) if simulations is None else simulations,
@@ -100,7 +103,7 @@ def reproduce(
         quick,
         random_state,
     )
-    checked_whole("jobs", jobs)
+    checked_whole("jobs", jobs, most=_MOST_JOBS)
     file = _check_needs(settings, ratings)
     folder = None if out is None else RunFolder(out, settings)
     units = units_of(settings)

@@ -102,7 +102,7 @@ def targets_of(data: ClusteredData, features: Features, targets: Targets) -> spa
     >>> from likewise.observations import clustered
     >>> data = clustered(4, 5, 2, observed_fraction=0.5, random_state=0)
     >>> targets_of(data, np.full((4, 5), 0.25), "features").data
-    array([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25])
+    array([0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25, 0.25])
     """
     if targets == "observed":
         return data.observed.values

@@ -73,7 +73,7 @@ def test_too_near_an_empty_entry_is_refused_with_the_triangle_that_breaks():
         PatternDistance(Z, 0.9)
     with pytest.raises(DistanceError, match="half the working range"):
         PatternDistance(Z, 1.0, feature_weights=np.full(6, 2.0), empty_weights=np.ones(6))
-    with pytest.raises(DistanceError, match="half the working range"):
+    with pytest.raises(DistanceError, match="number above 0"):
         PatternDistance(Z, np.nan)
     Z = ObservedMatrix(np.array([[1.0, 2.0], [3.0, 2.0]]), value_range=(1, 5))
     assert PatternDistance(Z, 0.5, working_range="unit").block(0, 1, 1).item() == 0.5

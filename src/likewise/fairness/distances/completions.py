@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats, Indices
-from likewise.errors import DistanceError, ShapeError
+from likewise.arrays import as_floats
+from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.norms import Norm, norm_name, norm_order
 from likewise.observations import ObservedMatrix
@@ -64,6 +65,12 @@ class CompletionDistance(PairwiseDistance):
         working_range: WorkingRange = "symmetric",
         intervals: tuple[Floats, Floats] | None = None,
     ) -> None:
+        if not isinstance(end, str) or end not in _WORDS:
+            raise DistanceError(*unknown_name("end", end, _WORDS))
+        if not isinstance(observed, ObservedMatrix):
+            raise DistanceError(
+                f"observations of type {type(observed).__name__}", "an ObservedMatrix, with its value range"
+            )
         self.end, self.order = end, norm_order(norm)
         self.n_individuals, self.row_ids = observed.shape[0], observed.row_ids
         self.column_ids = observed.column_ids
@@ -130,7 +137,9 @@ def _checked_intervals(
 ) -> tuple[Floats, Floats]:
     """Return the intervals on the working range, cut where it ends."""
     m, n = observed.shape
-    given = [np.asarray(end, dtype=np.float64) for end in intervals]
+    if not isinstance(intervals, tuple | list) or len(intervals) != 2:
+        raise DistanceError("intervals that are no pair", "two arrays: lower and upper ends")
+    given = [as_floats(end, "the ends of intervals", DistanceError) for end in intervals]
     if any(end.shape != (m, n) for end in given):
         raise ShapeError(f"intervals of shapes {[end.shape for end in given]}", f"({m}, {n}) each")
     scale = observed.value_range.scale_to(working_range)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
 from likewise._typing import Floats
+from likewise.arrays import as_array, ensure_axes_fit
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
@@ -67,6 +68,7 @@ def observed_values(
         )
         row_ids = observed.row_ids if row_ids is None else row_ids
     elif sparse.issparse(observed):
+        ensure_axes_fit(observed)
         names, scaling = np.arange(values.shape[1]), "as given"
     else:
         given = f"observations of type {type(observed).__name__}"
@@ -78,7 +80,7 @@ def observed_values(
         np.asarray(names)[kept],
         scaling,
         columns,
-        None if row_ids is None else np.asarray(row_ids),
+        None if row_ids is None else as_array(row_ids, "row_ids", DistanceError),
     )
 
 

@@ -11,6 +11,8 @@ from scipy import sparse
 
 from likewise._kernels import PairWalk, absolute_differences, shared_differences
 from likewise._typing import Floats, Indices
+from likewise.arrays import as_floats
+from likewise.checks import checked_positive
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.observed import observed_values
@@ -70,8 +72,8 @@ class PatternDistance(PairwiseDistance):
         weights = _checked_weights(feature_weights, n)
         of_empty = weights if empty_weights is None else _checked_weights(empty_weights, n)
         low, high = (-1.0, 1.0) if working_range == "symmetric" else (0.0, 1.0)
-        _ensure_metric(empty, weights, of_empty, low, high)
-        self.empty = float(empty)
+        self.empty = checked_positive("empty", empty, error=DistanceError)
+        _ensure_metric(self.empty, weights, of_empty, low, high)
         self.values = _with(taken.values, taken.values.data * weights[taken.values.indices])
         self.pattern = _with(taken.values, self.empty * of_empty[taken.values.indices])
         self.description = DistanceDescription(
@@ -112,7 +114,7 @@ def _with(values: sparse.csr_array, data: Floats) -> sparse.csr_array:
 def _checked_weights(weights: ArrayLike | None, n: int) -> Floats:
     if weights is None:
         return np.ones(n)
-    checked = np.asarray(weights, dtype=np.float64)
+    checked = as_floats(weights, "weights", DistanceError)
     if checked.shape != (n,):
         raise ShapeError(f"weights of shape {checked.shape}", f"({n},), one for each feature")
     if not (np.isfinite(checked) & (checked >= 0)).all():
@@ -123,7 +125,7 @@ def _checked_weights(weights: ArrayLike | None, n: int) -> Floats:
 def _ensure_metric(empty: float, weights: Floats, of_empty: Floats, low: float, high: float) -> None:
     """Refuse an empty entry so near to both ends of the range that it is a short cut between them."""
     half = (high - low) / 2
-    if not np.isfinite(empty) or (empty * of_empty < half * weights * (1 - 1e-12)).any():
+    if (empty * of_empty < half * weights * (1 - 1e-12)).any():
         raise DistanceError(
             f"empty={empty!r}, for which d({low:g}, {high:g}) = {high - low:g} exceeds d({low:g}, empty) + d(empty, {high:g}) = {2 * empty:g}",
             f"a number >= {half:g}, half the working range",

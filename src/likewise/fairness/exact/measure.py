@@ -22,7 +22,6 @@ from likewise.fairness.metrics.similar import nearest_neighbors
 from likewise.fairness.options import (
     check_options,
     checked_bins,
-    checked_reference,
     individual_ids,
     output_distance,
     progress_counter,
@@ -170,7 +169,6 @@ def measure_arms(
     """
     if not isinstance(arms, Mapping) or not arms:
         raise InputError("no arms", "outputs of at least one algorithm, by name")
-    checked_reference(reference)
     if streaming is not None:
         checked_flag("streaming", streaming)
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
 from likewise.arrays import as_floats
-from likewise.checks import checked_name, checked_positive
+from likewise.checks import checked_callable, checked_name, checked_positive
 from likewise.errors import ConvergenceWarning, DistanceError, InputError, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
@@ -201,11 +201,13 @@ def repair(
     given = _checked_outputs(outputs, distance)
     budget = checked_positive("lipschitz", lipschitz)
     checked_name("objective", objective, get_args(Objective))
+    report = None if progress is None else checked_callable("progress", progress)
     ensure_triangle_inequality(distance)
     columns = given.reshape(len(given), -1)
     budgets = _shared(columns, budget)
     if objective == "largest-change":
-        upper, lower = envelopes_of_all(distance, columns, budgets, progress)
+        with np.errstate(over="ignore"):  # a limit beyond all numbers asks for nothing
+            upper, lower = envelopes_of_all(distance, columns, budgets, report)
         fair, anchors = (upper + lower) / 2, columns
         # Somebody's own output is on both sides of their envelopes, so what the upper one lacks is an excess D - L d of a pair.
         least = float(np.max(columns - upper, initial=0.0)) / 2
