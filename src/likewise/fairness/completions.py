@@ -183,12 +183,7 @@ def judge_completions(
     Whatever the missing values are, in the value range: D <= 1 d holds for 0 of 3 pairs and fails for 1. For 2 (66.7%) it depends on what is missing.
     """
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
-    checked_positive("lipschitz", lipschitz)
-    checked_whole("n_undecided", n_undecided, least=0)
-    if not isinstance(pairs, str) or pairs != "all":
-        checked_whole("pairs", pairs, or_else="'all'")
-    if progress is not None:
-        checked_callable("progress", progress)
+    _check_request(lipschitz, pairs, n_undecided, progress)
     least, largest = (
         CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
     )
@@ -218,6 +213,17 @@ def judge_completions(
         sampled=pairs != "all",
         undecided=tuple(_explained(D, least, largest, i, j) for _, i, j in worst),
     )
+
+
+def _check_request(
+    lipschitz: float, pairs: Literal["all"] | int, n_undecided: int, progress: Progress | None
+) -> None:
+    checked_positive("lipschitz", lipschitz)
+    checked_whole("n_undecided", n_undecided, least=0)
+    if not isinstance(pairs, str) or pairs != "all":
+        checked_whole("pairs", pairs, or_else="'all'")
+    if progress is not None:
+        checked_callable("progress", progress)
 
 
 def _checked_outputs(outputs: ArrayLike | PairwiseDistance, observed: ObservedMatrix) -> PairwiseDistance:
