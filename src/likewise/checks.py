@@ -6,6 +6,7 @@ import operator
 import sys
 from collections.abc import Collection
 from numbers import Integral, Real
+from types import UnionType
 from typing import Any, TypeGuard
 
 from likewise.errors import InputError, option, unknown_name
@@ -164,7 +165,7 @@ def checked_name(
 def checked_instance(
     name: str,
     value: Any,
-    kind: type[Any],
+    kind: type[Any] | UnionType,
     expected: str,
     hint: str = "",
     error: type[InputError] = InputError,

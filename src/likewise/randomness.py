@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from likewise.errors import InputError, option
@@ -31,13 +33,14 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     ...
     likewise.errors.InputError: random_state=-1; expected a whole number >= 0, a numpy.random.Generator, or None.
     """
+    expected = "a whole number >= 0, a numpy.random.Generator, or None"
+    given: object = random_state
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
+        raise InputError(f"random_state of type {type(given).__name__}", expected)
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            option("random_state", repr(random_state)),
-            "a whole number >= 0, a numpy.random.Generator, or None",
-        ) from error
+        raise InputError(option("random_state", repr(random_state)), expected) from error
 
 
 def seed_of(random_state: RandomState) -> int | None:

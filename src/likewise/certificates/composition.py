@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from likewise.certificates.certificate import AffineCertificate, Certificate, Domain, Unavailable
 from likewise.certificates.operator_norm import product_upward, upward
-from likewise.errors import InputError
+from likewise.checks import checked_instance, is_number
+from likewise.errors import InputError, option
 from likewise.norms import conversion, order_of
 
 Proved = TypeVar("Proved", Certificate, AffineCertificate)
@@ -41,6 +42,12 @@ def compose(
     >>> print(compose(first, Certificate(name="K1", value=4.0, from_norm="l2", to_norm="linf")))
     K1 K* = 2 (l1 to linf; every pair of rows, seen in the fit or not)
     """
+    checked_instance(
+        "preprocessing", preprocessing, Certificate | AffineCertificate | Unavailable, "a certificate"
+    )
+    checked_instance(
+        "model", model, Certificate | Unavailable, "a Certificate", "model_constant(...) makes one"
+    )
     joint = name or f"{model.name} {preprocessing.name}"
     if isinstance(preprocessing, Unavailable):
         return Unavailable(joint, f"{preprocessing.name} has none: {preprocessing.reason}")
@@ -103,7 +110,8 @@ def scaled(certificate: Proved, factor: float, *, name: str | None = None) -> Pr
     >>> print(scaled(h, 2, name="2 h - 1"))
     2 h - 1 = 0.5 (l2 to l2; every pair of rows, seen in the fit or not)
     """
-    if not isfinite(factor):
-        raise InputError(f"factor {factor!r}", "a finite number")
+    checked_instance("certificate", certificate, Certificate | AffineCertificate, "a certificate")
+    if not is_number(factor) or not isfinite(factor):
+        raise InputError(option("factor", repr(factor)), "a finite number")
     step = f"outputs times {factor:g}"
     return certificate.times(abs(factor), name=name or certificate.name, proof=(*certificate.proof, step))

@@ -17,7 +17,7 @@ from likewise.certificates.certificate import (
     Unavailable,
 )
 from likewise.certificates.operator_norm import largest_norm
-from likewise.checks import checked_confidence, checked_non_negative
+from likewise.checks import checked_confidence, checked_instance, checked_non_negative
 from likewise.errors import InputError, ShapeError
 from likewise.norms import Norm, norm_name, order_of
 
@@ -123,6 +123,10 @@ def certify_on_truth(model: Certificate | Unavailable, error: ErrorBound) -> Aff
     Theorem 4.3: D <= 2 d + 1 with confidence 0.9 (l2 to l2; in sample: rows of the fit)
     """
     name = "Theorem 4.3"
+    checked_instance("error", error, ErrorBound, "an ErrorBound")
+    checked_instance(
+        "model", model, Certificate | Unavailable, "a Certificate", "model_constant(...) makes one"
+    )
     if isinstance(model, Unavailable):
         return Unavailable(name, f"{model.name} has none: {model.reason}")
     if order_of(model.from_norm) != order_of(error.norm):

@@ -7,6 +7,7 @@ from math import inf, isnan
 from typing import Any, Literal
 
 from likewise.certificates import AffineCertificate, Certificate, Unavailable
+from likewise.checks import checked_instance
 from likewise.errors import InputError, option
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue, SampledValue
@@ -97,6 +98,7 @@ def judge_rate(
     """
     check_limit(limit)
     check_tolerance(tolerance)
+    checked_instance("rate", rate, ExactValue | SampledValue, "an ExactValue or a SampledValue")
     if isinstance(rate, ExactValue):
         status = _exact_status(rate.value, tolerance)
         reason = f"a share of {rate.value:.4g} violates"
@@ -147,6 +149,9 @@ def judge_certificate(
     'inconclusive'
     """
     check_limit(limit)
+    checked_instance(
+        "certificate", certificate, Certificate | AffineCertificate | Unavailable, "a certificate"
+    )
     if isinstance(certificate, Unavailable):
         return Verdict("inconclusive", limit, 0.0, None, DATA_SET, str(certificate), slack)
     slope, offset, confidence = _proved_line(certificate)
@@ -195,6 +200,8 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
     """
     if not verdicts:
         raise InputError("no verdict", "at least one")
+    for each in verdicts:
+        checked_instance("verdicts", each, Verdict, "a Verdict")
     if len({(verdict.limit, verdict.slack) for verdict in verdicts}) > 1:
         raise InputError("verdicts on different limits or slacks", "verdicts on one condition")
     certain = {
@@ -250,6 +257,9 @@ def verdict(
     """
     check_limit(lipschitz)
     check_tolerance(tolerance)
+    checked_instance(
+        "metrics", metrics, FairnessMetrics, "FairnessMetrics", "measure_fairness(...) makes them"
+    )
     measured = _measured_verdict(metrics, lipschitz, tolerance)
     if certificate is None:
         return measured

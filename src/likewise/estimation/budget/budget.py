@@ -11,7 +11,7 @@ import numpy as np
 from likewise._typing import Floats
 from likewise.certificates.filled import KindOfMap
 from likewise.certificates.row_map import FilledRowMap
-from likewise.checks import is_number
+from likewise.checks import checked_instance, is_number
 from likewise.errors import InputError, option
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.dual import Constraints, solve_dual
@@ -150,6 +150,9 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     alone, ``sqrt(n) / (n + lambda)`` without weights, and a gain may also rise.
     """
     check_limit(limit)
+    checked_instance(
+        "estimate", estimate, LowRankEstimate, "a LowRankEstimate", "estimate_ of a fitted estimator is one"
+    )
     if reason := without_constant(estimate):
         raise InputError(
             f"{option('max_lipschitz', repr(limit))} for an estimate without a constant K*: {reason}",

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import ActivityWarning, InputError, ShapeError, option
+from likewise.checks import checked_instance, checked_whole
+from likewise.errors import ActivityWarning, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
 from likewise.fairness.exact.blocks import pair_count, pair_positions
@@ -102,13 +103,14 @@ def activity_check(
     >>> activity_check(answers, RowDistance(answers.to_dense()), random_state=0).measures_activity
     False
     """
+    checked_instance("observed", observed, ObservedMatrix, "an ObservedMatrix")
+    checked_instance("reference", reference, PairwiseDistance, "a PairwiseDistance")
     if observed.shape[0] != reference.n_individuals:
         raise ShapeError(
             f"observations of {observed.shape[0]} individuals, a distance of {reference.n_individuals}",
             "the same",
         )
-    if n_pairs < 2:
-        raise InputError(option("n_pairs", repr(n_pairs)), "at least 2")
+    checked_whole("n_pairs", n_pairs, least=2)
     left, right = _some_pairs(observed.shape[0], n_pairs, generator_of(random_state))
     values = observed.scaled("symmetric").values
     observations = np.diff(values.indptr)

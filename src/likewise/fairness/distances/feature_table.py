@@ -45,6 +45,8 @@ def kept_columns(names: Sequence[Any], exclude: Sequence[Any]) -> tuple[NDArray[
     """
     if isinstance(exclude, str):
         raise DistanceError(f"exclude={exclude!r}", "a list of column names", f"exclude=[{exclude!r}]")
+    if not isinstance(exclude, Sequence | np.ndarray):
+        raise DistanceError(f"exclude of type {type(exclude).__name__}", "a list of column names")
     for name in exclude:
         if name not in names:
             raise DistanceError(*unknown_name("column", name, [str(known) for known in names[:50]]))

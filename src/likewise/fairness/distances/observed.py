@@ -14,6 +14,7 @@ from scipy import sparse
 from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
 from likewise._typing import Floats
 from likewise.arrays import as_array, ensure_axes_fit
+from likewise.checks import checked_instance
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
@@ -178,6 +179,8 @@ class ObservedDistance(_OnObservations):
             "symmetric": "the middle of the value range (0)",
             "unit": "the low end of the value range (0)",
         }
+        if description is not None:
+            checked_instance("description", description, DistanceDescription, "a DistanceDescription")
         self.description = description or DistanceDescription(
             f"{norm_name(self.order)} between zero-filled observations",
             norm_name(self.order),

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.errors import DistanceError, InputError, ShapeError
+from likewise.checks import is_whole
+from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.distance import DistanceDescription
 from likewise.fairness.distances.observed import ObservedDistance
 from likewise.fairness.distances.rows import RowDistance, complete_rows
@@ -78,8 +79,8 @@ def top_items(scores: ArrayLike, n: int) -> NDArray[np.intp]:
            [0, 1]])
     """
     table = complete_rows(scores)
-    if not 1 <= n <= table.shape[1]:
-        raise InputError(f"n={n!r}", f"between 1 and {table.shape[1]} items")
+    if not is_whole(n) or not 1 <= n <= table.shape[1]:
+        raise InputError(option("n", repr(n)), f"between 1 and {table.shape[1]} items")
     blocks = [table[k : k + _ROWS_AT_ONCE] for k in range(0, len(table), _ROWS_AT_ONCE)]
     return np.concatenate([np.argsort(-block, axis=1, kind="stable")[:, :n] for block in blocks])
 

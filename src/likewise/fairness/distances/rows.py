@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 from likewise._typing import Floats
 from likewise.arrays import as_floats
+from likewise.checks import checked_instance
 from likewise.errors import ConstantOutputWarning, DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
@@ -83,6 +84,8 @@ class RowDistance(PairwiseDistance):
         self.rows = complete_rows(rows)
         self.order = norm_order(norm)
         self.n_individuals = len(self.rows)
+        if description is not None:
+            checked_instance("description", description, DistanceDescription, "a DistanceDescription")
         self.description = description or _describe(self.order, self.rows.shape[1])
         self.row_ids = row_labels(row_ids, rows, self.n_individuals)
         largest = max(float(self.rows.max()), -float(self.rows.min()))

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.checks import checked_name
+from likewise.checks import checked_instance, checked_name
 from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance, complete_rows
@@ -56,6 +56,7 @@ def consistency(
     >>> consistency([0, 0, 1, 1, 1, 1], people, n_neighbors=2).value == 1 - (0.5 + 0.5 + 1) / 6
     True
     """
+    checked_instance("reference", reference, PairwiseDistance, "a PairwiseDistance")
     scores = complete_rows(outputs)
     if scores.shape != (reference.n_individuals, 1):
         raise ShapeError(
