@@ -1,4 +1,4 @@
-"""Arguments that errors and warnings mention, spelled as one types them in a shell."""
+"""How a command ends: its exit code, errors and warnings in one line each, options spelled as one types them in a shell."""
 
 from __future__ import annotations
 

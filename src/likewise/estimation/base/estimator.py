@@ -1,4 +1,4 @@
-"""What iterations have in common: limits that are checked, and a warning where they end at one."""
+"""What all estimators of a matrix share: fit, transform, the fitted attributes, and the warning of one that has not converged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The k largest ratios by visiting all pairs, where no bound is known."""
+"""The k largest ratios: `WorstPairs`, found within bounds where a distance has them and by visiting all pairs where none is known."""
 
 from __future__ import annotations
 
