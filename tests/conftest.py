@@ -11,13 +11,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no failure, so nothing has a deadline; fixtures here only choose a kernel, and are the same for every example.
-# People wait for a few examples of each property; CI tries many.
+# People wait for a few new examples of each property at every run. CI tries many, the same ones each time, so that a change is
+# judged by what it changed. To look for faults in what stands: HYPOTHESIS_PROFILE=hunt.
 ANY_MACHINE = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
 settings.register_profile("people", max_examples=25, **ANY_MACHINE)
-settings.register_profile("ci", max_examples=200, **ANY_MACHINE)
+settings.register_profile("ci", max_examples=200, derandomize=True, **ANY_MACHINE)
+settings.register_profile("hunt", max_examples=2000, **ANY_MACHINE)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "people"))
 
 

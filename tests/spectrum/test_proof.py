@@ -8,7 +8,7 @@ from scipy import sparse
 
 from likewise.spectrum import proof
 from likewise.spectrum.operators import as_operator
-from likewise.spectrum.proof import certify_norm_bound
+from likewise.spectrum.proof import _clear_level, certify_norm_bound
 
 
 def test_two_columns_by_hand():
@@ -72,3 +72,14 @@ def test_scale_proves_nothing_that_is_not_true(scale, way, monkeypatch):
     assert not certify_norm_bound(operator, 0.99 * largest, 0.9 * largest, random_state=0).complete
     assert certify_norm_bound(operator, 1.7e308, 0.0, random_state=0).complete
     assert not certify_norm_bound(operator, 5e-324, 0.0, random_state=0).complete
+
+
+@pytest.mark.parametrize("steps", [0.0, 0.5, 1.0, 3.0])
+def test_inertia_is_taken_where_no_ritz_value_is_near(steps):
+    """Counted at a level that values just above the threshold are surely above, or surely below."""
+    rounding = 1e-12
+    squares = 1.0 + rounding * np.array([3e12, steps, -steps])
+    level = _clear_level(squares, 1.0, rounding)
+    assert 1.0 < level <= 1.0 + 8 * rounding
+    assert np.abs(squares - level).min() > rounding
+    assert _clear_level(np.zeros(3), 0.0, 0.0) == 0.0

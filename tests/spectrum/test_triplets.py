@@ -236,9 +236,33 @@ def test_repeated_singular_values(solver, levels, spread, tau, scale, seed):
         return
     at = np.abs(values - tau) <= max(2 * spread * tau, 1e-12)
     surely = np.count_nonzero((values > tau) & ~at)
+    if solver == "arpack" and not triplets.completeness.proved:  # it says that something may be missing
+        assert triplets.rank <= surely + np.count_nonzero(at)
+        return
     assert surely <= triplets.rank <= surely + np.count_nonzero(at)
-    assert triplets.completeness.proved or solver == "arpack"
+    assert triplets.completeness.proved
     assert_allclose(triplets.values[:surely] / scale, np.sort(values)[::-1][:surely], rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_arpack_goes_on_where_the_proof_finds_copies_missing(seed):
+    """Lanczos from one vector meets one copy of an equal value; seeds 3 and others found 15 of these 16."""
+    values = np.repeat([0.0, 1.0, 2.0], [6, 12, 16])
+    matrix = planted(values, values.size + 9, values.size, seed)
+    triplets = singular_triplets(matrix, above=1.0, solver="arpack", random_state=0)
+    assert triplets.rank == 16
+    assert triplets.completeness.proved
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("solver", ["krylov", "gram"])
+def test_what_equals_the_threshold_makes_up_for_nothing_that_is_missing(solver, seed):
+    """Of 17 threes and a one, 16 and the one were found, and the count of 17 above 1 was taken for the proof of it."""
+    values = np.array([0.0, 1.0] + 17 * [3.0])
+    triplets = singular_triplets(planted(values, 28, 19, seed), above=1.0, solver=solver, random_state=seed)
+    assert triplets.rank == 17
+    assert triplets.completeness.proved
+    assert triplets.completeness.at_threshold == 1
 
 
 # What the residuals promise

@@ -181,11 +181,12 @@ class Prover:
     def _count(self, subspace: Subspace, level: float) -> Proof:
         largest = float(subspace.squares.max(initial=level))
         rounding = self.operator.shape[1] * float(np.finfo(np.float64).eps) * largest
-        # Counted a little above the level, so that what equals it within rounding is not counted as missing.
-        count = eigenvalues_above(self.operator, level + rounding)
-        inside = int(np.count_nonzero(subspace.squares > level))
+        # Counted a little above the level, so that what equals it within rounding is neither missing nor makes up for what is.
+        clear = _clear_level(subspace.squares, level, rounding)
+        count = eigenvalues_above(self.operator, clear)
+        inside = int(np.count_nonzero(subspace.squares > clear))
         if count <= inside:
-            return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), rounding)
+            return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), clear + rounding - level)
         return Proof.failed(f"inertia counts {count} above the threshold, {inside} were found")
 
     def _test(self, subspace: Subspace, gap: Gap) -> Proof:
@@ -201,6 +202,14 @@ class Prover:
         reason = f"Chebyshev test of degree {test.degree} on independent random vectors"
         completeness = Completeness(True, reason, self.tests * FAILURE_PROBABILITY)
         return Proof(completeness, _eigenvalue_uncertainty(subspace, gap.level, gap.proved))
+
+
+def _clear_level(squares: NDArray[np.float64], level: float, rounding: float) -> float:
+    """Return a level above this one, by a few times `rounding`, that no Ritz value is too close to to be told from."""
+    clear = level + rounding
+    while rounding and np.any(np.abs(squares - clear) <= rounding):
+        clear += 2 * rounding
+    return clear
 
 
 def _eigenvalue_uncertainty(subspace: Subspace, level: float, bound: float) -> float:
