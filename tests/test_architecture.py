@@ -41,6 +41,7 @@ EVERYBODYS = {
     "progress",
     "randomness",
     "registry",
+    "stored",
     "writing",
 }
 """What every room may import; these import one another, but no room."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from likewise.pipeline.audit import audit
     from likewise.pipeline.compare import compare
     from likewise.pipeline.frontier import frontier
+    from likewise.pipeline.saving import load, save
     from likewise.spectrum import singular_triplets
 
 __version__ = "0.1.0"
@@ -35,10 +36,12 @@ _ROOM_OF_NAME = {
     "entry_intervals": "estimation",
     "frontier": "pipeline",
     "hold_out": "observations",
+    "load": "pipeline",
     "make_estimator": "estimation",
     "measure_fairness": "fairness",
     "read_ratings": "observations",
     "repair": "fairness",
+    "save": "pipeline",
     "singular_triplets": "spectrum",
     "svt": "estimation",
 }
@@ -56,10 +59,12 @@ __all__ = [
     "entry_intervals",
     "frontier",
     "hold_out",
+    "load",
     "make_estimator",
     "measure_fairness",
     "read_ratings",
     "repair",
+    "save",
     "singular_triplets",
     "svt",
 ]

@@ -223,6 +223,29 @@ def an_estimate_comes_back_from_its_file(name):
 
 
 @check
+def an_estimator_comes_back_from_its_file(name):
+    import tempfile
+    from pathlib import Path
+
+    import likewise
+
+    estimator = made(name).fit(observed_ratings())
+    with tempfile.TemporaryDirectory() as folder:
+        likewise.save(estimator, Path(folder) / "estimator.npz")
+        loaded = likewise.load(Path(folder) / "estimator.npz")
+    assert type(loaded) is type(estimator)
+    assert repr(loaded.get_params()) == repr(estimator.get_params())
+    new = ratings(m=4, seed=9)
+    np.testing.assert_array_equal(loaded.transform(new), estimator.transform(new))
+    assert loaded.notes_ == estimator.notes_
+    assert repr(loaded.observed_) == repr(estimator.observed_)
+    assert {key for key in vars(loaded) if key.endswith("_")} == {
+        key for key in vars(estimator) if key.endswith("_")
+    }
+    assert loaded.certificate_.to_dict() == estimator.certificate_.to_dict()
+
+
+@check
 def the_certificate_says_what_is_proved_or_why_nothing_is(name):
     estimator = made(name).fit(observed_ratings())
     constants = estimator.certificate_
@@ -302,7 +325,7 @@ def test_scikit_learn_contract(estimator, check):
 
 def test_no_check_is_lost():
     """A check that nobody collects passes for ever."""
-    assert len(CHECKS) == 21
-    assert len({function.__name__ for function in CHECKS}) == 21
+    assert len(CHECKS) == 22
+    assert len({function.__name__ for function in CHECKS}) == 22
     for name in ESTIMATORS:
         assert len(list(estimator_checks_generator(made(name)))) >= 40

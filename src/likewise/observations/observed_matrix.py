@@ -171,6 +171,15 @@ class ObservedMatrix:
         for name, attribute in attributes.items():
             object.__setattr__(self, name, attribute)
 
+    def stored_parts(self) -> dict[str, Any]:
+        """Return what `from_stored_parts` makes the same matrix of; see `likewise.save`."""
+        return {"table": self.to_table(), "value_range": self.value_range}
+
+    @classmethod
+    def from_stored_parts(cls, parts: dict[str, Any]) -> ObservedMatrix:
+        """Return the matrix that `stored_parts` described, checked again."""
+        return cls.from_table(parts["table"], parts["value_range"])
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n_individuals, n_features)."""

@@ -3,6 +3,7 @@
 from likewise.pipeline.audit import audit
 from likewise.pipeline.compare import compare
 from likewise.pipeline.frontier import frontier
+from likewise.pipeline.saving import load, save
 from likewise.progress import StepProgress, Steps
 from likewise.report.audit_report import AuditReport
 from likewise.report.frontier import Frontier, FrontierPoint
@@ -30,4 +31,6 @@ __all__ = [
     "audit",
     "compare",
     "frontier",
+    "load",
+    "save",
 ]

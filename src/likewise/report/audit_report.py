@@ -7,12 +7,14 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from likewise.errors import FileFormatError
 from likewise.fairness import ExactValue
 from likewise.report.html import as_page
 from likewise.report.json_document import document, run_document, to_json
 from likewise.report.plots import FIGURES, FileFormat, draw, plot_epsilon_delta, plot_histogram, plot_spectrum
 from likewise.report.records import AuditRecord
 from likewise.report.table import as_text
+from likewise.stored import as_json, read_record
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
@@ -21,10 +23,14 @@ if TYPE_CHECKING:
 
 _FORMATS: tuple[FileFormat, ...] = ("svg", "png")
 
+RECORD_FILE = "audit.json"
+"""Everything that the report was made of, from which it is made again."""
+
 FILES = (
     *(f"{name}.{file_format}" for name in FIGURES for file_format in _FORMATS),
     "report.json",
     "run.json",
+    RECORD_FILE,
     "report.html",
 )
 """What a report consists of; the page, which is what people open, is put in place last."""
@@ -100,7 +106,7 @@ class AuditReport(AuditRecord):
         return plot_spectrum(self, ax)
 
     def save(self, folder: PathLike) -> Path:
-        """Write ``report.html``, ``report.json``, ``run.json`` and the figures; returns the path of the page.
+        """Write ``report.html``, ``report.json``, ``run.json``, ``audit.json`` and the figures; returns the path of the page.
 
         Parameters
         ----------
@@ -119,9 +125,32 @@ class AuditReport(AuditRecord):
         }
         contents["report.json"] = self.to_json()
         contents["run.json"] = to_json(run_document(self))
+        contents[RECORD_FILE] = as_json(self)
         contents["report.html"] = as_page(self)
         write_folder(folder, {name: contents[name] for name in FILES})
         return Path(folder) / "report.html"
+
+    @staticmethod
+    def load(path: PathLike) -> AuditReport:
+        """Read a report that `save` wrote: it prints, compares, draws and saves as before; nothing is measured again.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder, or its ``audit.json``.
+
+        Raises
+        ------
+        FileFormatError
+            Missing, cut short, altered, of a newer format, or something else.
+        """
+        file = Path(path) / RECORD_FILE if Path(path).is_dir() else Path(path)
+        found = read_record(file)
+        if not isinstance(found, AuditReport):
+            raise FileFormatError(
+                f"{file} holds a {type(found).__name__}", "a report", "likewise.load reads it"
+            )
+        return found
 
     def __str__(self) -> str:
         return as_text(self)

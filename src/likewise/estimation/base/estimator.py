@@ -169,6 +169,22 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         check_is_fitted(self)
         return certify(self.estimate_, self.observed_, threshold=self.threshold_)
 
+    def stored_parts(self) -> dict[str, Any]:
+        """Return parameters and fitted attributes, from which `from_stored_parts` makes the estimator again; see `likewise.save`."""
+        fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        fitted.pop(
+            "certificate_", None
+        )  # proved again from the estimate, which is quicker than trusting a file
+        return {"parameters": self.get_params(deep=False), "fitted": fitted}
+
+    @classmethod
+    def from_stored_parts(cls, parts: dict[str, Any]) -> Self:
+        """Return the estimator that `stored_parts` described."""
+        estimator = cls(**parts["parameters"])
+        for name, value in parts["fitted"].items():
+            setattr(estimator, name, value)
+        return estimator
+
     def _observe(self, X: Any) -> ObservedMatrix:
         values = self._validate(X, reset=True)
         if isinstance(values, ObservedMatrix):

@@ -14,10 +14,10 @@ from likewise.estimation.base.folding import Folding, LinearFolding
 from likewise.estimation.base.posterior_folding import FOLDINGS
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale
-from likewise.observations.reading.unpack import ARRAY_DAMAGE
+from likewise.stored import ARRAY_DAMAGE
 from likewise.writing import PathLike, write_npz
 
-_FORMAT = "likewise.low-rank-estimate"
+FORMAT = "likewise.low-rank-estimate"
 _VERSION = 2
 _READABLE = (1, 2)
 """Version 1 had neither offsets nor another folding than the linear one."""
@@ -44,7 +44,7 @@ def save_parts(parts: Mapping[str, Any], path: PathLike) -> None:
         The file cannot be written, or ids are neither numbers nor text.
     """
     header = {
-        "format": _FORMAT,
+        "format": FORMAT,
         "version": _VERSION,
         "bounds": parts["scale"].bounds,
         "folding": parts["folding"].kind,
@@ -127,9 +127,9 @@ def _checked_header(stored: NDArray[Any] | None, path: PathLike) -> tuple[tuple[
         )
     except (ValueError, TypeError, KeyError) as error:
         raise FileFormatError(f"{path} has no header of likewise", "an estimate that was saved") from error
-    if found != _FORMAT or version not in _READABLE:
-        hint = "a newer likewise may read it" if found == _FORMAT else ""
-        raise FileFormatError(f"{path} is {found}, version {version}", f"{_FORMAT}, version {_VERSION}", hint)
+    if found != FORMAT or version not in _READABLE:
+        hint = "a newer likewise may read it" if found == FORMAT else ""
+        raise FileFormatError(f"{path} is {found}, version {version}", f"{FORMAT}, version {_VERSION}", hint)
     return (float(low), float(high)), str(folding)
 
 

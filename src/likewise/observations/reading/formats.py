@@ -30,7 +30,8 @@ from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading.delimited import Taken, Wanted, parse, without_trace
 from likewise.observations.reading.numerals import find_notation
 from likewise.observations.reading.text import IsHeader, TextOptions, recognise
-from likewise.observations.reading.unpack import ARRAY_DAMAGE, Source, is_npz, is_workbook
+from likewise.observations.reading.unpack import Source, is_npz, is_workbook
+from likewise.stored import ARRAY_DAMAGE
 
 if TYPE_CHECKING:
     import polars as pl

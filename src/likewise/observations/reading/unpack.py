@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import struct
 import sys
-import tokenize
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -16,31 +14,7 @@ from pathlib import Path
 
 from likewise.errors import FileFormatError
 from likewise.memory import ensure_fits
-
-ZIP_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-    IndexError,
-    struct.error,
-)
-"""What Python raises about a zip that is cut, altered, encrypted, or compressed in a way it does not know."""
-
-ARRAY_DAMAGE = (
-    *ZIP_DAMAGE,
-    KeyError,
-    TypeError,
-    AttributeError,
-    MemoryError,
-    SyntaxError,
-    tokenize.TokenError,
-    RecursionError,
-    OverflowError,
-)
-"""What NumPy and SciPy raise about arrays in a file whose headers say what cannot be."""
+from likewise.stored import ZIP_DAMAGE
 
 _ALIKE = 0.8
 """How alike, from 0 to 1, a file name must be to be taken for what was meant: a shared ending alone comes to 0.6."""
