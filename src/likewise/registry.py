@@ -103,3 +103,13 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+def as_rule(thing: Any, rule: type[T], of_function: Callable[[Any], T], refused: InputError) -> T:
+    """Return a rule, a class of rules with its defaults, or a plain function, as a rule; raise `refused` for anything else."""
+    made = thing() if isinstance(thing, type) and issubclass(thing, rule) else thing
+    if isinstance(made, rule):
+        return made
+    if callable(made):
+        return of_function(made)
+    raise refused

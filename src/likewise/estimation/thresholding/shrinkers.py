@@ -14,7 +14,7 @@ from likewise.checks import checked_callable
 from likewise.errors import InputError, ShrinkerError
 from likewise.estimation.thresholding.optimal_shrinkers import LOSSES, OptimalShrinker
 from likewise.estimation.thresholding.statistics import KeptSpectrum, Shrinker, ShrinkerChoice, ShrinkerRule
-from likewise.registry import Registry
+from likewise.registry import Registry, as_rule
 
 _CHECK_POINTS = 257
 
@@ -50,13 +50,8 @@ class _Function(ShrinkerRule):
 
 def _as_rule(thing: Any) -> ShrinkerRule:
     """Return a rule, a class of rules with its defaults, or a plain psi, as a rule."""
-    if isinstance(thing, type) and issubclass(thing, ShrinkerRule):
-        thing = thing()
-    if isinstance(thing, ShrinkerRule):
-        return thing
-    if callable(thing):
-        return _Function(thing)
-    raise ShrinkerError(f"shrinker {thing!r}", "a known name, a ShrinkerRule, or a function psi")
+    refused = ShrinkerError(f"shrinker {thing!r}", "a known name, a ShrinkerRule, or a function psi")
+    return as_rule(thing, ShrinkerRule, _Function, refused)  # type: ignore[type-abstract]
 
 
 SHRINKERS: Registry[ShrinkerRule] = Registry(

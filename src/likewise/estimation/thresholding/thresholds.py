@@ -24,7 +24,7 @@ from likewise.estimation.thresholding.statistics import (
     ThresholdChoice,
     ThresholdRule,
 )
-from likewise.registry import Registry
+from likewise.registry import Registry, as_rule
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,8 @@ class _Function(ThresholdRule):
 
 def _as_rule(thing: Any) -> ThresholdRule:
     """Return a rule, a class of rules with its defaults, or a plain function, as a rule."""
-    if isinstance(thing, type) and issubclass(thing, ThresholdRule):
-        thing = thing()
-    if isinstance(thing, ThresholdRule):
-        return thing
-    if callable(thing):
-        return _Function(thing)
-    raise ThresholdError(f"threshold {thing!r}", "a finite number >= 0, a known name, or a rule")
+    refused = ThresholdError(f"threshold {thing!r}", "a finite number >= 0, a known name, or a rule")
+    return as_rule(thing, ThresholdRule, _Function, refused)  # type: ignore[type-abstract]
 
 
 THRESHOLDS: Registry[ThresholdRule] = Registry(
