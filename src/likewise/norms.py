@@ -22,8 +22,14 @@ _LARGEST_ORDER = 1000.0
 """Of a norm: the q-th power of a number may leave the range of floats from here on, and lq is within 1% of linf."""
 
 
-def norm_order(norm: Norm) -> float:
+def norm_order(norm: Norm, *, linf: bool = False) -> float:
     """Return q of an lq norm given by name or number.
+
+    Parameters
+    ----------
+    norm : str or float
+    linf : bool, default False
+        Whether it may be ``"linf"``, the largest entry.
 
     Raises
     ------
@@ -32,9 +38,11 @@ def norm_order(norm: Norm) -> float:
 
     Examples
     --------
-    >>> norm_order("l1"), norm_order(2), norm_order("l1.5")
-    (1.0, 2.0, 1.5)
+    >>> norm_order("l1"), norm_order(2), norm_order("l1.5"), norm_order("linf", linf=True)
+    (1.0, 2.0, 1.5, inf)
     """
+    if linf and isinstance(norm, str | float | int) and norm in ("linf", inf):
+        return inf
     try:
         order = float(norm[1:] if isinstance(norm, str) and norm[:1] == "l" else norm)
     except (TypeError, ValueError, OverflowError):
@@ -90,23 +98,6 @@ def power_sums(rows: sparse.csr_array, order: float) -> Floats:
 def _widest(rows: Floats | sparse.csr_array) -> int:
     """Return how many entries the longest row stores."""
     return rows.shape[1] if isinstance(rows, np.ndarray) else int(np.diff(rows.indptr).max(initial=1))
-
-
-def order_of(norm: Norm) -> float:
-    """Return q of an lq norm given by name or number; the largest entry, ``"linf"``, included.
-
-    Raises
-    ------
-    DistanceError
-        If it is neither, or below 1.
-
-    Examples
-    --------
-    >>> order_of("l2"), order_of("linf"), order_of(1)
-    (2.0, inf, 1.0)
-    """
-    is_name = isinstance(norm, str | float | int)
-    return inf if is_name and norm in ("linf", inf) else norm_order(norm)
 
 
 def dual_order(order: float) -> float:

@@ -9,7 +9,7 @@ from likewise.certificates.certificate import AffineCertificate, Certificate, Do
 from likewise.certificates.operator_norm import product_upward, upward
 from likewise.checks import checked_instance, is_number
 from likewise.errors import InputError, option
-from likewise.norms import conversion, order_of
+from likewise.norms import conversion, norm_order
 
 Proved = TypeVar("Proved", Certificate, AffineCertificate)
 
@@ -60,7 +60,7 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
     known = [n for n in (first.n_outputs, second.n_inputs) if n is not None]
     if len(set(known)) > 1:
         return Unavailable(name, f"{first.name} gives {known[0]} features, {second.name} takes {known[1]}")
-    inner, outer = order_of(first.to_norm), order_of(second.from_norm)
+    inner, outer = norm_order(first.to_norm, linf=True), norm_order(second.from_norm, linf=True)
     if outer < inner and not known:
         return Unavailable(
             name, f"from {first.to_norm} to {second.from_norm} a bound needs the number of features"

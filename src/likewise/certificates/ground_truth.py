@@ -19,7 +19,7 @@ from likewise.certificates.certificate import (
 from likewise.certificates.operator_norm import largest_norm
 from likewise.checks import checked_confidence, checked_instance, checked_non_negative
 from likewise.errors import InputError, ShapeError
-from likewise.norms import Norm, norm_name, order_of
+from likewise.norms import Norm, norm_name, norm_order
 
 _BLOCK_ROWS = 1024
 
@@ -55,7 +55,7 @@ class ErrorBound:
     def __post_init__(self) -> None:
         checked_non_negative("value", self.value)
         checked_confidence(self.confidence, certain=True)
-        order_of(self.norm)
+        norm_order(self.norm, linf=True)
 
     @classmethod
     def measured(cls, estimate: Any, truth: ArrayLike, *, norm: Norm = "l2") -> ErrorBound:
@@ -88,7 +88,7 @@ class ErrorBound:
             raise ShapeError(
                 f"an estimate of shape {shape} and a truth of {actual.shape}", "two equal (m, n)"
             )
-        order = order_of(norm)
+        order = norm_order(norm, linf=True)
         largest = max(
             (_largest_error(block - actual[rows], order) for rows, block in _blocks(estimate)), default=0.0
         )
@@ -129,7 +129,7 @@ def certify_on_truth(model: Certificate | Unavailable, error: ErrorBound) -> Aff
     )
     if isinstance(model, Unavailable):
         return Unavailable(name, f"{model.name} has none: {model.reason}")
-    if order_of(model.from_norm) != order_of(error.norm):
+    if norm_order(model.from_norm, linf=True) != norm_order(error.norm, linf=True):
         raise InputError(
             f"an error in {error.norm} for a model from {model.from_norm}", "the same norm in both"
         )

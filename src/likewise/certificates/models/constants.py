@@ -15,7 +15,7 @@ from likewise.certificates.models.pytorch import is_torch, torch_layers
 from likewise.certificates.models.scikit_learn import Output, is_sklearn, sklearn_layers
 from likewise.checks import checked_name
 from likewise.errors import ModelError
-from likewise.norms import Norm, norm_name, order_of
+from likewise.norms import Norm, norm_name, norm_order
 
 _NEIGHBORS = (
     "nearest neighbours jump: a step as small as you like can exchange one neighbour for another, and the output "
@@ -117,7 +117,7 @@ def model_constant(
     >>> print(model_constant(LogisticRegression().fit(X, y > 2), output="class"))
     K1: none (predicted classes jump: ...)
     """
-    p, q = order_of(from_norm), order_of(to_norm)
+    p, q = norm_order(from_norm, linf=True), norm_order(to_norm, linf=True)
     _ensure_known(output)
     if isinstance(model, EntryNet):
         return entry_net_constant(model, p, q, inputs)
