@@ -11,9 +11,12 @@ from likewise._typing import Counts, Floats
 from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.accumulated import Request
-from likewise.fairness.exact.blocks import Block, all_pairs, pair_starts, row_blocks
+from likewise.fairness.exact.blocks import Block, all_pairs, pair_count, pair_starts, row_blocks
 from likewise.fairness.exact.order_statistics import CountedNumbers, Numbers, SortedNumbers
 from likewise.fairness.exact.sweep import Accumulated, Sweep, accumulated_arms
+from likewise.fairness.options import progress_counter
+from likewise.memory import ensure_fits
+from likewise.progress import Progress
 
 _FEW = 1 << 19
 """So many numbers are sorted; of more, those in the bins of the wanted ranks are looked at again."""
@@ -26,24 +29,23 @@ def measure_in_memory(
     reference: PairwiseDistance,
     distances: Mapping[str, PairwiseDistance],
     request: Request,
-    advance: Callable[[int], None],
+    progress: Progress | None = None,
 ) -> Accumulated:
-    """Measure all pairs once, then find and add up.
-
-    Parameters
-    ----------
-    reference : PairwiseDistance
-    distances : mapping of str to PairwiseDistance
-        D of each arm.
-    request : Request
-    advance : callable
-        Called with numbers of pairs: once for each pair of the reference and of every arm.
+    """Measure all pairs once, then find and add up; `distances` has the D of each arm.
 
     Raises
     ------
     DistanceError
         No pair has a defined reference distance.
+    MemoryLimitError
+        One number for each pair and arm would not fit.
     """
+    n_pairs = pair_count(reference.n_individuals)
+    what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
+    ensure_fits(
+        bytes_in_memory(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
+    )
+    advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
     d = all_pairs(reference, advance)
     pairs = _PairsInMemory(reference.n_individuals, d)
     counts, n_undefined = pairs.counted()
@@ -64,6 +66,11 @@ def measure_in_memory(
             for name, tally in tallies.items()
         }
     return Accumulated(thresholds, n_undefined, 0.0, accumulated_arms(tallies, ratios, beyond))
+
+
+def bytes_in_memory(reference: PairwiseDistance, distances: Mapping[str, PairwiseDistance]) -> int:
+    """Return what d, D of each arm, ratios and a working copy take: eight bytes each for every pair."""
+    return pair_count(reference.n_individuals) * 8 * (len(distances) + 3)
 
 
 class _PairsInMemory(Sweep):

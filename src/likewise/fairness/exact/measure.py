@@ -10,11 +10,9 @@ from likewise.checks import checked_confidence, checked_flag
 from likewise.errors import InputError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.accumulated import Request
-from likewise.fairness.exact.blocks import pair_count
 from likewise.fairness.exact.exact_metrics import summarise
-from likewise.fairness.exact.in_memory import measure_in_memory
+from likewise.fairness.exact.in_memory import bytes_in_memory, measure_in_memory
 from likewise.fairness.exact.streamed import measure_streamed
-from likewise.fairness.exact.sweep import Accumulated
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.groups import PairGroups
 from likewise.fairness.metrics.pair_metrics import chosen_metrics
@@ -24,9 +22,8 @@ from likewise.fairness.options import (
     checked_bins,
     individual_ids,
     output_distance,
-    progress_counter,
 )
-from likewise.memory import available_memory, ensure_fits
+from likewise.memory import available_memory
 from likewise.observations.index_alignment import check_order
 from likewise.progress import Progress
 
@@ -186,38 +183,11 @@ def measure_arms(
         metrics=chosen_metrics(metrics),
     )
     if streaming is None:
-        streaming = _bytes_in_memory(reference, distances) > available_memory()
-    measure = _streamed if streaming else _in_memory
+        streaming = bytes_in_memory(reference, distances) > available_memory()
+    measure = measure_streamed if streaming else measure_in_memory
     found = measure(reference, distances, request, progress)
     neighbors = None if n_neighbors is None else nearest_neighbors(reference, n_neighbors)
     return {
         name: summarise(found, name, distance, reference, request, neighbors)
         for name, distance in distances.items()
     }
-
-
-Distances = Mapping[str, PairwiseDistance]
-
-
-def _in_memory(
-    reference: PairwiseDistance, distances: Distances, request: Request, progress: Progress | None
-) -> Accumulated:
-    n_pairs = pair_count(reference.n_individuals)
-    what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
-    ensure_fits(
-        _bytes_in_memory(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
-    )
-    advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
-    return measure_in_memory(reference, distances, request, advance)
-
-
-def _streamed(
-    reference: PairwiseDistance, distances: Distances, request: Request, progress: Progress | None
-) -> Accumulated:
-    advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
-    return measure_streamed(reference, distances, request, advance)
-
-
-def _bytes_in_memory(reference: PairwiseDistance, distances: Distances) -> int:
-    """Return what d, D of each arm, ratios and a working copy take: eight bytes each for every pair."""
-    return pair_count(reference.n_individuals) * 8 * (len(distances) + 3)

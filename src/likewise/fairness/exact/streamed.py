@@ -13,33 +13,21 @@ from likewise._typing import Floats
 from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.accumulated import Request
-from likewise.fairness.exact.blocks import Block, units
+from likewise.fairness.exact.blocks import Block, pair_count, units
 from likewise.fairness.exact.order_statistics import BinnedNumbers
 from likewise.fairness.exact.sweep import Accumulated, Sweep, accumulated_arms
+from likewise.fairness.options import progress_counter
+from likewise.progress import Progress
 
 
 def measure_streamed(
     reference: PairwiseDistance,
     distances: Mapping[str, PairwiseDistance],
     request: Request,
-    advance: Callable[[int], None],
+    progress: Progress | None = None,
 ) -> Accumulated:
-    """Measure all pairs twice, in memory that does not grow with their number.
-
-    Parameters
-    ----------
-    reference : PairwiseDistance
-    distances : mapping of str to PairwiseDistance
-        D of each arm.
-    request : Request
-    advance : callable
-        Called with numbers of pairs: once for each pair and pass.
-
-    Raises
-    ------
-    DistanceError
-        No pair has a defined reference distance.
-    """
+    """Measure all pairs twice, block by block, as `measure_in_memory` does once; order statistics are those of bins."""
+    advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
     pairs = _MeasuredAgain(reference, distances, advance)
     known = pairs.count()
     if not known.n_pairs:
