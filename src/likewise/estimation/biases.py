@@ -24,9 +24,7 @@ class Biases(MatrixEstimator):
     max_lipschitz : float or None, default None
         L: the prior of the rows is made stronger, if need be, until the proved constant of the regressions is at most L, from l1 with the empty entry as
         a point to l2 (`likewise.certificates.RegressionCertificate`).
-    value_range : (low, high), "per-column" or None, default None
-        As in `SVT`.
-    working_range : {"symmetric", "unit"}, default "symmetric"
+    value_range, working_range
         As in `SVT`.
     random_state : int, Generator or None, default None
         For the held-out cells of ``"1-bit"`` propensities.

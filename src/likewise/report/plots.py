@@ -166,15 +166,7 @@ def plot_histogram(report: AuditRecord, ax: Axes | None = None) -> Axes:
 def plot_epsilon_delta(report: AuditRecord, ax: Axes | None = None) -> Axes:
     """Draw, for each reference distance, the largest output distance of pairs that are no farther apart.
 
-    Parameters
-    ----------
-    report : AuditRecord
-    ax : matplotlib Axes, optional
-        New ones by default.
-
-    Returns
-    -------
-    matplotlib Axes
+    Parameters as for `plot_histogram`.
     """
     ax = _axes_for_arms(checked_report(report), ax)
     for arm in report.arms.values():
@@ -188,15 +180,7 @@ def plot_epsilon_delta(report: AuditRecord, ax: Axes | None = None) -> Axes:
 def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
     """Draw the singular values with the threshold tau: those above it make the estimate.
 
-    Parameters
-    ----------
-    report : AuditRecord
-    ax : matplotlib Axes, optional
-        New ones by default.
-
-    Returns
-    -------
-    matplotlib Axes
+    Parameters as for `plot_histogram`.
     """
     checked_report(report)
     ax = new_axes(ax)

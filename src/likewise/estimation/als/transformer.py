@@ -14,10 +14,7 @@ from likewise.checks import checked_flag, checked_positive, checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation.als.descent import FactorFit
 from likewise.estimation.als.solver import Regularization, alternating_least_squares
-from likewise.estimation.base.estimator import (
-    MatrixEstimator,
-    warn_unless_converged,
-)
+from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.posterior_folding import PosteriorFolding
 from likewise.estimation.base.preparation import Centre, Prepared, prepare
@@ -50,11 +47,8 @@ class AlternatingLeastSquares(MatrixEstimator):
     max_iter : int, default 100
         Sweeps after which the result is kept as it is, with a warning.
     max_lipschitz : float or None, default None
-        L: the prior of the rows is made stronger, if need be, until the proved constant of the regressions is at most L, from l1 with the empty entry as
-        a point to l2 (`likewise.certificates.RegressionCertificate`).
-    value_range : (low, high), "per-column" or None, default None
-        As in `SVT`.
-    working_range : {"symmetric", "unit"}, default "symmetric"
+        As in `Biases`.
+    value_range, working_range
         As in `SVT`.
     random_state : int, Generator or None, default None
         For the first factors.

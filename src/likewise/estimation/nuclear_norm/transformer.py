@@ -8,10 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from likewise.checks import checked_positive, checked_whole
-from likewise.estimation.base.estimator import (
-    MatrixEstimator,
-    warn_unless_converged,
-)
+from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
@@ -52,11 +49,8 @@ class SoftImpute(MatrixEstimator):
     centering : {"none", "global", "row", "column", "biases"}, default "biases"
         As in `SVT`.
     max_lipschitz : float or None, default None
-        L: the prior of the rows is made stronger, if need be, until the proved constant of the regressions is at most L, from l1 with the empty entry as
-        a point to l2 (`likewise.certificates.RegressionCertificate`).
-    value_range : (low, high), "per-column" or None, default None
-        As in `SVT`.
-    working_range : {"symmetric", "unit"}, default "symmetric"
+        As in `Biases`.
+    value_range, working_range
         As in `SVT`.
     random_state : int, Generator or None, default None
         For the first subspace, for what is held out, and for ``"1-bit"`` propensities.
