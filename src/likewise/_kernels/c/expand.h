@@ -18,6 +18,3 @@ TARGET static int64_t JOIN(expand, SET, rows)(const struct expansion *E)
     }
     return cancelled;
 }
-
-#undef SET
-#undef TARGET

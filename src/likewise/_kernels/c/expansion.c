@@ -17,23 +17,11 @@ EXPORT_SIZE(expansion)
 
 typedef int64_t expand_function(const struct expansion *);
 
-#define SET baseline
-#define TARGET
-#include "expand.h"
+#define TEMPLATE "expand.h"
+#include "each_instruction_set.h"
 
-#ifdef SEVERAL_INSTRUCTION_SETS
-#define SET avx2
-#define TARGET __attribute__((target("avx2")))
-#include "expand.h"
-
-#define SET avx512
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
-#include "expand.h"
-
-static expand_function *const expand[] = {expand_baseline_rows, expand_avx2_rows, expand_avx512_rows};
-#else
-static expand_function *const expand[] = {expand_baseline_rows};
-#endif
+#define OF(set) expand_##set##_rows
+static expand_function *const expand[] = EACH_INSTRUCTION_SET(OF);
 
 /* Returns how many squares have cancelled: NaN stands for their distances. */
 EXPORT int64_t likewise_expand(int32_t set, const struct expansion *E)

@@ -13,7 +13,3 @@
 #undef NAME
 
 static const struct instruction_set SET = {NAME_OF(SET), JOIN(sweep_panel, SET, float), JOIN(sweep_panel, SET, double)};
-
-#undef SET
-#undef TARGET
-#undef VECTOR_BYTES

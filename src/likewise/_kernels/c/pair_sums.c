@@ -274,23 +274,11 @@ struct sums_set {
     count_function *count;
 };
 
-#define SET baseline
-#define TARGET
-#include "pair_sums_kernel.h"
+#define TEMPLATE "pair_sums_kernel.h"
+#include "each_instruction_set.h"
 
-#ifdef SEVERAL_INSTRUCTION_SETS
-#define SET avx2
-#define TARGET __attribute__((target("avx2")))
-#include "pair_sums_kernel.h"
-
-#define SET avx512
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq")))
-#include "pair_sums_kernel.h"
-
-static const struct sums_set *const sums_sets[] = {&baseline, &avx2, &avx512};
-#else
-static const struct sums_set *const sums_sets[] = {&baseline};
-#endif
+#define OF(set) &set
+static const struct sums_set *const sums_sets[] = EACH_INSTRUCTION_SET(OF);
 
 /* How many copies there are of counts with few places. */
 EXPORT int32_t likewise_copies(void)

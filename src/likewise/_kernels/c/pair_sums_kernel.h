@@ -254,5 +254,3 @@ TARGET static int64_t NAME(count)(const struct block *B, int64_t *counts, double
 static const struct sums_set SET = {NAME(add), NAME(count)};
 
 #undef NAME
-#undef SET
-#undef TARGET

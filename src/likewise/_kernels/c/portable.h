@@ -24,6 +24,9 @@
 
 #if !defined(SCALAR_ONLY) && (defined(__x86_64__) || defined(_M_X64))
 #define SEVERAL_INSTRUCTION_SETS
+#define EACH_INSTRUCTION_SET(of) {of(baseline), of(avx2), of(avx512)}
+#else
+#define EACH_INSTRUCTION_SET(of) {of(baseline)}
 #endif
 
 #define JOIN3(a, b, c) a##_##b##_##c

@@ -48,26 +48,11 @@ struct instruction_set {
     sweep_function *sweep_float, *sweep_double;
 };
 
-#define SET baseline
-#define TARGET
-#define VECTOR_BYTES 16
-#include "instruction_set.h"
+#define TEMPLATE "instruction_set.h"
+#include "each_instruction_set.h"
 
-#ifdef SEVERAL_INSTRUCTION_SETS
-#define SET avx2
-#define TARGET __attribute__((target("avx2,fma")))
-#define VECTOR_BYTES 32
-#include "instruction_set.h"
-
-#define SET avx512
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
-#define VECTOR_BYTES 64
-#include "instruction_set.h"
-
-static const struct instruction_set *const instruction_sets[] = {&baseline, &avx2, &avx512};
-#else
-static const struct instruction_set *const instruction_sets[] = {&baseline};
-#endif
+#define OF(set) &set
+static const struct instruction_set *const instruction_sets[] = EACH_INSTRUCTION_SET(OF);
 
 #define T float
 #define NAME(x) x##_float
