@@ -129,23 +129,21 @@ def test_rank_zero_is_warned_about_and_written(likewise, ratings, tmp_path):
     assert package.LowRankEstimate.load(tmp_path / "e.npz").rank == 0
 
 
+def predicted(likewise, folder):
+    """Predict the pairs in a folder from the ratings there, by biases; return also what was printed."""
+    out, files = folder / "p.csv", (folder / "r.csv", "--pairs", folder / "pairs.csv")
+    ran = likewise("estimate", *files, "--out", out, "--estimator", "biases")
+    assert ran.code == 0, ran.err
+    return ran, pl.read_csv(out)
+
+
 def test_a_pair_without_observations_is_predicted_by_a_mean_and_counted(likewise, tmp_path):
     """Film 10 has 5 and 3, ann has 5 and 1, all have 5, 3, 1, 2: means 4, 3 and 2.75."""
     (tmp_path / "r.csv").write_text("user,item,rating\nann,10,5\nbea,10,3\nann,20,1\nbea,20,2\n")
     (tmp_path / "pairs.csv").write_text("nobody,10\nann,99\nnobody,99\nann,20\n")
-    out = tmp_path / "p.csv"
-    ran = likewise(
-        "estimate",
-        tmp_path / "r.csv",
-        "--pairs",
-        tmp_path / "pairs.csv",
-        "--out",
-        out,
-        "--estimator",
-        "biases",
-    )
+    ran, predictions = predicted(likewise, tmp_path)
     assert (ran.code, ran.err) == (0, "")
-    assert pl.read_csv(out)["estimate"].to_list()[:3] == [4.0, 3.0, 2.75]
+    assert predictions["estimate"].to_list()[:3] == [4.0, 3.0, 2.75]
     assert "3 of 4 pairs name an individual or a feature without observations" in ran.out
 
 
@@ -171,16 +169,5 @@ def test_it_says_what_was_read_chosen_and_how_well_it_does(likewise, ratings, tm
 def test_no_cell_of_the_predictions_is_a_formula(likewise, tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\n=cmd,10,5\n@bea,10,3\n=cmd,20,1\n@bea,20,2\n")
     (tmp_path / "pairs.csv").write_text("=cmd,10\n@bea,20\n")
-    out = tmp_path / "p.csv"
-    ran = likewise(
-        "estimate",
-        tmp_path / "r.csv",
-        "--pairs",
-        tmp_path / "pairs.csv",
-        "--out",
-        out,
-        "--estimator",
-        "biases",
-    )
-    assert ran.code == 0, ran.err
-    assert pl.read_csv(out)["row"].to_list() == ["'=cmd", "'@bea"]
+    _, predictions = predicted(likewise, tmp_path)
+    assert predictions["row"].to_list() == ["'=cmd", "'@bea"]
