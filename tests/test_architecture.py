@@ -13,22 +13,13 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+from .public import ROOMS as PUBLIC_ROOMS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "likewise"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-ROOMS = [
-    "observations",
-    "spectrum",
-    "certificates",
-    "estimation",
-    "inference",
-    "fairness",
-    "report",
-    "pipeline",
-    "reproduction",
-    "cli",
-]
+ROOMS = [*PUBLIC_ROOMS, "cli"]
 EVERYBODYS = {
     "_kernels",
     "_typing",
@@ -271,7 +262,7 @@ def test_fairness_loads_no_estimation():
 
 
 def public_names() -> list[str]:
-    rooms = ["", *(f".{room}" for room in ROOMS if room != "cli"), ".errors"]
+    rooms = ["", *(f".{room}" for room in PUBLIC_ROOMS), ".errors"]
     modules = [importlib.import_module(f"likewise{room}") for room in rooms]
     return [
         f"{module.__name__}.{name}"

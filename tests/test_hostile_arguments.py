@@ -25,18 +25,7 @@ from likewise import SVT, ObservedMatrix, svt
 from likewise.errors import LikewiseError
 from likewise.registry import Registry
 
-ROOMS = [
-    "",
-    "observations",
-    "spectrum",
-    "certificates",
-    "estimation",
-    "inference",
-    "fairness",
-    "report",
-    "pipeline",
-    "reproduction",
-]
+from .public import public_callables
 
 
 class NeedsGrad:
@@ -363,22 +352,17 @@ def made_and_fitted(kind: Any) -> Callable[..., Any]:
 
 def public() -> dict[str, Callable[..., Any]]:
     """Return every public function and class by its name in its first room; records that hold whatever they are given are left out."""
-    found: dict[str, Callable[..., Any]] = {}
-    for room in ROOMS:
-        module = importlib.import_module(f"likewise.{room}" if room else "likewise")
-        for name in module.__all__:
-            thing = getattr(module, name)
-            if thing in found.values() or not (inspect.isfunction(thing) or inspect.isclass(thing)):
-                continue
-            if inspect.isclass(thing) and (
-                inspect.isabstract(thing)
-                or issubclass(thing, Exception)
-                or getattr(thing, "_is_protocol", False)
-                or (hasattr(thing, "__dataclass_fields__") and not hasattr(thing, "__post_init__"))
-            ):
-                continue
-            found[f"{room or 'likewise'}.{name}"] = thing
-    return found
+    return {name: thing for name, thing in public_callables().items() if not holds_anything(thing)}
+
+
+def holds_anything(thing: Callable[..., Any]) -> bool:
+    """Whether it is a class that is not made by users, or checks nothing when it is made."""
+    return inspect.isclass(thing) and (
+        inspect.isabstract(thing)
+        or issubclass(thing, Exception)
+        or getattr(thing, "_is_protocol", False)
+        or (hasattr(thing, "__dataclass_fields__") and not hasattr(thing, "__post_init__"))
+    )
 
 
 METHODS: dict[str, Callable[..., Any]] = {

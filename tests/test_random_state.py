@@ -18,18 +18,7 @@ import likewise
 from likewise import ObservedMatrix
 from likewise.observations import clustered
 
-ROOMS = [
-    "",
-    "observations",
-    "spectrum",
-    "certificates",
-    "estimation",
-    "inference",
-    "fairness",
-    "report",
-    "pipeline",
-    "reproduction",
-]
+from .public import public_callables
 
 
 @cache
@@ -96,19 +85,11 @@ IGNORED = {"seconds", "provenance"}
 
 def drawing() -> dict[str, Callable[..., Any]]:
     """Return every public callable with a ``random_state``, by its name in its first room."""
-    found: dict[str, Callable[..., Any]] = {}
-    for room in ROOMS:
-        module = importlib.import_module(f"likewise.{room}" if room else "likewise")
-        for name in module.__all__:
-            thing = getattr(module, name)
-            takes_any = inspect.isclass(thing) or inspect.isfunction(thing)
-            if (
-                takes_any
-                and "random_state" in inspect.signature(thing).parameters
-                and thing not in found.values()
-            ):
-                found[f"{room or 'likewise'}.{name}"] = thing
-    return found
+    return {
+        name: thing
+        for name, thing in public_callables().items()
+        if "random_state" in inspect.signature(thing).parameters
+    }
 
 
 DRAWING = {
