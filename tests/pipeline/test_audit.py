@@ -6,6 +6,8 @@ from sklearn.preprocessing import StandardScaler
 
 from likewise import SVT, ObservedMatrix, audit, read_ratings
 from likewise.errors import InputError, LikewiseError, ShapeError
+from likewise.estimation import ObservationStatistics
+from likewise.estimation.thresholding import svt
 from likewise.fairness import (
     BracketedValue,
     CoObservedDistance,
@@ -432,3 +434,15 @@ def test_columns_that_were_read_are_in_the_report(tmp_path):
         ("when",),
     )
     assert "Read r.csv: individuals from userId" in " ".join(str(report).split())
+
+
+def test_an_audit_makes_statistics_and_decomposes_once(observed, monkeypatch):
+    made = []
+
+    def counted(name, function):
+        return lambda *arguments, **options: made.append(name) or function(*arguments, **options)
+
+    monkeypatch.setattr(ObservationStatistics, "of", counted("statistics", ObservationStatistics.of))
+    monkeypatch.setattr(svt, "singular_triplets", counted("triplets", svt.singular_triplets))
+    audit(observed, estimator="svt", random_state=0)
+    assert sorted(made) == ["statistics", "triplets"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -175,7 +176,7 @@ class Prepared:
         """The weights of the observations of a row that was not in the fit."""
         return None if self.propensities is None else self.propensities.weighting
 
-    @property
+    @cached_property
     def matrix(self) -> Values:
         """Residuals times weights, shape (m, n); with missing entries 0 its mean is that of the residuals times the observed fraction."""
         weights = self.weights

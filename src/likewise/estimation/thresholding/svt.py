@@ -94,11 +94,13 @@ def svt(
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     prepared = prepare(observed, working_range, "none")
-    return threshold_spectrum(prepared, threshold, shrinker, solver, random_state)[0]
+    statistics = ObservationStatistics.of(prepared.matrix)
+    return threshold_spectrum(prepared, statistics, threshold, shrinker, solver, random_state)[0]
 
 
 def threshold_spectrum(
     prepared: Prepared,
+    statistics: ObservationStatistics,
     threshold: ThresholdChoice,
     shrinker: ShrinkerChoice,
     solver: str,
@@ -109,7 +111,6 @@ def threshold_spectrum(
     shrinker_rule(shrinker)  # an unknown name is told before the work
     # 1. Missing entries are 0, on the method's working range.
     zero_filled = prepared.matrix
-    statistics = ObservationStatistics.of(zero_filled, prepared.weights)
     tau = resolve_threshold(threshold, statistics, shrinker)
     # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
     triplets = singular_triplets(
@@ -253,11 +254,17 @@ class SVT(MatrixEstimator):
         prepared = prepare(observed, self.working_range, self.centering, self.propensities, self.random_state)
         self.notes_, self.propensities_ = prepared.notes, prepared.propensities
         self.converged_ = prepared.converged()
+        statistics = ObservationStatistics.of(prepared.matrix, prepared.weights)
         estimate, triplets, self.threshold_ = threshold_spectrum(
-            prepared, self.threshold, self.shrinker, self.solver, self.random_state, self._memory_limit
+            prepared,
+            statistics,
+            self.threshold,
+            self.shrinker,
+            self.solver,
+            self.random_state,
+            self._memory_limit,
         )
         self.completeness_ = triplets.completeness
-        statistics = ObservationStatistics.of(prepared.matrix)
         self.notes_ += assumption_notes(statistics, self.threshold, self.shrinker, estimate.singular_values)
         self.budget_ = None
         if self.max_lipschitz is not None:
