@@ -21,6 +21,7 @@ KINDS = {
     "A shrinker": "likewise.shrinkers",
     "A distance": "likewise.distances",
     "An estimator": "likewise.estimators",
+    "A model": "likewise.models",
     "A metric over pairs": "likewise.pair_metrics",
     "A file format": "likewise.formats",
 }
