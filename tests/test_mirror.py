@@ -40,6 +40,7 @@ fairness/distances/features      cancellation feature_table rows: distances of c
 fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
 fairness/completions     distances/completions: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
+fairness/held_out/measure        combined estimates: a measurement, its metrics, and their intervals
 fairness/metrics/fairness_metrics        consistency curves metric_value ratios similar: what a measurement holds
 fairness/repair/repair           axioms envelopes projection: one repair, its steps
 fairness/sampled/measure         claims pair_sample sampled_metrics: drawn pairs, in steps of one measurement

@@ -158,7 +158,7 @@ class Steps:
     Attributes
     ----------
     seconds : dict of str to float
-        Wall time of each finished step, in order.
+        Wall time of each finished step, in order; of all of one name together.
 
     Examples
     --------
@@ -191,4 +191,4 @@ class Steps:
         report(0, 1)
         yield report
         report(last_total, last_total)
-        self.seconds[name] = perf_counter() - began
+        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - began

@@ -133,6 +133,17 @@ def test_a_table_of_applicants(likewise, tmp_path):
     assert json.loads(ran.out)["data"]["n_features"] == 2
 
 
+def test_splits_are_refused_beside_what_has_none(likewise, ratings, tmp_path):
+    refused = likewise("audit", ratings, "--splits", "2", "--reference", "observed")
+    assert refused.code == 1
+    assert "--splits 2 beside --reference observed" in refused.err
+    scores = tmp_path / "scores.csv"
+    scores.write_text("id,score\n1,0.5\n", encoding="utf-8")
+    beside = likewise("audit", ratings, "--splits", "2", "--outputs", scores)
+    assert beside.code == 1
+    assert "--outputs with --splits" in beside.err
+
+
 def test_the_papers_shape_and_a_missing_mark(likewise, tmp_path):
     (tmp_path / "grid.txt").write_text("1 0 5\n2 3 0\n4 4 1\n5 1 2\n")
     ran = likewise(

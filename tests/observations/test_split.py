@@ -27,6 +27,42 @@ def test_hidden_and_visible_observations_are_a_partition(marks, share, seed):
     assert split.training.n_observed == n_observed - n_hidden
 
 
+@given(marks=MARKS, share=st.floats(0.05, 0.95), seed=st.integers(0, 2**32))
+def test_one_is_left_of_each(marks, share, seed):
+    """Whoever has lost all gets one back, and nothing else changes."""
+    if np.isnan(marks).all():
+        return
+    Z = ObservedMatrix(marks, value_range=(0, 2))
+    counts = np.diff(Z.values.indptr)
+    if not 0 < round(share * Z.n_observed) < Z.n_observed or (counts <= 1).all():
+        return
+    free = hold_out(Z, share, random_state=seed)
+    lost = (np.diff(free.training.values.indptr) == 0) & (counts > 0)
+    if lost.sum() == free.values.size:
+        return
+    split = hold_out(Z, share, random_state=seed, leave_one=True)
+    left = np.diff(split.training.values.indptr)
+    np.testing.assert_array_equal(left, np.diff(free.training.values.indptr) + lost)
+    kept = free.training.to_dense(np.nan)
+    np.testing.assert_array_equal(split.training.to_dense(np.nan)[~lost], kept[~lost])
+
+
+def test_which_one_is_left_is_drawn():
+    Z = ObservedMatrix(np.array([[0.0, 1.0, 2.0], [0.0, 0.0, 0.0]]), value_range=(0, 2))
+    left = [hold_out(Z, 5 / 6, seed, leave_one=True).training.values[[0]].data for seed in range(60)]
+    assert {value for values in left for value in values.tolist()} == {0.0, 1.0, 2.0}
+
+
+def test_of_one_observation_each_none_can_be_hidden():
+    with pytest.raises(ObservationError, match="individuals with one observation each"):
+        hold_out(
+            ObservedMatrix(np.diag([1.0, 2.0]) + np.diag([np.nan] * 1, 1) + np.diag([np.nan], -1)),
+            0.5,
+            0,
+            leave_one=True,
+        )
+
+
 def test_ids_shape_range_and_notes_stay():
     Z = ObservedMatrix([[0, 1, 2], [2, 1, 0.5]], row_ids=["a", "b"], column_ids=["x", "y", "z"])
     split = hold_out(Z, 0.5, random_state=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from likewise import ObservedMatrix, audit
-from likewise.errors import DistanceError, InputError
+from likewise.errors import DistanceError, InputError, ObservationError
 
 
 def ratings(seed=0, m=120, n=400, share=0.42):
@@ -100,3 +100,65 @@ def test_a_generator_with_the_same_seed_gives_the_same_report():
         audit(ratings(), estimator="als", random_state=np.random.default_rng(3)) for _ in range(2)
     )
     assert first.truth.arms == second.truth.arms
+
+
+@pytest.fixture(scope="module")
+def over_splits():
+    return audit(ratings(), estimator="biases", model="identity", splits=3, random_state=0)
+
+
+def test_splits_are_combined(over_splits):
+    alone = audit(ratings(), estimator="biases", model="identity", reference="held-out", random_state=0)
+    truth, error = over_splits.truth, over_splits.arms["with"].error
+    assert (truth.n_splits, over_splits.settings["splits"]) == (3, 3)
+    assert error.n == 3 * alone.arms["with"].error.n
+    assert alone.settings["splits"] == 1
+    gaps = [report.truth.arms["with"].relative_gap for report in (over_splits, alone)]
+    assert gaps[0].high - gaps[0].low < 1.5 * (gaps[1].high - gaps[1].low)
+    assert "3 splits" in gaps[0].method
+    np.testing.assert_array_equal(over_splits.estimate.singular_values, alone.estimate.singular_values)
+
+
+def test_splits_are_told(over_splits):
+    assert any("kept aside 3 times anew" in finding for finding in over_splits.findings)
+    tree = json.loads(over_splits.to_json())
+    assert tree["truth"]["n_splits"] == 3
+    assert tree["settings"]["splits"] == 3
+
+
+def test_splits_by_hand():
+    """Each split anew, as a loop would: the errors are those of all of them together, the gap is their mean."""
+    from likewise import hold_out, make_estimator
+
+    Z = ratings()
+    report = audit(Z, estimator="als", model="identity", splits=2, random_state=5)
+    squares, further = [], np.random.default_rng([5, 1])
+    further.integers(2**31)  # the model's seed is drawn before
+    for seed in (5, further):
+        hidden = hold_out(Z, 0.5, seed, leave_one=True)
+        estimate = make_estimator("als", random_state=5).fit(hidden.training).estimate_
+        squares.append((estimate.entries(hidden.rows, hidden.columns) - hidden.values) ** 2)
+    assert report.arms["with"].error.rmse == pytest.approx(np.sqrt(np.mean(np.concatenate(squares))))
+
+
+@pytest.mark.parametrize("splits", [0, -1, 1.5, "two", True])
+def test_splits_that_are_none_are_refused(splits):
+    with pytest.raises(InputError, match="splits"):
+        audit(ratings(), splits=splits)
+
+
+def test_splits_beside_what_has_none_are_refused():
+    with pytest.raises(InputError, match=r"splits=2 beside reference='observed'.*kept aside anew"):
+        audit(ratings(), splits=2, reference="observed")
+    with pytest.raises(InputError, match="splits beside outputs computed elsewhere"):
+        audit(ratings(), splits=2, outputs=np.zeros(120))
+    with pytest.raises(DistanceError, match="at least 100 pairs"):
+        audit(ratings(m=20, n=30), splits=2)
+
+
+def test_a_share_that_leaves_somebody_nothing_is_refused():
+    with pytest.raises(
+        ObservationError,
+        match=r"hold_out=0.995, which leaves 80 of 120 individuals less than one.* up to 0\.9892",
+    ):
+        audit(ratings(), reference="held-out", hold_out=0.995)

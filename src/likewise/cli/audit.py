@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from likewise.cli.options import (
     COMPLETING,
     MEASURING,
+    OUTPUTS,
     READING,
     EstimatorOptions,
     MeasureOptions,
+    OutputOptions,
     ReadOptions,
 )
 from likewise.cli.results import RESULTS, ResultOptions
-from likewise.cli.values import Columns, OldPath, Whole
+from likewise.cli.values import OldPath, Whole
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -30,11 +32,9 @@ def audit(
     n_neighbors: Whole = None,
     hold_out: float | None = None,
     reference: str | None = None,
+    splits: Whole = None,
     norm: Literal["l1", "l2"] | None = None,
-    outputs: OldPath | None = None,
-    outputs_without: OldPath | None = None,
-    outputs_with: OldPath | None = None,
-    output_columns: Columns = None,
+    outputs: OutputOptions = OUTPUTS,
     results: ResultOptions = RESULTS,
     measuring: MeasureOptions = MEASURING,
     completing: EstimatorOptions = COMPLETING,
@@ -58,21 +58,16 @@ def audit(
         which enough pairs share enough); observed, missing entries filled (the paper's); co-observed, on what both of two individuals observed; gower, for
         tables of numbers and categories, beside --outputs; estimate, the released code's convention (not a valid comparison); or the name of a
         registered distance.
+    splits
+        With reference held-out, which it asks for: keep observations aside that many times anew, and measure over all of them. By default 1.
     norm
         Norm of the reference distance. By default l1.
-    outputs
-        File of outputs computed elsewhere, instead of a model: a row for each individual.
-    outputs_without
-        The same, to be compared with others: without pre-processing.
-    outputs_with
-        With pre-processing.
-    output_columns
-        Columns of these files that are outputs, separated by commas; by default all but the id.
     """
-    files = {"outputs": outputs, "without": outputs_without, "with": outputs_with}
+    files = outputs.files()
     read = {"observations": ratings, "groups": measuring.checked().groups, **files}
-    _refuse_idle(files, {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out}, completing)
-    _refuse_without_outputs(files, output_columns, mixed=reference == "gower")
+    mixed = reference == "gower"
+    running = {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out, "splits": splits}
+    _refuse_idle(files, running, completing, outputs.output_columns, mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fail_above is not None)
     import likewise
     from likewise.cli.inputs import Inputs
@@ -80,14 +75,15 @@ def audit(
     estimator = completing.make_estimator()
     with StepBars(quiet=results.quiet) as progress:
         progress("read the files", 0, 1)
-        found = Inputs.read(ratings, files, measuring, reading, output_columns, mixed=reference == "gower")
+        found = Inputs.read(ratings, files, measuring, reading, outputs.output_columns, mixed=mixed)
         found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(
             found.individuals,
             estimator=estimator if not found.outputs or completing.estimator else None,
             model=_chosen_model(model, n_neighbors),
+            reference=None if mixed else reference,
             hold_out=hold_out,
-            reference=None if reference == "gower" else reference,
+            splits=splits,
             norm=norm,
             **found.arguments(measuring),
             violations=results.violations,
@@ -99,9 +95,23 @@ def audit(
 
 
 def _refuse_idle(
+    files: dict[str, Path | None],
+    running: dict[str, Any],
+    completing: EstimatorOptions,
+    output_columns: Any,
+    *,
+    mixed: bool,
+) -> None:
+    """Raise where an option was given that has no effect: on outputs computed elsewhere, or without them."""
+    if any(path is not None for path in files.values()):
+        _refuse_beside_outputs(files, running, completing)
+    else:
+        _refuse_without_outputs(output_columns, mixed=mixed)
+
+
+def _refuse_beside_outputs(
     files: dict[str, Path | None], running: dict[str, Any], completing: EstimatorOptions
 ) -> None:
-    """Raise where an option was given that has no effect on outputs computed elsewhere."""
     from likewise.errors import InputError, option
 
     given = [name for name, path in files.items() if path is not None]
@@ -112,7 +122,7 @@ def _refuse_idle(
     idle = [name for name, value in running.items() if value is not None]
     if completing.estimator is None:
         idle += [name for name in completing.chosen() if name != "random_state"]
-    if given and idle:
+    if idle:
         source = given[0] if given[0] == "outputs" else f"outputs_{given[0]}"
         raise InputError(
             f"{option(source, '')} with {', '.join(option(name, '') for name in idle)}",
@@ -121,12 +131,9 @@ def _refuse_idle(
         )
 
 
-def _refuse_without_outputs(files: dict[str, Path | None], output_columns: Any, *, mixed: bool) -> None:
-    """Raise where an option was given that only means something beside outputs computed elsewhere."""
+def _refuse_without_outputs(output_columns: Any, *, mixed: bool) -> None:
     from likewise.errors import InputError, option
 
-    if any(path is not None for path in files.values()):
-        return
     if output_columns is not None:
         raise InputError(
             f"{option('output_columns', '')} without {option('outputs', '')}", "both, or neither"

@@ -221,6 +221,36 @@ class EstimatorOptions:
 COMPLETING = EstimatorOptions()
 
 
+@Parameter(name="*", group="Outputs computed elsewhere")
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Files of outputs, instead of a model that runs here.
+
+    Parameters
+    ----------
+    outputs
+        File of outputs computed elsewhere, instead of a model: a row for each individual.
+    outputs_without
+        The same, to be compared with others: without pre-processing.
+    outputs_with
+        With pre-processing.
+    output_columns
+        Columns of these files that are outputs, separated by commas; by default all but the id.
+    """
+
+    outputs: OldPath | None = None
+    outputs_without: OldPath | None = None
+    outputs_with: OldPath | None = None
+    output_columns: Columns = None
+
+    def files(self) -> dict[str, Path | None]:
+        """Return the file of each arm."""
+        return {"outputs": self.outputs, "without": self.outputs_without, "with": self.outputs_with}
+
+
+OUTPUTS = OutputOptions()
+
+
 _NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",)}
 """Options of measuring that mean nothing without one of the others."""
 

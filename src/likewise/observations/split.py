@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import Mask
 from likewise.checks import is_number
 from likewise.errors import ObservationError
 from likewise.observations.observed_matrix import ObservedMatrix, as_observed
@@ -38,7 +39,11 @@ class HoldOut:
 
 
 def hold_out(
-    observed: ObservedMatrix | Any, share: float = 0.1, random_state: int | np.random.Generator | None = None
+    observed: ObservedMatrix | Any,
+    share: float = 0.1,
+    random_state: int | np.random.Generator | None = None,
+    *,
+    leave_one: bool = False,
 ) -> HoldOut:
     """Hide a share of the observations, drawn uniformly without replacement.
 
@@ -48,6 +53,8 @@ def hold_out(
     share : float
         Between 0 and 1, both excluded. ``round(share * n_observed)`` observations are hidden.
     random_state : int, numpy.random.Generator or None
+    leave_one : bool, default False
+        Leave every individual at least one observation: whoever lost all gets one back, drawn too, and so much less is hidden.
 
     Returns
     -------
@@ -56,7 +63,7 @@ def hold_out(
     Raises
     ------
     ObservationError
-        If the share is outside (0, 1), or so small or large that one side would be empty.
+        If the share is outside (0, 1), or so small or large that one side would be empty; if nothing is left to hide.
 
     Examples
     --------
@@ -77,6 +84,22 @@ def hold_out(
             "at least one observation hidden and one left",
         )
     hidden = np.zeros(observed.n_observed, dtype=bool)
-    hidden[generator_of(random_state).choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
+    rng = generator_of(random_state)
+    hidden[rng.choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
     rows, columns = observed.positions()
+    if leave_one:
+        hidden[_given_back(hidden, rows, rng)] = False
+        if not hidden.any():
+            raise ObservationError(
+                "individuals with one observation each, or nearly", "a second one, that can be hidden"
+            )
     return HoldOut(observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden])
+
+
+def _given_back(hidden: Mask, rows: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:
+    """Return, for each row that lost everything, the position of one of its observations, drawn uniformly."""
+    counts, visible = np.bincount(rows), np.bincount(rows, ~hidden)
+    lost = np.flatnonzero((counts > 0) & (visible == 0))
+    first = np.cumsum(counts) - counts  # positions are in row order
+    given: NDArray[np.integer] = first[lost] + rng.integers(counts[lost])
+    return given

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from likewise.certificates import LipschitzCertificates, certify
@@ -44,8 +45,9 @@ def make_report(
     settings: dict[str, Any],
     steps: Steps,
     errors: Mapping[str, ErrorMetrics | None] | None = None,
+    reruns: Iterable[Run] = (),
 ) -> AuditReport:
-    """Measure, explain, certify, judge, and put everything together."""
+    """Measure, explain, certify, judge, and put everything together; reruns are those of further splits, which only the truth is measured on."""
     outputs = as_distances(run.outputs, references)
     measured = measurement.measure(outputs, references, steps)
     norm = settings.get("norm", "l1")
@@ -57,17 +59,15 @@ def make_report(
         caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
         explained = _explained(measurement, measured, outputs, references, run)
-    truth = _on_truth(run, reference, measurement, steps)
+    truth, own_errors = _on_truth(run, reruns, reference, measurement, steps)
+    errors = own_errors if errors is None else errors
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
-    arms = {}
+    arms, of_truth = {}, {} if truth is None else truth.arms
     for name, fairness in measured.items():
-        error = run.error(name, measurement.confidence) if errors is None else errors.get(name)
         of_d = _is_proved_of_d(name, reference, run, certificates, norm)
         verdict = measurement.verdict(fairness, proved.get(name) if of_d else None)
-        on_truth = None if truth is None else truth.arms[name]
-        arms[name] = Arm(
-            name, run.titles[name], fairness, error, verdict, proved.get(name), explained[name], on_truth
-        )
+        found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
+        arms[name] = Arm(name, run.titles[name], fairness, *found)
     return AuditReport(
         data=data,
         estimate=estimate,
@@ -84,12 +84,13 @@ def make_report(
 
 
 def _on_truth(
-    run: Run, reference: ReferenceChoice, measurement: Measurement, steps: Steps
-) -> HeldOutFairness | None:
-    if not isinstance(reference, str) or reference != "held-out":
-        return None
-    with steps.step("compare on what was kept aside"):
-        return measure_on_truth(run, measurement)
+    run: Run, reruns: Iterable[Run], reference: ReferenceChoice, measurement: Measurement, steps: Steps
+) -> tuple[HeldOutFairness | None, Mapping[str, ErrorMetrics | None]]:
+    """Return fairness on the truth, where it is measured, and the errors: of all splits, or of the one there is."""
+    if isinstance(reference, str) and reference == "held-out":
+        found = measure_on_truth(chain([run], reruns), measurement, steps)
+        return found.fairness, found.errors
+    return None, {name: run.error(name, measurement.confidence) for name in run.outputs}
 
 
 def _explained(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from likewise.checks import checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
@@ -37,6 +38,7 @@ def audit(
     target: ArrayLike | None = None,
     hold_out: float | None = None,
     reference: ReferenceChoice | None = None,
+    splits: int | None = None,
     norm: Norm | None = None,
     nearest_share: float = 0.1,
     lipschitz: float | None = None,
@@ -79,6 +81,9 @@ def audit(
         when half is kept aside; else ``"observed"``, the paper's d on zero-filled observations, is. ``"co-observed"`` compares two individuals on what both observed
         (`CoObservedDistance`): for data in which zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's
         convention: not a valid before/after comparison, and the report says so.
+    splits : int, optional
+        With reference ``"held-out"``, which it asks for: keep observations aside that many times anew, and fit and run each time. The truth and the error are
+        measured over all of them (cross-fitting), which narrows intervals; what is proved, and the paper's d, are those of the first. By default 1.
     norm : {"l1", "l2"} or float, optional
         Norm of d where it is taken from the data; by default ``"l1"``.
     nearest_share : float, default 0.1
@@ -139,11 +144,10 @@ def audit(
     measurement = Measurement(
         nearest_share, lipschitz, tolerance, groups, pairs, confidence, random_state, memory_limit, violations
     )
-    of_model = {"model": model, "target": target, "hold_out": hold_out}
+    of_model = {"model": model, "target": target, "hold_out": hold_out, "splits": splits}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     _refuse_idle(individuals, outputs, of_model, of_data)
-    if not isinstance(individuals, PairwiseDistance | ObservedMatrix):
-        individuals = ObservedMatrix(individuals)
+    individuals = _as_individuals(individuals)
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
     measurement.check_groups(_count(individuals), individuals.row_ids)
@@ -151,29 +155,79 @@ def audit(
     with shown(progress) as reported:
         steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
         if outputs is None and observed is not None:
-            measurement.check_memory(observed.shape)
-            d, share = reference_and_share(observed, None if reference is None else d, hold_out, random_state)
-            run = _run_model(observed, chosen, of_model, share, random_state, steps)
-            settings |= {"model": _name("knn" if model is None else model), "hold_out": share}
+            d, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
         else:
-            run = take_outputs(observed, outputs, chosen, steps)
+            runs, d = iter([take_outputs(observed, outputs, chosen, steps)]), d or "observed"
+        run = next(runs)
         data = summarise_data(individuals, run.working_range, source)
-        return make_report(data, run, reference_distances(d, run, norm), d, measurement, settings, steps)
+        references = reference_distances(d, run, norm)
+        return make_report(data, run, references, d, measurement, settings, steps, reruns=runs)
 
 
-def _run_model(
+def _as_individuals(individuals: Any) -> ObservedMatrix | PairwiseDistance:
+    """Return observations, made of what can be taken for them, or a distance as it is."""
+    if isinstance(individuals, PairwiseDistance | ObservedMatrix):
+        return individuals
+    return ObservedMatrix(individuals)
+
+
+def _runs_of_model(
+    observed: ObservedMatrix,
+    estimator: MatrixEstimator | None,
+    asked: Mapping[str, Any],
+    reference: ReferenceChoice | None,
+    measurement: Measurement,
+    settings: dict[str, Any],
+    steps: Steps,
+) -> tuple[ReferenceChoice, Iterator[Run]]:
+    """Return what d is, and one run for each split, none before it is asked for; add to the settings how they run."""
+    measurement.check_memory(observed.shape)
+    wanted, random_state = _cross_fitted(reference, asked["splits"]), measurement.random_state
+    d, share = reference_and_share(observed, wanted, asked["hold_out"], random_state)
+    model = "knn" if asked["model"] is None else asked["model"]
+    settings |= {"model": _name(model), "hold_out": share}
+    if isinstance(d, str) and d == "held-out":
+        settings["splits"] = asked["splits"] or 1
+    runs = _runs(observed, estimator, asked, share, "splits" in settings, random_state, steps)
+    return d, runs
+
+
+def _runs(
     observed: ObservedMatrix,
     estimator: MatrixEstimator | None,
     asked: Mapping[str, Any],
     share: float,
+    leave_one: bool,
     random_state: int | np.random.Generator | None,
     steps: Steps,
-) -> Run:
-    """Run the algorithm that was asked for, or nearest neighbours."""
+) -> Iterator[Run]:
+    """Run the algorithm that was asked for, or nearest neighbours, once for each split, when the next one is asked for.
+
+    Splits after the first draw from one generator: from one of its own where a seed was given, else from the one that was given.
+    """
     model = "knn" if asked["model"] is None else asked["model"]
-    algorithm = as_model(model, asked["target"], seed_of(random_state))
-    preprocessing = Auto(random_state=seed_of(random_state)) if estimator is None else estimator
-    return run_model(observed, preprocessing, algorithm, share, random_state, steps)
+    draws = random_state
+    for _ in range(asked["splits"] or 1):
+        algorithm = as_model(model, asked["target"], seed_of(draws))
+        preprocessing = Auto(random_state=seed_of(draws)) if estimator is None else estimator
+        yield run_model(observed, preprocessing, algorithm, share, draws, steps, leave_one=leave_one)
+        if draws is random_state:
+            draws = np.random.default_rng([draws, 1] if isinstance(draws, int) else draws)
+
+
+def _cross_fitted(reference: ReferenceChoice | None, splits: int | None) -> ReferenceChoice | None:
+    """Return the reference; several splits ask for the one that they are of, and are refused beside another."""
+    if splits is None:
+        return reference
+    checked_whole("splits", splits)
+    if reference is not None and not (isinstance(reference, str) and reference == "held-out"):
+        named = repr(reference) if isinstance(reference, str) else "a distance that is given"
+        raise InputError(
+            f"{option('splits', str(splits))} beside {option('reference', named)}",
+            "reference 'held-out', or one split",
+            "only what is kept aside can be kept aside anew",
+        )
+    return "held-out"
 
 
 def _name(model: Any) -> str:
@@ -182,8 +236,8 @@ def _name(model: Any) -> str:
 
 def _reference(
     individuals: ObservedMatrix | PairwiseDistance, reference: ReferenceChoice | None
-) -> ReferenceChoice:
-    """Return what d is, or is taken from."""
+) -> ReferenceChoice | None:
+    """Return what d is, or is taken from; None where that was left open."""
     if isinstance(individuals, PairwiseDistance):
         return individuals
     check_reference("observed" if reference is None else reference)
@@ -193,7 +247,7 @@ def _reference(
             named = copy(reference)
             named.row_ids = individuals.row_ids  # labels of outputs and groups are held against these
             return named
-    return "observed" if reference is None else reference
+    return reference
 
 
 def _refuse_idle(

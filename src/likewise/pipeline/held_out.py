@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 
-from likewise.errors import InputError
+from likewise.checks import is_number
+from likewise.errors import InputError, ObservationError, option
+from likewise.fairness import ErrorMetrics
 from likewise.fairness.held_out import HeldOutFairness, MeasuredSplit, measure_held_out, reference_pairs
 from likewise.observations import HoldOut, ObservedMatrix, hold_out
 from likewise.observations.value_range import WorkingRange
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.references import ReferenceChoice
-from likewise.pipeline.run import Run
+from likewise.pipeline.run import HiddenErrors, Run
+from likewise.progress import Steps
 from likewise.randomness import generator_of
 
 HELD_OUT_SHARE = 0.5
@@ -28,6 +34,21 @@ NOTHING_KEPT = (
 
 _MOST_OBSERVED = 0.5
 """Share of the matrix up to which data are ratings, of which everybody gives some; what is fuller is a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnTruth:
+    """What was kept aside says of every arm, over all splits.
+
+    Parameters
+    ----------
+    fairness : HeldOutFairness
+    errors : mapping of str to ErrorMetrics
+        Over the observations that were hidden in any split; only of arms that predict them.
+    """
+
+    fairness: HeldOutFairness
+    errors: Mapping[str, ErrorMetrics]
 
 
 def kept_aside(hidden: HoldOut, working_range: WorkingRange) -> sparse.csr_array:
@@ -51,6 +72,8 @@ def reference_and_share(
     ------
     InputError
         The reference ``"held-out"`` where nothing is to be hidden.
+    ObservationError
+        The same where the share leaves somebody with less than one observation.
     DistanceError
         The same where too few pairs share enough of what is.
     """
@@ -64,9 +87,24 @@ def reference_and_share(
         kept = HELD_OUT_SHARE if share is None else share
         if not kept:
             raise InputError(*NOTHING_KEPT)
+        if is_number(kept) and 0 < kept < 1:  # others are refused where they are used
+            _ensure_some_left(observed, kept)
         _ensure_enough(observed, kept, random_state)
         return reference, kept
     return "observed" if reference is None else reference, HIDDEN_SHARE if share is None else share
+
+
+def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
+    """Raise where a share leaves somebody, who has observations to share, less than one of them."""
+    counts = np.diff(observed.values.indptr)
+    left = (1 - share) * counts < 1
+    n_without, fewest = int((left & (counts > 1)).sum()), counts[counts > 1].min(initial=observed.shape[1])
+    if n_without:
+        raise ObservationError(
+            f"{option('hold_out', f'{share:g}')}, which leaves {n_without:,} of {counts.size:,} individuals less than one observation",
+            f"a share up to {1 - 1 / fewest:.4g}, as somebody has {fewest} observations",
+            "an algorithm that sees nothing of a person has nothing to treat alike",
+        )
 
 
 def _ensure_enough(
@@ -74,12 +112,19 @@ def _ensure_enough(
 ) -> None:
     """Hide as the audit will, and raise where too little is in common; where the draw cannot be repeated, another one tells."""
     seed = random_state if isinstance(random_state, int) else 0
-    hidden = hold_out(observed, share, seed)
+    hidden = hold_out(observed, share, seed, leave_one=True)
     reference_pairs(kept_aside(hidden, "symmetric"), most_pairs=1, rng=np.random.default_rng(seed))
 
 
-def measure_on_truth(run: Run, measurement: Measurement) -> HeldOutFairness:
-    """Hold the outputs of every arm against the distance on what was hidden.
+def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps) -> OnTruth:
+    """Hold the outputs of every arm against the distance on what was hidden, in every split.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        At least one; each is measured, then let go, before the next one is asked for.
+    measurement : Measurement
+    steps : Steps
 
     Raises
     ------
@@ -88,11 +133,21 @@ def measure_on_truth(run: Run, measurement: Measurement) -> HeldOutFairness:
     DistanceError
         Too few pairs share enough of it.
     """
-    if run.hidden is None:
-        raise InputError(*NOTHING_KEPT)
     rng = generator_of(measurement.random_state)
-    pairs = reference_pairs(kept_aside(run.hidden, run.working_range), rng=rng)
-    split = MeasuredSplit(pairs, run.outputs)
-    return measure_held_out(
-        [split], nearest_share=measurement.nearest_share, confidence=measurement.confidence, rng=rng
+    errors: dict[str, list[HiddenErrors]] = {}
+
+    def splits() -> Iterator[MeasuredSplit]:
+        for run in runs:
+            if run.hidden is None:
+                raise InputError(*NOTHING_KEPT)
+            for arm in run.outputs:
+                errors.setdefault(arm, []).extend(filter(None, [run.hidden_errors(arm)]))
+            with steps.step("compare on what was kept aside"):  # which goes on while the split is measured
+                pairs = reference_pairs(kept_aside(run.hidden, run.working_range), rng=rng)
+                yield MeasuredSplit(pairs, run.outputs)
+
+    fairness = measure_held_out(
+        splits(), nearest_share=measurement.nearest_share, confidence=measurement.confidence, rng=rng
     )
+    pooled = {arm: HiddenErrors.of_splits(parts) for arm, parts in errors.items() if parts}
+    return OnTruth(fairness, {arm: found.metrics(measurement.confidence) for arm, found in pooled.items()})

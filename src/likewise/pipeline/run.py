@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from likewise.fairness import ErrorMetrics, held_out_error
 from likewise.inference import Model, NearestNeighborModel, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
+from likewise.observations.value_range import AffineScale
 from likewise.progress import Steps
 
 ARMS = ("without", "with")
@@ -31,6 +32,47 @@ ONLY_ARM = "outputs"
 """The arm of outputs that are compared with no others."""
 
 _TITLES = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in ARMS}
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenErrors:
+    """Predictions of hidden observations beside them, on the working range.
+
+    Parameters
+    ----------
+    predicted, actual : ndarray, shape (n_hidden,)
+    rows, columns : ndarray of int, shape (n_hidden,)
+    scale : AffineScale
+        Back to the user's units.
+    """
+
+    predicted: Floats
+    actual: Floats
+    rows: NDArray[np.integer]
+    columns: NDArray[np.integer]
+    scale: AffineScale
+
+    @classmethod
+    def of_splits(cls, parts: Sequence[HiddenErrors]) -> HiddenErrors:
+        """Put those of several splits one after another; an individual's stay together, so that an interval resamples them together."""
+        return cls(
+            np.concatenate([part.predicted for part in parts]),
+            np.concatenate([part.actual for part in parts]),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.columns for part in parts]),
+            parts[0].scale,
+        )
+
+    def metrics(self, confidence: float) -> ErrorMetrics:
+        """Return the error, with an interval over individuals."""
+        return held_out_error(
+            self.predicted,
+            self.actual,
+            self.scale,
+            self.columns,
+            individuals=self.rows,
+            confidence=confidence,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +147,11 @@ class Run:
 
     def error(self, arm: str, confidence: float = 0.95) -> ErrorMetrics | None:
         """Return an arm's error on the hidden observations; None where there is none to speak of, see `why_no_error`."""
+        found = self.hidden_errors(arm)
+        return None if found is None else found.metrics(confidence)
+
+    def hidden_errors(self, arm: str) -> HiddenErrors | None:
+        """Return what an arm predicts of the hidden observations, beside them; None where there is none to speak of."""
         predictions = np.asarray(self.outputs[arm])
         if (
             self.hidden is None
@@ -117,8 +164,7 @@ class Run:
         scale = self.training.value_range.scale_to(self.working_range)
         rows, columns = self.hidden.rows, self.hidden.columns
         actual = scale.forward(self.hidden.values, columns)
-        predicted = predictions[rows, columns]
-        return held_out_error(predicted, actual, scale, columns, individuals=rows, confidence=confidence)
+        return HiddenErrors(predictions[rows, columns], actual, rows, columns, scale)
 
 
 def run_model(
@@ -128,6 +174,8 @@ def run_model(
     share: float,
     random_state: int | np.random.Generator | None,
     steps: Steps,
+    *,
+    leave_one: bool = False,
 ) -> Run:
     """Hide a share of the observations, estimate the matrix from the others, and run the model on both.
 
@@ -141,12 +189,14 @@ def run_model(
         In [0, 1); at 0 nothing is hidden.
     random_state : int, Generator or None
     steps : Steps
+    leave_one : bool, default False
+        Hide not all of any individual.
 
     Returns
     -------
     Run
     """
-    hidden = hide(observed, share, random_state)
+    hidden = hide(observed, share, random_state, leave_one=leave_one)
     check_model(model, observed)
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
@@ -180,13 +230,17 @@ def _at_the_ends(complete: Floats, bounds: tuple[float, float]) -> float:
 
 
 def hide(
-    observed: ObservedMatrix, share: float, random_state: int | np.random.Generator | None
+    observed: ObservedMatrix,
+    share: float,
+    random_state: int | np.random.Generator | None,
+    *,
+    leave_one: bool = False,
 ) -> HoldOut | None:
     """Hide a share of the observations; nothing at 0."""
     if is_number(share) and share == 0:
         return None
     try:
-        return hold_out(observed, share, random_state)
+        return hold_out(observed, share, random_state, leave_one=leave_one)
     except ObservationError as error:
         nothing = f"{option('hold_out', '0')} hides nothing, and measures no error"
         raise ObservationError(error.given, error.expected, nothing) from error

@@ -227,9 +227,16 @@ def _on_truth(truth: HeldOutFairness, before: Arm, after: Arm, by_activity: bool
     gaps = [_number(Gap.of(arm.fairness).value) for arm in (before, after)]
     activity = ", which mostly measures how much was observed" if by_activity else ""
     return (
-        f"Similarity is measured on observations that neither the algorithm nor the estimator saw. {truth.pairs} By the paper's d on "
+        f"Similarity is measured on observations that neither the algorithm nor the estimator saw{_over_splits(truth)}. {truth.pairs} By the paper's d on "
         f"zero-filled observations{activity}, the gap is {gaps[0]} before and {gaps[1]} after."
     )
+
+
+def _over_splits(truth: HeldOutFairness) -> str:
+    """Say what comes from all splits, where there are several."""
+    if truth.n_splits == 1:
+        return ""
+    return f", kept aside {truth.n_splits} times anew; gap, correlations and error are over all of them, all else is of the first"
 
 
 def _intervals(arm: Arm) -> str:

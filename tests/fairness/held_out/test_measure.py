@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 
 from likewise.fairness import RowDistance
 from likewise.fairness.held_out import MeasuredSplit, measure_held_out, reference_pairs
-from likewise.fairness.held_out.measure import N_GROUPS
+from likewise.fairness.held_out.estimates import N_GROUPS
 
 
 def truth_and_noise(seed, m=120, n=60, noise=0.5, share=0.6):

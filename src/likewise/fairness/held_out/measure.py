@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
-from scipy.stats import t as student_t
 
 from likewise._typing import Floats, Indices
+from likewise.errors import InputError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
+from likewise.fairness.held_out.combined import combined_value
+from likewise.fairness.held_out.estimates import (
+    CORRECTED,
+    GAP,
+    N_GROUPS,
+    RANK,
+    RATIO,
+    estimates_without_groups,
+)
 from likewise.fairness.held_out.pairs import ReferencePairs
 from likewise.fairness.metrics.metric_value import SampledValue
 
-N_GROUPS = 40
-"""Into which individuals are parted; each is left out in turn."""
-
-POPULATION = "individuals like these, the algorithm as it was fitted"
-METHOD = f"jackknife over {N_GROUPS} groups of individuals (asymptotic)"
+_COLUMNS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +102,10 @@ class HeldOutFairness:
     nearest_share : float
         Share of the eligible pairs that counts as most similar.
     n_pairs : int
-        Measured in each split.
+        Measured in each split; the fewest where splits differ.
     n_splits : int
     pairs : str
-        Which pairs are eligible, and whom they speak of.
+        Which pairs are eligible, and whom they speak of; of the first split.
     """
 
     arms: Mapping[str, HeldOutMetrics]
@@ -113,7 +118,7 @@ class HeldOutFairness:
 
 
 def measure_held_out(
-    splits: Sequence[MeasuredSplit],
+    splits: Iterable[MeasuredSplit],
     *,
     nearest_share: float = 0.1,
     confidence: float = 0.95,
@@ -122,12 +127,13 @@ def measure_held_out(
     """Measure every arm against d on what was kept aside, with intervals that resample individuals, not pairs.
 
     Individuals are parted into 40 groups at random. Each metric is computed again without the pairs that touch a group; how much it varies says
-    how it would vary with other individuals. Ranks, and which pairs are most similar, are those of all pairs. Several splits are averaged.
+    how it would vary with other individuals. Ranks, and which pairs are most similar, are those of all pairs. Several splits are averaged; individuals are left
+    out of all of them at once, and what splits differ by beyond individuals is added to the interval: see `likewise.fairness.held_out.combined`.
 
     Parameters
     ----------
-    splits : sequence of MeasuredSplit
-        At least one, all of the same individuals and arms.
+    splits : iterable of MeasuredSplit
+        At least one, all of the same individuals and arms. One after another is taken, so that outputs need not be held together.
     nearest_share : float, default 0.1
         In (0, 1].
     confidence : float, default 0.95
@@ -138,6 +144,11 @@ def measure_held_out(
     Returns
     -------
     HeldOutFairness
+
+    Raises
+    ------
+    InputError
+        No split, or splits of other individuals or arms.
 
     References
     ----------
@@ -156,23 +167,52 @@ def measure_held_out(
     >>> found.arms["truth"].relative_gap.high < 1 < found.arms["chance"].relative_gap.high
     True
     """
-    first = splits[0].pairs
-    groups = rng.permutation(np.arange(first.n_individuals) % N_GROUPS)
-    found: dict[str, Floats] = {}
+    arms: dict[str, list[Floats]] = {}
+    measured: list[ReferencePairs] = []
+    groups: Indices | None = None
     for split in splits:
+        if groups is None:
+            groups = rng.permutation(np.arange(split.pairs.n_individuals) % N_GROUPS)
+        _check_same(split, arms, groups.size)
+        measured.append(split.pairs)
         similar = _similar(split.pairs.distances, nearest_share)
         for arm, outputs in split.outputs.items():
-            estimates = _estimates(split.pairs, _gaps(outputs, split.pairs), similar, groups) / len(splits)
-            found[arm] = found[arm] + estimates if arm in found else estimates
-    n_pairs = first.n_pairs
-    arms = {arm: _metrics(estimates, confidence, n_pairs) for arm, estimates in found.items()}
-    change = None
-    if {"without", "with"} <= found.keys():
-        difference = found["with"] - found["without"]
-        gap, correlation = (_value(difference[:, column], confidence, n_pairs) for column in (_GAP, _RANK))
-        change = HeldOutChange(gap, correlation)
-    reliability = float(np.mean([_reliability(split.pairs) for split in splits]))
-    return HeldOutFairness(arms, change, reliability, nearest_share, n_pairs, len(splits), first.describe())
+            gaps = _gaps(outputs, split.pairs)
+            arms.setdefault(arm, []).append(estimates_without_groups(split.pairs, gaps, similar, groups))
+    if not measured:
+        raise InputError("no split", "at least one")
+    n_pairs = min(pairs.n_pairs for pairs in measured)
+    found = {arm: np.stack(estimates) for arm, estimates in arms.items()}
+    return HeldOutFairness(
+        {arm: _metrics(estimates, confidence, n_pairs) for arm, estimates in found.items()},
+        _change(found, confidence, n_pairs),
+        float(np.mean([_reliability(pairs) for pairs in measured])),
+        nearest_share,
+        n_pairs,
+        len(measured),
+        measured[0].describe(),
+    )
+
+
+def _check_same(split: MeasuredSplit, arms: Mapping[str, Any], n_individuals: int) -> None:
+    """Raise InputError for splits of other individuals, or with other arms, which have no average."""
+    if split.pairs.n_individuals != n_individuals:
+        raise InputError(
+            f"splits of {n_individuals} and of {split.pairs.n_individuals} individuals", "the same in each"
+        )
+    if arms and arms.keys() != split.outputs.keys():
+        raise InputError(f"splits with arms {list(arms)} and {list(split.outputs)}", "the same in each")
+
+
+def _change(found: Mapping[str, Floats], confidence: float, n_pairs: int) -> HeldOutChange | None:
+    """Compare both arms on the same pairs, split by split."""
+    if not {"without", "with"} <= found.keys():
+        return None
+    difference = found["with"] - found["without"]
+    gap, correlation = (
+        combined_value(difference[:, :, column], confidence, n_pairs) for column in (GAP, RANK)
+    )
+    return HeldOutChange(gap, correlation)
 
 
 def _gaps(outputs: Any, pairs: ReferencePairs) -> Floats:
@@ -188,73 +228,6 @@ def _similar(distances: Floats, share: float) -> Floats:
     return nearest
 
 
-_GAP, _RANK, _CORRECTED, _RATIO = range(4)
-
-
-def _estimates(pairs: ReferencePairs, gaps: Floats, similar: Floats, groups: Indices) -> Floats:
-    """Return the four metrics, shape (1 + groups, 4): of all pairs, then without each group."""
-    left, right = groups[pairs.left], groups[pairs.right]
-    with np.errstate(invalid="ignore", divide="ignore"):  # people who are all equal have no ratio
-        ratios = np.where(pairs.distances > 0, gaps / pairs.distances, np.nan)
-    sums = _sums_without(
-        np.column_stack([np.ones(gaps.size), gaps, similar, similar * gaps, ratios]),
-        left,
-        right,
-    )
-    n, gap, n_similar, similar_gap, ratio = sums.T
-    output_ranks = rankdata(gaps)
-    ranks = _correlation(rankdata(pairs.distances), output_ranks, left, right)
-    with np.errstate(invalid="ignore"):  # constant outputs have no gap to compare
-        relative_gap = (similar_gap / n_similar) / (gap / n)
-    return np.column_stack([relative_gap, ranks, _corrected(pairs, gaps, left, right), ratio / n])
-
-
-def _corrected(pairs: ReferencePairs, gaps: Floats, left: Indices, right: Indices) -> Floats:
-    """Return the correlation of D^2 with d^2 free of noise, over all pairs and without each group.
-
-    ``x_1`` and ``x_2``, the squares on two halves of the features, have the same expectation given the pair, and noises of their own. So the covariance
-    of D^2 with their mean is that with d^2 itself, and the covariance of both halves is the variance of d^2.
-    """
-    both = pairs.in_both_halves
-    columns = [gaps[both] ** 2, *(half[both] for half in pairs.half_squares)]
-    y, first, second = (column - column.mean() for column in columns)  # for sums that hardly cancel
-    terms = np.column_stack(
-        [np.ones(y.size), y, first, second, y * y, y * (first + second) / 2, first * second]
-    )
-    n, sy, s1, s2, yy, yx, xx = _sums_without(terms, left[both], right[both]).T
-    with np.errstate(invalid="ignore", divide="ignore"):  # a d that tells nothing has no correction
-        covariance, variance = yx - sy * (s1 + s2) / 2 / n, xx - s1 * s2 / n
-        corrected: Floats = covariance / np.sqrt((yy - sy**2 / n) * variance)
-    return corrected
-
-
-def _sums_without(terms: Floats, left: Indices, right: Indices) -> Floats:
-    """Return the sums of each column over all pairs, then over those that do not touch each group."""
-    within = left == right  # such a pair touches its group once
-    touching = np.stack(
-        [
-            np.bincount(left, column, N_GROUPS)
-            + np.bincount(right, column, N_GROUPS)
-            - np.bincount(left[within], column[within], N_GROUPS)
-            for column in terms.T
-        ],
-        axis=1,
-    )
-    total = terms.sum(axis=0)
-    return np.vstack([total, total - touching])
-
-
-def _correlation(x: Floats, y: Floats, left: Indices, right: Indices) -> Floats:
-    """Return the correlation of two columns over all pairs, then without each group."""
-    x, y = x - x.mean(), y - y.mean()  # for sums that hardly cancel
-    n, sx, sy, xx, yy, xy = _sums_without(
-        np.column_stack([np.ones(x.size), x, y, x * x, y * y, x * y]), left, right
-    ).T
-    with np.errstate(invalid="ignore", divide="ignore"):  # constant outputs have no correlation
-        correlation: Floats = (xy - sx * sy / n) / np.sqrt((xx - sx**2 / n) * (yy - sy**2 / n))
-    return correlation
-
-
 def _reliability(pairs: ReferencePairs) -> float:
     both = pairs.in_both_halves
     if both.size < 2:
@@ -264,14 +237,6 @@ def _reliability(pairs: ReferencePairs) -> float:
 
 
 def _metrics(estimates: Floats, confidence: float, n_pairs: int) -> HeldOutMetrics:
-    values = [_value(column, confidence, n_pairs) for column in estimates.T]
-    corrected = values[_CORRECTED] if np.isfinite(estimates[:, _CORRECTED]).all() else None
-    return HeldOutMetrics(values[_GAP], values[_RANK], corrected, values[_RATIO])
-
-
-def _value(estimates: Floats, confidence: float, n_pairs: int) -> SampledValue:
-    """Return the first estimate, with an interval from how much the others vary."""
-    value, without = float(estimates[0]), estimates[1:]
-    error = float(np.sqrt((N_GROUPS - 1) / N_GROUPS * np.sum((without - without.mean()) ** 2)))
-    margin = float(student_t.ppf((1 + confidence) / 2, N_GROUPS - 1)) * error
-    return SampledValue(value, value - margin, value + margin, confidence, POPULATION, METHOD, n_pairs)
+    values = [combined_value(estimates[:, :, column], confidence, n_pairs) for column in range(_COLUMNS)]
+    corrected = values[CORRECTED] if np.isfinite(estimates[:, :, CORRECTED]).all() else None
+    return HeldOutMetrics(values[GAP], values[RANK], corrected, values[RATIO])
