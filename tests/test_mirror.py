@@ -22,7 +22,6 @@ cli/audit                inputs results: what the command reads and writes
 cli/estimate             predictions: what the command prints
 cli/options              values: how options are read
 test_hostile_arguments   errors: what is raised for what cannot be used
-certificates/operator_norm       ../norms: where norms are needed to the last digit
 estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent variational transformer ../base/factor_update ../base/normal_equations: one regression, its parts and its estimator
 estimation/auto/transformer      candidates search trials: one choice, its steps
@@ -68,6 +67,7 @@ OF_SEVERAL = {
     "test_hostile_arguments.py": "all public names",
     "test_random_state.py": "all public names that draw",
     "certificates/test_docs.py": "the numbers of docs/certificates.md",
+    "certificates/test_lemmas.py": "the steps of the paper's proofs",
     "certificates/test_soundness.py": "certificates held against pairs, all kinds",
     "cli/test_bad_input.py": "all commands",
     "cli/test_demo_and_doctor.py": "two commands",

@@ -12,7 +12,7 @@ from likewise._typing import Floats
 from likewise.errors import DistanceError
 
 Norm = str | float
-"""``"l1"``, ``"l2"``, or any number q >= 1."""
+"""``"l1"``, ``"l2"``, ``"linf"``, or any number q >= 1, also as ``"l3"``."""
 
 _PAIR_ENTRIES = 1 << 22
 _CACHED_ENTRIES = 1 << 15
@@ -22,33 +22,27 @@ _LARGEST_ORDER = 1000.0
 """Of a norm: the q-th power of a number may leave the range of floats from here on, and lq is within 1% of linf."""
 
 
-def norm_order(norm: Norm, *, linf: bool = False) -> float:
-    """Return q of an lq norm given by name or number.
-
-    Parameters
-    ----------
-    norm : str or float
-    linf : bool, default False
-        Whether it may be ``"linf"``, the largest entry.
+def norm_order(norm: Norm) -> float:
+    """Return q of an lq norm given by name or number; infinite for the largest entry, ``"linf"``.
 
     Raises
     ------
     DistanceError
-        If it is neither, below 1, or not finite: below 1 the triangle inequality fails.
+        If it is neither, below 1, or finite and very large: below 1 the triangle inequality fails.
 
     Examples
     --------
-    >>> norm_order("l1"), norm_order(2), norm_order("l1.5"), norm_order("linf", linf=True)
+    >>> norm_order("l1"), norm_order(2), norm_order("l1.5"), norm_order("linf")
     (1.0, 2.0, 1.5, inf)
     """
-    if linf and isinstance(norm, str | float | int) and norm in ("linf", inf):
-        return inf
     try:
         order = float(norm[1:] if isinstance(norm, str) and norm[:1] == "l" else norm)
     except (TypeError, ValueError, OverflowError):
         order = np.nan
-    if not 1 <= order <= _LARGEST_ORDER:
-        raise DistanceError(f"norm {norm!r}", f"'l1', 'l2' or a number q from 1 to {_LARGEST_ORDER:g}")
+    if not (1 <= order <= _LARGEST_ORDER or order == inf):
+        raise DistanceError(
+            f"norm {norm!r}", f"'l1', 'l2', 'linf' or a number q from 1 to {_LARGEST_ORDER:g}"
+        )
     return order
 
 
@@ -83,14 +77,31 @@ def row_differences(
     pairs_at_once = max(1, _PAIR_ENTRIES // max(1, _widest(rows)))
     parts = [slice(k, k + pairs_at_once) for k in range(0, len(left), pairs_at_once)]
     if isinstance(rows, np.ndarray):
-        powers = [(np.abs(rows[left[part]] - rows[right[part]]) ** order).sum(axis=1) for part in parts]
+        sizes = [rooted(np.abs(rows[left[part]] - rows[right[part]]), order) for part in parts]
     else:
-        powers = [power_sums(sparse.csr_array(rows[left[part]] - rows[right[part]]), order) for part in parts]
-    return np.concatenate([np.empty(0), *powers]) ** (1 / order)
+        differences = (sparse.csr_array(rows[left[part]] - rows[right[part]]) for part in parts)
+        powers = [power_sums(some, order) for some in differences]
+        sizes = powers if order == inf else [some ** (1 / order) for some in powers]
+    return np.concatenate([np.empty(0), *sizes])
+
+
+def rooted(sizes: Floats, order: float) -> Floats:
+    """Return the lq norm over the last axis of sizes, which are not below 0.
+
+    Examples
+    --------
+    >>> rooted(np.array([3.0, 4.0]), 2.0).item(), rooted(np.array([3.0, 4.0]), inf).item()
+    (5.0, 4.0)
+    """
+    if order == inf:
+        return np.asarray(sizes.max(axis=-1, initial=0.0))
+    return np.asarray((sizes**order).sum(axis=-1) ** (1 / order))
 
 
 def power_sums(rows: sparse.csr_array, order: float) -> Floats:
-    """Return ``sum |x|^q`` of every row of a sparse matrix."""
+    """Return ``sum |x|^q`` of every row of a sparse matrix; of linf the largest ``|x|``, which has no power."""
+    if order == inf:
+        return np.asarray(abs(rows).max(axis=1).toarray(), dtype=np.float64).ravel()
     powers = sparse.csr_array((np.abs(rows.data) ** order, rows.indices, rows.indptr), shape=rows.shape)
     return np.asarray(powers.sum(axis=1), dtype=np.float64)
 

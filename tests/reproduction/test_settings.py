@@ -30,6 +30,8 @@ from likewise.reproduction import reproduce
         ({"simulations": 1.5}, "simulations=1.5"),
         ({"simulations": True}, "simulations=True"),
         ({"random_state": -1}, "random_state=-1"),
+        ({"noise": -0.1}, "noise=-0.1"),
+        ({"noise": float("nan")}, "noise=nan"),
         ({"targets": "thruth"}, "did you mean 'truth'"),
         ({"jobs": 0}, "jobs=0"),
         ({"model": "identiti"}, "did you mean 'identity'"),

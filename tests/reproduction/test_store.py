@@ -131,7 +131,7 @@ def test_a_changed_number_is_noticed(run_tiny, tmp_path):
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"simulations": 3}, "simulations"),
+        ({"noise": 0.2}, "noise"),
         ({"arms": "h"}, "arms"),
         ({"random_state": 1}, "random_state"),
         ({"targets": "truth"}, "targets"),
@@ -146,6 +146,17 @@ def test_another_run_in_the_same_folder_is_refused(run_tiny, tmp_path, change, n
     with pytest.raises(InputError, match=f"holds a run with .*{named}.*never mixed"):
         run_tiny(**({"out": tmp_path / "out"} | change))
     assert {file: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()} == before
+
+
+def test_more_simulations_go_on_from_those_that_are_there(run_tiny, tmp_path, monkeypatch):
+    run_tiny(out=tmp_path / "out")
+    before = {file: file.read_bytes() for file in kept(tmp_path / "out")}
+    more = as_markdown(run_tiny(out=tmp_path / "out", simulations=3))
+    assert {file: file.read_bytes() for file in before} == before
+    assert len(kept(tmp_path / "out")) == 6
+    assert more == as_markdown(run_tiny(simulations=3))
+    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
+    assert as_markdown(run_tiny(out=tmp_path / "out", simulations=3)) == more
 
 
 def test_other_versions_are_another_run(run_tiny, tmp_path, monkeypatch):

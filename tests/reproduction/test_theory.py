@@ -11,8 +11,9 @@ from likewise.estimation import svt
 from likewise.fairness import RowDistance, certify, model_constant
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.observations import clustered
+from likewise.reproduction import ARMS, Experiment
 from likewise.reproduction.references import ReferenceDistances
-from likewise.reproduction.theory import check_theorems, describe_corollary, proved_rate
+from likewise.reproduction.theory import check_theorems, describe_corollary, proved_rate, run_rate
 
 pytestmark = [
     pytest.mark.filterwarnings("default::likewise.errors.RankZeroWarning"),
@@ -75,3 +76,35 @@ def test_the_rate_follows_its_definition(seed, m, n, fraction):
     expected = min(first, nuclear**2 / (m * n), 1)
     assert proved_rate(A, fraction) == pytest.approx(expected)
     assert proved_rate(A.T, fraction) == pytest.approx(expected)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 8), st.integers(2, 8), st.floats(0.01, 1), st.floats(0, 1))
+def test_the_rate_with_the_variance_follows_its_definition_and_is_never_larger(seed, m, n, p, s2):
+    """Footnote to Proposition 4.4; p (1 - s2)^2 is what q saves, so a smaller variance never costs."""
+    A = np.random.default_rng(seed).uniform(-1, 1, (m, n))
+    q = p * s2 + p * (1 - p) * (1 - s2)
+    nuclear = np.linalg.norm(A, "nuc")
+    first = np.sqrt(q) * nuclear / (min(m, n) * np.sqrt(max(m, n)) * p)
+    assert proved_rate(A, p, s2) == pytest.approx(min(first, nuclear**2 / (m * n), 1))
+    assert proved_rate(A, p, s2) <= proved_rate(A, p) * (1 + 1e-12)
+    assert proved_rate(A, p, 1.0) == pytest.approx(proved_rate(A, p))
+
+
+def test_a_run_of_the_rate_tells_both_rates_and_the_condition():
+    experiment = Experiment("x", "x", "rate", "m", (20,), n_clusters=3)
+    data = experiment.data(20, 0)
+    found = run_rate(data, experiment, [ARMS["h"], ARMS["f-noise-edge"]], 0.2, 0.01, 0)
+    assert list(found["arms"]) == ["universal", "f-noise-edge", "universal-variance"]
+    assert found["rate"] == proved_rate(data.truth, 0.2)
+    assert found["rate_variance"] == proved_rate(data.truth, 0.2, 0.01)
+    assert 80 ** (found["exponent"] - 1) == pytest.approx(data.observed.observed_fraction)
+    for arm in found["arms"].values():
+        metrics = arm["metrics"]
+        assert metrics["share_of_rate"] == metrics["mse_all"] / found["rate"]
+        assert metrics["share_of_rate_variance"] == metrics["mse_all"] / found["rate_variance"]
+    # The footnote's threshold knows the variance: sqrt((2 + eta)^2 rho_1 q).
+    p = data.observed.observed_fraction
+    q = p * 0.01 + p * (1 - p) * 0.99
+    assert found["arms"]["universal-variance"]["metrics"]["threshold"] == pytest.approx(
+        2.01 * (80 * q) ** 0.5
+    )

@@ -9,7 +9,7 @@ from likewise.certificates.certificate import AffineCertificate, Certificate, Do
 from likewise.certificates.operator_norm import product_upward, upward
 from likewise.checks import checked_instance, is_number
 from likewise.errors import InputError, option
-from likewise.norms import conversion, norm_order
+from likewise.norms import Norm, conversion, norm_name, norm_order
 
 Proved = TypeVar("Proved", Certificate, AffineCertificate)
 
@@ -60,7 +60,7 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
     known = [n for n in (first.n_outputs, second.n_inputs) if n is not None]
     if len(set(known)) > 1:
         return Unavailable(name, f"{first.name} gives {known[0]} features, {second.name} takes {known[1]}")
-    inner, outer = norm_order(first.to_norm, linf=True), norm_order(second.from_norm, linf=True)
+    inner, outer = norm_order(first.to_norm), norm_order(second.from_norm)
     if outer < inner and not known:
         return Unavailable(
             name, f"from {first.to_norm} to {second.from_norm} a bound needs the number of features"
@@ -85,6 +85,36 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
 
 def _common(*domains: Domain) -> Domain:
     return Domain.SEEN if Domain.SEEN in domains else Domain.SEEN_AND_UNSEEN
+
+
+def from_norm(certificate: Certificate, norm: Norm) -> Certificate | Unavailable:
+    """Restate a certificate for distances in another norm: times the smallest c with ``||x||_from <= c ||x||_q`` for every x.
+
+    Parameters
+    ----------
+    certificate : Certificate
+    norm : str or float
+        Of the distances between inputs that it is to bound outputs by.
+
+    Returns
+    -------
+    Certificate or Unavailable
+        Unavailable where the number of inputs is needed and not known.
+
+    Examples
+    --------
+    >>> print(from_norm(Certificate(name="K*", value=0.5, from_norm="l1", to_norm="l2", n_inputs=9), "linf"))
+    K* = 4.5 (linf to l2; every pair of rows, seen in the fit or not)
+    """
+    old, new = norm_order(certificate.from_norm), norm_order(norm)
+    if old >= new:  # the smaller q, the larger the norm
+        factor = 1.0
+    elif certificate.n_inputs is None:
+        return Unavailable(certificate.name, f"from {norm_name(new)} a bound needs the number of features")
+    else:
+        factor = upward(conversion(new, old, certificate.n_inputs), _POWER_ROUNDINGS)
+    step = f"||x||_{certificate.from_norm[1:]} <= {factor:.4g} ||x||_{norm_name(new)[1:]}"
+    return certificate.times(factor, from_norm=norm_name(new), proof=(*certificate.proof, step))
 
 
 def scaled(certificate: Proved, factor: float, *, name: str | None = None) -> Proved:

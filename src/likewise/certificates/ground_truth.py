@@ -55,7 +55,7 @@ class ErrorBound:
     def __post_init__(self) -> None:
         checked_non_negative("value", self.value)
         checked_confidence(self.confidence, certain=True)
-        norm_order(self.norm, linf=True)
+        norm_order(self.norm)
 
     @classmethod
     def measured(cls, estimate: Any, truth: ArrayLike, *, norm: Norm = "l2") -> ErrorBound:
@@ -88,7 +88,7 @@ class ErrorBound:
             raise ShapeError(
                 f"an estimate of shape {shape} and a truth of {actual.shape}", "two equal (m, n)"
             )
-        order = norm_order(norm, linf=True)
+        order = norm_order(norm)
         largest = max(
             (_largest_error(block - actual[rows], order) for rows, block in _blocks(estimate)), default=0.0
         )
@@ -129,7 +129,7 @@ def certify_on_truth(model: Certificate | Unavailable, error: ErrorBound) -> Aff
     )
     if isinstance(model, Unavailable):
         return Unavailable(name, f"{model.name} has none: {model.reason}")
-    if norm_order(model.from_norm, linf=True) != norm_order(error.norm, linf=True):
+    if norm_order(model.from_norm) != norm_order(error.norm):
         raise InputError(
             f"an error in {error.norm} for a model from {model.from_norm}", "the same norm in both"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from likewise.cli.options import (
     COMPLETING,
@@ -33,7 +33,7 @@ def audit(
     hold_out: float | None = None,
     reference: str | None = None,
     splits: Whole = None,
-    norm: Literal["l1", "l2"] | None = None,
+    norm: str | None = None,
     outputs: OutputOptions = OUTPUTS,
     results: ResultOptions = RESULTS,
     measuring: MeasureOptions = MEASURING,
@@ -61,7 +61,7 @@ def audit(
     splits
         With reference held-out, which it asks for: keep observations aside that many times anew, and measure over all of them. By default 1.
     norm
-        Norm of the reference distance. By default l1.
+        Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """
     files = outputs.files()
     read = {"observations": ratings, "groups": measuring.checked().groups, **files}

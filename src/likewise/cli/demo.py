@@ -19,6 +19,7 @@ def demo(
     *,
     out: NewPath = Path("likewise-demo"),
     random_state: Seed = 0,
+    noise: float = 0.1,
     quiet: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Audit nearest neighbours on generated data, of the paper's Experiment 1, and leave a report to open.
@@ -29,6 +30,8 @@ def demo(
         Folder for the report.
     random_state
         Seed of the data and of what is hidden.
+    noise
+        Standard deviation of the noise; values lie within [-1, 1].
     quiet
         Print no table and no progress.
     """
@@ -39,7 +42,7 @@ def demo(
     from likewise.observations import clustered
 
     with StepBars(quiet=quiet) as progress:
-        data = clustered(observed_fraction=_OBSERVED, random_state=random_state)
+        data = clustered(observed_fraction=_OBSERVED, noise=noise, random_state=random_state)
         report = likewise.audit(
             data.observed, random_state=random_state, source="generated data", progress=progress
         )

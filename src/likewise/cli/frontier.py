@@ -34,7 +34,7 @@ def frontier(
     model: str = "identity",
     hold_out: float = 0.1,
     reference: Literal["observed", "co-observed"] = "observed",
-    norm: Literal["l1", "l2"] = "l1",
+    norm: str = "l1",
     nearest_share: float = 0.1,
     pairs: Whole = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
@@ -59,7 +59,7 @@ def frontier(
     reference
         What individuals are compared by, the same at every budget.
     norm
-        Norm of the reference distance.
+        Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3.
     nearest_share
         Share of the pairs that counts as most similar.
     pairs

@@ -144,7 +144,7 @@ class EstimatorOptions:
         elsewhere; else auto.
     threshold
         tau: a number on the method's working range, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
-        universal, universal-variance, paper-synthetic, paper-ratings, released-code.
+        universal, universal-variance, paper-synthetic, paper-ratings, paper-corollary, released-code.
     shrinker
         psi: rescaled (the paper's x / p), identity, soft, soft-rescaled, optimal-frobenius, optimal-operator, optimal-nuclear.
     centering

@@ -27,7 +27,7 @@ def repair(
     lipschitz: Number,
     out: NewPath,
     objective: Literal["largest-change", "least-squares"] = "largest-change",
-    norm: Literal["l1", "l2"] = "l1",
+    norm: str = "l1",
     reference: Literal["observed", "gower"] = "observed",
     output_columns: Columns = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
@@ -49,7 +49,7 @@ def repair(
         What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes (up to a few
         thousand individuals).
     norm
-        Of the distance between individuals.
+        Of the distance between individuals: l1, l2, linf, or any q from 1, such as l3.
     reference
         observed, missing entries filled with the middle of their range; or gower, for tables of numbers and categories without missing values.
     output_columns
@@ -97,7 +97,7 @@ def _check(individuals: Path, outputs: Path, out: Path) -> None:
     check_file(out)
 
 
-def _distance(individuals: ObservedMatrix | PairwiseDistance, norm: Literal["l1", "l2"]) -> PairwiseDistance:
+def _distance(individuals: ObservedMatrix | PairwiseDistance, norm: str) -> PairwiseDistance:
     from likewise.fairness import ObservedDistance, PairwiseDistance
 
     return individuals if isinstance(individuals, PairwiseDistance) else ObservedDistance(individuals, norm)

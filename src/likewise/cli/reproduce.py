@@ -25,6 +25,7 @@ def reproduce(
     out: NewPath = Path("likewise-reproduction"),
     jobs: Whole = None,
     random_state: Seed = 0,
+    noise: float | None = None,
     quick: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -36,9 +37,10 @@ def reproduce(
     Parameters
     ----------
     experiment
-        1 to 4; rate, the error beside Proposition 4.4 as m and n grow; several, separated by commas; or all.
+        1 to 4; rate, the error beside Proposition 4.4 as m and n grow; minimax, the same on matrices that nobody can estimate well; several,
+        separated by commas; or all.
     simulations
-        Of each cell; by default 10, as in the paper, or 1 with --quick.
+        Of each cell; by default 10, as in the paper, or 1 with --quick. More can be added to a folder later.
     arms
         h, f-literal, f-released, f-noise-edge, which are the default; h-truth, on A itself; released-net-h, released-net, released-knn-h,
         released-knn, the released code as it runs; or name=estimator with a threshold of SVT, an estimator by name, or package.module:name. With --quick h and f-released.
@@ -54,6 +56,8 @@ def reproduce(
         Processes of one thread each; by default one for each processor. No number depends on it.
     random_state
         Seed of everything.
+    noise
+        Standard deviation of the noise of generated data, by default 0.1; the paper writes N(0, 0.1), of which 0.316 is the other reading.
     quick
         One simulation of the first and last level of each experiment.
     quiet
@@ -73,6 +77,7 @@ def reproduce(
             model=model,
             quick=quick,
             random_state=random_state,
+            noise=noise,
             jobs=usable_processors() if jobs is None else jobs,
             ratings=ratings,
             out=out,

@@ -27,6 +27,7 @@ from likewise.estimation.thresholding.rules.cross_validation import CrossValidat
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
 from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
 from likewise.estimation.thresholding.rules.paper import (
+    PaperCorollary,
     PaperRatings,
     PaperSynthetic,
     ReleasedCode,
@@ -79,6 +80,7 @@ __all__ = [
     "OneBitFit",
     "OptimalHard",
     "OptimalShrinker",
+    "PaperCorollary",
     "PaperRatings",
     "PaperSynthetic",
     "Propensities",

@@ -151,7 +151,7 @@ def judge_completions(
         With its value range, in which missing entries lie; d is lq between rows on [-1, 1].
     lipschitz : float
         L > 0.
-    norm : {"l1", "l2"} or float, default "l1"
+    norm : {"l1", "l2", "linf"} or float, default "l1"
     intervals : (ndarray, ndarray), each of shape (m, n), optional
         Lower and upper ends of missing entries in the user's units, for example of `entry_intervals`.
     pairs : "all" or int, default "all"

@@ -84,7 +84,7 @@ def audit(
     splits : int, optional
         With reference ``"held-out"``, which it asks for: keep observations aside that many times anew, and fit and run each time. The truth and the error are
         measured over all of them (cross-fitting), which narrows intervals; what is proved, and the paper's d, are those of the first. By default 1.
-    norm : {"l1", "l2"} or float, optional
+    norm : {"l1", "l2", "linf"} or float, optional
         Norm of d where it is taken from the data; by default ``"l1"``.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.

@@ -85,7 +85,7 @@ def frontier(
         Share of the observations to hide, in [0, 1); 0 measures no error.
     reference : {"observed", "co-observed"} or PairwiseDistance, default "observed"
         d, the same at every budget.
-    norm : {"l1", "l2"} or float, default "l1"
+    norm : {"l1", "l2", "linf"} or float, default "l1"
         Norm of d where it is taken from the data.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.

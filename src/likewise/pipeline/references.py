@@ -57,7 +57,7 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
     reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
         With ``"held-out"`` the distance on zero-filled observations, which stands beside the one on what was kept aside.
     run : Run
-    norm : {"l1", "l2"} or float
+    norm : {"l1", "l2", "linf"} or float
         Of a distance that is made here.
 
     Returns

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.certificates.composition import from_norm
 from likewise.errors import LikewiseError
 from likewise.estimation import Auto, MatrixEstimator, threshold_name
 from likewise.fairness import (
@@ -190,6 +191,19 @@ def _plain_and_filled(
     constants: LipschitzCertificates, norm: Norm
 ) -> tuple[Certificate | Unavailable, Certificate | Unavailable | None]:
     """Return the constant from the distance between zero-filled rows, and that from the distance between rows filled otherwise."""
-    if norm_order(norm) == 1:
-        return constants.k_star, constants.filled
-    return constants.spectral, constants.filled_spectral
+    plain = _in_norm((constants.k_star, constants.spectral), norm)
+    if constants.filled is None or constants.filled_spectral is None:
+        return plain, None
+    return plain, _in_norm((constants.filled, constants.filled_spectral), norm)
+
+
+def _in_norm(
+    from_l1_and_l2: tuple[Certificate | Unavailable, Certificate | Unavailable], norm: Norm
+) -> Certificate | Unavailable:
+    """Return the constant from l1 or l2, whichever is asked for; of another norm the smaller of what both say of it."""
+    order = norm_order(norm)
+    if order in (1, 2):
+        return from_l1_and_l2[0 if order == 1 else 1]
+    restated = [from_norm(each, norm) if isinstance(each, Certificate) else each for each in from_l1_and_l2]
+    known = [each for each in restated if isinstance(each, Certificate)]
+    return min(known, key=lambda each: each.value) if known else restated[0]

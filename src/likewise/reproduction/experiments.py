@@ -12,7 +12,10 @@ from likewise.checks import checked_names
 from likewise.errors import InputError, unknown_name
 from likewise.observations.synthetic import ClusteredData, Sampling, clustered
 
-Kind = Literal["synthetic", "ratings", "rate"]
+Kind = Literal["synthetic", "ratings", "rate", "minimax"]
+
+NOISE = 0.1
+"""Standard deviation of the noise: the paper writes N(0, 0.1)."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +27,9 @@ class Experiment:
     key : str
         What it is called on the command line.
     title : str
-    kind : {"synthetic", "ratings", "rate"}
-        Generated data with a table of cells; real ratings with a histogram; the error beside the rate of Proposition 4.4.
+    kind : {"synthetic", "ratings", "rate", "minimax"}
+        Generated data with a table of cells; real ratings with a histogram; the error beside the rate of Proposition 4.4, or beside the
+        shape of the minimax lower bound on matrices that are hard to estimate.
     axis : str
         What its levels are.
     levels : tuple of float
@@ -66,7 +70,9 @@ class Experiment:
             sizes |= {"n_individuals": int(level), "n_features": _ASPECT * int(level)}
         return sizes
 
-    def data(self, level: float, random_state: int | np.random.Generator | None) -> ClusteredData:
+    def data(
+        self, level: float, random_state: int | np.random.Generator | None, noise: float = NOISE
+    ) -> ClusteredData:
         """Draw the truth and the observations of one simulation.
 
         Parameters
@@ -74,6 +80,8 @@ class Experiment:
         level : float
             One of `levels`.
         random_state : int, Generator or None
+        noise : float, default 0.1
+            Standard deviation.
 
         Returns
         -------
@@ -85,6 +93,7 @@ class Experiment:
             int(sizes["n_features"]),
             int(sizes["n_clusters"]),
             observed_fraction=float(sizes["observed_fraction"]),
+            noise=noise,
             sampling=self.sampling,
             random_state=random_state,
         )
@@ -128,9 +137,16 @@ EXPERIMENTS: dict[str, Experiment] = {
             n_clusters=20,
         ),
         Experiment("rate", "Proposition 4.4: error as m and n grow", "rate", "m", (100, 200, 400, 800)),
+        Experiment(
+            "minimax",
+            "The minimax remark: matrices that nobody can estimate well",
+            "minimax",
+            "theta^2",
+            (0.1, 0.2, 0.4, 0.8),
+        ),
     )
 }
-"""The four experiments of Section 6, and a check of Proposition 4.4 on data like those of Experiment 1."""
+"""The four experiments of Section 6, a check of Proposition 4.4 on data like those of Experiment 1, and one of the minimax remark."""
 
 
 def chosen_experiments(keys: str | Iterable[str]) -> tuple[str, ...]:
@@ -149,7 +165,7 @@ def chosen_experiments(keys: str | Iterable[str]) -> tuple[str, ...]:
     Examples
     --------
     >>> chosen_experiments("3,1"), chosen_experiments("all")
-    (('1', '3'), ('1', '2', '3', '4', 'rate'))
+    (('1', '3'), ('1', '2', '3', '4', 'rate', 'minimax'))
     """
     listed = checked_names("experiments", keys)
     if listed == ("all",):

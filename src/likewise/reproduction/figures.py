@@ -15,7 +15,7 @@ from likewise.reproduction.experiments import Experiment
 from likewise.reproduction.published import published_cell
 from likewise.reproduction.references import BIN_EDGES
 from likewise.reproduction.results import METRICS, ON_INPUT, ON_OBSERVED, Results, Summary
-from likewise.reproduction.theory import THEOREM_ARM
+from likewise.reproduction.theory import estimating
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +60,8 @@ def all_figures(found: Results) -> list[Drawing]:
 
 def _of_experiment(found: Results, experiment: Experiment) -> Iterator[Drawing]:
     levels = found.settings.levels(experiment)
+    if experiment.kind == "minimax":  # four numbers a row, which the table shows
+        return
     if experiment.kind == "rate":
         words = "Error over all entries and the rate of Proposition 4.4, as m and n = 4 m grow."
         yield Drawing("rate", words, (6.4, 3.8), partial(_paint_rate, found, experiment.key, levels))
@@ -210,7 +212,7 @@ def _paint_rate(found: Results, key: str, levels: tuple[float, ...], figure: Fig
     ax.plot(
         levels, [rate.mean for rate in rates if rate], color="#7f7f7f", linewidth=3, alpha=0.5, label="rate"
     )
-    names = [THEOREM_ARM.name, *(arm.name for arm in found.arms if arm.estimator is not None)]
+    names = [arm.name for arm in estimating(found.arms)]
     for k, name in enumerate(names):
         errors = [
             Summary.of(record["metrics"]["mse_all"] for record in found.of_arm(key, level, name))

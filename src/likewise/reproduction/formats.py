@@ -22,6 +22,7 @@ from likewise.reproduction.tables import (
     Table,
     cell_table,
     estimates_table,
+    minimax_table,
     rate_table,
     ratings_table,
     theory_table,
@@ -35,7 +36,7 @@ def all_tables(found: Results) -> list[Table]:
 
 
 def _tables(found: Results) -> Iterator[Table]:
-    makers = {"synthetic": cell_table, "ratings": ratings_table, "rate": rate_table}
+    makers = {"synthetic": cell_table, "ratings": ratings_table, "rate": rate_table, "minimax": minimax_table}
     for experiment in found.experiments:
         yield makers[experiment.kind](found, experiment)
         if experiment.kind == "ratings":
@@ -59,6 +60,7 @@ def provenance(found: Results) -> dict[str, str]:
         "model": f"{settings.model} on generated data, 10 nearest neighbours in Experiment 2; without pre-processing ({WITHOUT}) it gets Z with "
         "missing entries as 0",
         "targets": TARGETS_IN_WORDS[settings.targets],
+        "noise": f"standard deviation {settings.deviation:g} on generated data",
         "seeds": f"random_state = {settings.random_state}; {SEEDING}",
         "versions": f"likewise {versions['likewise']}, Python {versions['python']}, {libraries}",
     }

@@ -33,6 +33,7 @@ def reproduce(
     model: str = DENSE_NET,
     quick: bool = False,
     random_state: int = 0,
+    noise: float | None = None,
     jobs: int = 1,
     ratings: PathLike | None = None,
     out: PathLike | None = None,
@@ -43,7 +44,7 @@ def reproduce(
     Parameters
     ----------
     experiments : str or iterable of str, default "all"
-        ``"1"`` to ``"4"``, ``"rate"`` (Proposition 4.4 as m and n grow), several of them, or ``"all"``.
+        ``"1"`` to ``"4"``, ``"rate"`` (Proposition 4.4 as m and n grow), ``"minimax"`` (matrices that are hard to estimate), several of them, or ``"all"``.
     simulations : int, optional
         Of each cell; 10 by default as in the paper, 1 if `quick`.
     arms : str or iterable of str, optional
@@ -59,13 +60,16 @@ def reproduce(
         One simulation of the first and the last level of each experiment: a look, not a result.
     random_state : int, default 0
         Seed of everything. A simulation's seed depends on this, its cell and its number alone.
+    noise : float, optional
+        Standard deviation of the noise of generated data, by default 0.1. The paper writes N(0, 0.1); ``0.1**0.5`` reads that as a variance.
     jobs : int, default 1
         Processes, of one thread each. No number depends on it. With more than one, a script calls this under
         ``if __name__ == "__main__":``.
     ratings : path-like, optional
         MovieLens 1M, for Experiment 2; by default it is looked for in the folder that LIKEWISE_DATA names.
     out : path-like, optional
-        Keep each finished simulation in this folder; a run that was interrupted goes on from what is there.
+        Keep each finished simulation in this folder; a run that was interrupted goes on from what is there, and so does the same run with
+        more simulations.
     progress : callable, bool or None
         Called with (step, done, total); by default bars with the time left, if standard error is a terminal.
 
@@ -102,6 +106,7 @@ def reproduce(
         model,
         quick,
         random_state,
+        noise,
     )
     checked_whole("jobs", jobs, most=_MOST_JOBS)
     file = _check_needs(settings, ratings)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from likewise.checks import checked_instance, checked_name, checked_whole
+from likewise.checks import checked_instance, checked_name, checked_non_negative, checked_whole
 from likewise.errors import (
     InputError,
 )
 from likewise.reproduction.algorithm import DENSE_NET
 from likewise.reproduction.arms import DEFAULT_ARMS, chosen_arms, resolve_arm
-from likewise.reproduction.experiments import EXPERIMENTS, Experiment, chosen_experiments
+from likewise.reproduction.experiments import EXPERIMENTS, NOISE, Experiment, chosen_experiments
 
 Targets = Literal["observed", "features", "truth"]
 """What the algorithm learns at the observed entries: Z; the arm's own features, as the appendix says; or A, as the released code does."""
@@ -54,6 +54,8 @@ class Settings:
         Only the first and the last level of each experiment.
     random_state : int
         Seed of everything.
+    noise : float or None
+        Standard deviation of the noise of generated data; by default 0.1.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Settings:
     model: str = DENSE_NET
     quick: bool = False
     random_state: int = 0
+    noise: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "experiments", chosen_experiments(self.experiments))
@@ -78,6 +81,8 @@ class Settings:
         )
         for name, smallest in (("simulations", 1), ("random_state", 0)):
             checked_whole(name, getattr(self, name), smallest, _MOST if name == "simulations" else None)
+        if self.noise is not None:
+            checked_non_negative("noise", self.noise)
         self._refuse_arms_that_need_the_truth()
 
     def _refuse_arms_that_need_the_truth(self) -> None:
@@ -89,6 +94,11 @@ class Settings:
                 f"arms {', '.join(arms)} in experiments {', '.join(others)}",
                 "experiments on generated data, 1, 3 and 4",
             )
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise of generated data."""
+        return NOISE if self.noise is None else self.noise
 
     def levels(self, experiment: Experiment) -> tuple[float, ...]:
         """Return the levels of an experiment that this run covers."""

@@ -30,9 +30,12 @@ SIMULATIONS = "simulations"
 _DECIDE_NUMBERS = ("numpy", "scipy", "scikit-learn", "torch")
 """Libraries whose version can change a number."""
 
+_HOW_MANY = "simulations"
+"""The one setting that no simulation depends on: more can be added to a folder later."""
+
 
 class RunFolder:
-    """A folder that holds one run and never two.
+    """A folder that holds one run and never two; the same run with more simulations goes on from those that are there.
 
     Parameters
     ----------
@@ -56,9 +59,12 @@ class RunFolder:
         self._identity = run_identity(settings)
         recorded = self.path / SETTINGS
         if recorded.exists():
-            self._refuse_another_run(_read_settings(recorded))
+            found = _read_settings(recorded)
+            self._refuse_another_run(found)
         else:
+            found = {}
             self._refuse_stray_simulations()
+        if found.get(_HOW_MANY) != settings.simulations:
             write_folder(self.path, {SETTINGS: to_json(self._identity)})
         _make_folder(self.path / SIMULATIONS)
         for written in (self.path, self.path / SIMULATIONS):
@@ -102,7 +108,7 @@ class RunFolder:
         differing = [
             f"{name} {_shown(recorded.get(name))}, not {_shown(value)}"
             for name, value in wanted.items()
-            if recorded.get(name) != value
+            if name != _HOW_MANY and recorded.get(name) != value
         ]
         if differing:
             raise InputError(

@@ -9,10 +9,11 @@ from typing import Any
 
 from likewise.reproduction.arms import WITHOUT
 from likewise.reproduction.experiments import Experiment
+from likewise.reproduction.minimax import BEST
 from likewise.reproduction.published import PublishedCell, published_cell
 from likewise.reproduction.results import METRICS, ON_INPUT, ON_OBSERVED, Metric, Results, Summary
 from likewise.reproduction.settings import TARGETS_IN_WORDS
-from likewise.reproduction.theory import THEOREM_ARM
+from likewise.reproduction.theory import THEOREM_ARM, VARIANCE_ARM
 
 NOTHING = "-"
 
@@ -209,37 +210,74 @@ def _corollary_sections(corollaries: list[dict[str, Any]]) -> Iterator[Section]:
 
 
 def rate_table(found: Results, experiment: Experiment) -> Table:
-    """Set the error of each estimate beside the rate of Proposition 4.4, as m and n grow."""
+    """Set the error of each estimate beside the rates of Proposition 4.4 and of its footnote, as m and n grow."""
     levels = found.settings.levels(experiment)
-    rates = [
-        Summary.of(record["rate"] for record in found.simulations(experiment.key, level)) for level in levels
+    variance = min(found.settings.deviation**2, 1.0)
+    names = [
+        THEOREM_ARM.name,
+        VARIANCE_ARM.name,
+        *(arm.name for arm in found.arms if arm.estimator is not None),
     ]
-    names = [THEOREM_ARM.name, *(arm.name for arm in found.arms if arm.estimator is not None)]
-    titles = {
-        "mse_all": "Mean squared error over all entries",
-        "share_of_rate": "Error as a share of the rate",
-        "rank": "Rank",
-    }
-    sections = [
-        Section(
-            title,
-            "",
-            tuple(Row(name, _rate_cells(found, experiment.key, levels, name, metric)) for name in names),
-        )
-        for metric, title in titles.items()
-    ]
-    rate = Section(
-        "Rate: min(||A||_* / (rho_2 sqrt(rho_1 p)), ||A||_*^2 / (rho_1 rho_2), 1)",
-        "",
-        (Row("rate", tuple(map(summary_text, rates))),),
+    rates = Section(
+        "Rate: min(sqrt(q) ||A||_* / (rho_2 sqrt(rho_1) p), ||A||_*^2 / (rho_1 rho_2), 1)",
+        f"q = p in the proposition, p s2 + p (1 - p) (1 - s2) in its footnote, s2 = {variance:g}; eps: the condition p >= rho_1^(eps - 1) holds up to it",
+        tuple(
+            Row(words, _record_cells(found, experiment.key, levels, name))
+            for name, words in (("rate", "rate"), ("rate_variance", "with the variance"), ("exponent", "eps"))
+        ),
     )
     return Table(
         "rate",
         experiment.title,
         f"n = 4 m, c = {experiment.n_clusters}, p = {experiment.observed_fraction:g}; the proposition says that the error of {THEOREM_ARM.name} "
-        "is at most a constant times the rate, whatever m and n: its share stays bounded.",
+        f"is at most a constant times the rate, whatever m and n, and the footnote says it of {VARIANCE_ARM.name} and the rate with the variance: "
+        "these shares stay bounded.",
         tuple(f"m = {level:g}" for level in levels),
-        (rate, *sections),
+        (rates, *_rate_sections(found, experiment.key, levels, names)),
+    )
+
+
+def minimax_table(found: Results, experiment: Experiment) -> Table:
+    """Set the error of each estimate beside the shape of the lower bound, on matrices that are hard to estimate."""
+    levels = found.settings.levels(experiment)
+    names = [BEST, THEOREM_ARM.name, *(arm.name for arm in found.arms if arm.estimator is not None)]
+    shape = Section(
+        "Shape of the lower bound: min(||A||_* / (rho_2 sqrt(rho_1 p)), ||A||_*^2 / (rho_1 rho_2), 1)",
+        "",
+        (Row("shape", _record_cells(found, experiment.key, levels, "rate")),),
+    )
+    return Table(
+        "minimax",
+        experiment.title,
+        f"m = {experiment.n_individuals}, n = {experiment.n_features}, p = {experiment.observed_fraction:g}; entries are +theta or -theta, the same "
+        f"within each of m p theta^2 clusters, and observations +1 or -1. The '{BEST}' knows the clusters and theta: nobody has a smaller error on "
+        "average. Its share of the shape is bounded below; that of the estimate of the proposition is bounded above.",
+        tuple(f"{experiment.axis} = {level:g}" for level in levels),
+        (shape, *_rate_sections(found, experiment.key, levels, names)),
+    )
+
+
+_BESIDE_A_RATE = {
+    "mse_all": "Mean squared error over all entries",
+    "share_of_rate": "Error as a share of the rate",
+    "share_of_rate_variance": "Error as a share of the rate with the variance",
+    "rank": "Rank",
+}
+
+
+def _rate_sections(
+    found: Results, key: str, levels: tuple[float, ...], names: list[str]
+) -> Iterator[Section]:
+    for metric, title in _BESIDE_A_RATE.items():
+        rows = ((name, _rate_cells(found, key, levels, name, metric)) for name in names)
+        known = tuple(Row(name, cells) for name, cells in rows if set(cells) != {NOTHING})
+        if known:
+            yield Section(title, "", known)
+
+
+def _record_cells(found: Results, key: str, levels: tuple[float, ...], name: str) -> tuple[str, ...]:
+    return tuple(
+        summary_text(Summary.of(record[name] for record in found.simulations(key, level))) for level in levels
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
@@ -20,6 +21,8 @@ from likewise.certificates import (
     compose,
 )
 from likewise.errors import LikewiseWarning
+from likewise.estimation import SVT, UniversalWithVariance
+from likewise.estimation.thresholding.statistics import density_exponent
 from likewise.observations.synthetic import ClusteredData
 from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing
 from likewise.reproduction.experiments import Experiment
@@ -126,8 +129,16 @@ THEOREM_ARM = Arm(
 """The estimator that the proposition speaks of; the other arms stand beside it."""
 
 
-def proved_rate(truth: Floats, observed_fraction: float) -> float:
-    """Return ``min(||A||_* / (rho_2 sqrt(rho_1 p)), ||A||_*^2 / (rho_1 rho_2), 1)`` (Proposition 4.4).
+VARIANCE_ARM = Arm(
+    "universal-variance",
+    "SVT at the threshold of the footnote, (2 + eta) sqrt(rho_1 q), for entries of a known variance",
+    "universal-variance",
+)
+"""The estimator of the footnote to the proposition: it is told the variance of the noise."""
+
+
+def proved_rate(truth: Floats, observed_fraction: float, variance: float = 1.0) -> float:
+    """Return ``min(sqrt(q) ||A||_* / (rho_2 sqrt(rho_1) p), ||A||_*^2 / (rho_1 rho_2), 1)`` (Proposition 4.4 and its footnote).
 
     Parameters
     ----------
@@ -135,11 +146,18 @@ def proved_rate(truth: Floats, observed_fraction: float) -> float:
         A.
     observed_fraction : float
         p.
+    variance : float, default 1
+        s2, what no entry's variance exceeds; ``q = p s2 + p (1 - p) (1 - s2)``. At 1, the most that [-1, 1] allows, q = p and the first term is that
+        of the proposition, ``||A||_* / (rho_2 sqrt(rho_1 p))``. It is also the shape of the minimax lower bound over matrices of this nuclear norm.
 
     Returns
     -------
     float
         The mean squared error is at most a constant times this, and something exponentially small.
+
+    References
+    ----------
+    Chatterjee, "Matrix estimation by universal singular value thresholding", Annals of Statistics 2015, Theorems 2.1 and 2.2.
 
     Examples
     --------
@@ -147,19 +165,21 @@ def proved_rate(truth: Floats, observed_fraction: float) -> float:
     1.0
     >>> round(proved_rate(np.ones((4, 16)) / 4, 0.25), 6)  # nuclear norm 2: min(2 / 8, 4 / 64, 1)
     0.0625
+    >>> round(proved_rate(np.ones((4, 16)), 0.25, 0.04), 6)  # q = 0.25 (0.04 + 0.75 x 0.96) = 0.19: min(sqrt(0.19) x 8 / 4, 1, 1)
+    0.871780
     """
+    p = observed_fraction
     nuclear = float(np.linalg.svd(truth, compute_uv=False).sum())
     longer, shorter = max(truth.shape), min(truth.shape)
-    rate: float = min(
-        nuclear / (shorter * sqrt(longer * observed_fraction)), nuclear**2 / (longer * shorter), 1.0
-    )
+    spread = sqrt(p * variance + p * (1 - p) * (1 - variance))
+    rate: float = min(spread * nuclear / (shorter * sqrt(longer) * p), nuclear**2 / (longer * shorter), 1.0)
     return rate
 
 
 def run_rate(
-    data: ClusteredData, experiment: Experiment, arms: list[Arm], fraction: float, seed: int
+    data: ClusteredData, experiment: Experiment, arms: list[Arm], fraction: float, variance: float, seed: int
 ) -> dict[str, Any]:
-    """Measure the error of each estimate over all entries, beside the rate.
+    """Measure the error of each estimate over all entries, beside the rates of the proposition and of its footnote.
 
     Parameters
     ----------
@@ -169,19 +189,43 @@ def run_rate(
         h, which estimates nothing, is left out.
     fraction : float
         p.
+    variance : float
+        s2, of the noise.
     seed : int
 
     Returns
     -------
     dict
     """
-    rate = proved_rate(data.truth, fraction)
-    record: dict[str, Any] = {"observed_fraction": data.observed.observed_fraction, "rate": rate, "arms": {}}
+    rates = {
+        "rate": proved_rate(data.truth, fraction),
+        "rate_variance": proved_rate(data.truth, fraction, variance),
+    }
+    record: dict[str, Any] = {
+        "observed_fraction": data.observed.observed_fraction,
+        **rates,
+        "exponent": density_exponent(data.observed.observed_fraction, max(data.truth.shape)),
+        "arms": {},
+    }
+    estimators = {
+        arm.name: make_preprocessing(arm, experiment, "symmetric", seed) for arm in estimating(arms)
+    }
+    estimators[VARIANCE_ARM.name] = SVT(threshold=UniversalWithVariance(variance))
+    for name, estimator in estimators.items():
+        record["arms"][name] = {"metrics": error_beside(estimator, data, rates)}
+    return record
+
+
+def estimating(arms: list[Arm]) -> list[Arm]:
+    """Return the estimator that the proposition speaks of, and the arms that estimate."""
+    return [THEOREM_ARM, *(arm for arm in arms if arm.estimator is not None)]
+
+
+def error_beside(estimator: Any, data: ClusteredData, rates: Mapping[str, float]) -> dict[str, float | None]:
+    """Return the mean squared error of an estimate over all entries, alone and as a share of each rate, and what the estimate is like."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LikewiseWarning)
-        for arm in (THEOREM_ARM, *(arm for arm in arms if arm.estimator is not None)):
-            fitted = make_preprocessing(arm, experiment, "symmetric", seed).fit(data.observed)
-            error = float(np.mean((dense_estimate(fitted) - data.truth) ** 2))
-            metrics = {"mse_all": error, "share_of_rate": error / rate, **described(fitted)}
-            record["arms"][arm.name] = {"metrics": metrics}
-    return record
+        fitted = estimator.fit(data.observed)
+    error = float(np.mean((dense_estimate(fitted) - data.truth) ** 2))
+    shares = {f"share_of_{name}": error / rate for name, rate in rates.items()}
+    return {"mse_all": error, **shares, **described(fitted)}

@@ -11,8 +11,9 @@ import numpy as np
 
 from likewise._kernels.threads import one_blas_thread, single_threaded
 from likewise.reproduction.algorithm import resolve_algorithm
-from likewise.reproduction.arms import resolve_arm
+from likewise.reproduction.arms import Arm, resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment
+from likewise.reproduction.minimax import least_favourable, run_minimax
 from likewise.reproduction.movielens import read_movielens, run_ratings
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record, simulate
@@ -62,7 +63,7 @@ class Unit:
         """Return about how long it takes, for the time that is left; a net is trained in as many steps on small data as on large."""
         sizes = self.definition.sizes(self.level)
         entries = float(sizes["n_individuals"]) * float(sizes["n_features"])
-        if self.definition.kind == "rate":
+        if self.definition.kind in ("rate", "minimax"):
             return entries / 1e6
         return len(settings.arms) * (1.0 + entries / 4e5)
 
@@ -112,13 +113,22 @@ def _run(unit: Unit, settings: Settings, ratings: Path | None) -> Record:
     if experiment.kind == "ratings":
         assert ratings is not None
         return run_ratings(read_movielens(ratings, experiment), experiment, arms, seed)
-    data = experiment.data(unit.level, generator)
+    if experiment.kind == "minimax":
+        return _run_minimax(experiment, arms, unit.level, generator, seed)
+    data = experiment.data(unit.level, generator, settings.deviation)
     if experiment.kind == "rate":
-        return run_rate(
-            data, experiment, arms, float(experiment.sizes(unit.level)["observed_fraction"]), seed
-        )
+        fraction = float(experiment.sizes(unit.level)["observed_fraction"])
+        return run_rate(data, experiment, arms, fraction, min(settings.deviation**2, 1.0), seed)
     algorithm = resolve_algorithm(settings.model)
     return simulate(data, experiment, arms, algorithm, settings.model, settings.targets, seed)
+
+
+def _run_minimax(
+    experiment: Experiment, arms: list[Arm], size: float, generator: np.random.Generator, seed: int
+) -> Record:
+    m, n, fraction = experiment.n_individuals, experiment.n_features, experiment.observed_fraction
+    data = least_favourable(m, n, fraction, size, generator)
+    return run_minimax(data, experiment, arms, fraction, size, seed)
 
 
 @contextmanager

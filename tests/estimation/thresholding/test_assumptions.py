@@ -4,10 +4,30 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from likewise.estimation import SHRINKERS, SVT, THRESHOLDS, ObservationStatistics, OptimalShrinker
+from likewise.estimation import (
+    SHRINKERS,
+    SVT,
+    THRESHOLDS,
+    ObservationStatistics,
+    OptimalShrinker,
+    UniversalWithVariance,
+)
 from likewise.estimation.thresholding.assumptions import assumption_notes, unevenness
 
 NONE_KEPT = np.zeros(0)
+
+
+@pytest.mark.parametrize("threshold", ["universal", "universal-variance", UniversalWithVariance(0.01)])
+def test_data_too_sparse_for_the_proposition_are_told(threshold):
+    """p >= rho_1^(eps - 1) with eps > 0 is p > 1 / rho_1: more than one observation in a row of the longer side."""
+    sparse_data = sparse.csr_array(([1.0, 0.5], ([0, 1], [0, 30])), shape=(4, 100))  # p = 1 / 200
+    notes = assumption_notes(ObservationStatistics.of(sparse_data), threshold, "rescaled", NONE_KEPT)
+    assert "Proposition 4.4" in notes[0]
+    assert "more than one observation in a row of 100" in notes[0]
+    denser = sparse.csr_array((np.ones(8), (np.arange(8) % 4, np.arange(8))), shape=(4, 100))  # p = 1 / 50
+    for chosen, statistics in ((threshold, denser), ("noise-edge", sparse_data)):
+        notes = assumption_notes(ObservationStatistics.of(statistics), chosen, "rescaled", NONE_KEPT)
+        assert not any("Proposition 4.4" in note for note in notes)
 
 
 def statistics_of(matrix):

@@ -30,6 +30,8 @@ BY_HAND = {
     "paper-synthetic": (2.01 * 9 * (0.000025 + 0.1875 * 0.9999)) ** 0.5,
     # sqrt(2.01 x 9 / 4)
     "paper-ratings": 4.5225**0.5,
+    # beta = 1 / p_hat = 4: sqrt(2 x 9 x 4)
+    "paper-corollary": 72**0.5,
     # 2.01 sqrt(9 x 3/16 x 0.1)
     "released-code": 2.01 * 0.16875**0.5,
     # (2 + 3) x 1/4
@@ -67,6 +69,16 @@ def test_universal_uses_the_longer_side_and_the_paper_rules_the_features():
     tall = ObservationStatistics(n_individuals=9, n_features=4, observed_fraction=0.25, mean_square=0.0625)
     assert Universal()(tall) == Universal()(STATISTICS)
     assert THRESHOLDS["paper-ratings"](tall) == pytest.approx((2.01 * 4 * 0.25) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("p", "longer", "exponent"),
+    [(0.1, 100, 0.5), (0.01, 100, 0.0), (0.001, 100, -0.5), (1.0, 100, 1.0), (1.0, 1, np.inf)],
+)
+def test_the_density_exponent_by_hand(p, longer, exponent):
+    """p = rho_1^(eps - 1)."""
+    statistics = ObservationStatistics(1, longer, p, 0.1)
+    assert statistics.density_exponent == pytest.approx(exponent, abs=1e-12)
 
 
 def test_statistics_count_a_stored_zero_as_observed():

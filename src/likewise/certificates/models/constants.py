@@ -117,7 +117,7 @@ def model_constant(
     >>> print(model_constant(LogisticRegression().fit(X, y > 2), output="class"))
     K1: none (predicted classes jump: ...)
     """
-    p, q = norm_order(from_norm, linf=True), norm_order(to_norm, linf=True)
+    p, q = norm_order(from_norm), norm_order(to_norm)
     _ensure_known(output)
     if isinstance(model, EntryNet):
         return entry_net_constant(model, p, q, inputs)

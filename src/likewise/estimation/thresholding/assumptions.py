@@ -52,12 +52,16 @@ def assumption_notes(
     chance by 0.5 is reported: the largest singular value of such noise lies above its edge for one variance. *Correlation.* White noise has
     a median singular value that goes with its variance. Where all singular values cost little, a variance of the residual of more than
     1.25 times the one that the median suggests is reported: noise is correlated or uneven, or signal is left below the threshold.
+    *Density.* The error of the universal thresholds is bounded where ``p >= rho_1^(eps - 1)`` for some eps > 0.
     """
     names = list(_names_of_assuming(threshold, shrinker))
-    if not names or statistics.matrix is None:
-        return ()
     who = " and ".join(names)
-    return (*_uneven(statistics, who), *_not_white(statistics, who, kept))
+    of_noise = bool(names) and statistics.matrix is not None
+    return (
+        *_too_sparse(statistics, threshold),
+        *(_uneven(statistics, who) if of_noise else ()),
+        *(_not_white(statistics, who, kept) if of_noise else ()),
+    )
 
 
 def unevenness(matrix: sparse.csr_array, axis: int) -> tuple[float, float]:
@@ -95,6 +99,15 @@ def _names_of_assuming(threshold: ThresholdChoice, shrinker: ShrinkerChoice) -> 
         yield f"the threshold {threshold_name(threshold)}"
     if shrinker_rule(shrinker).assumes_white_noise:
         yield f"the shrinker {shrinker if isinstance(shrinker, str) else repr(shrinker)}"
+
+
+def _too_sparse(statistics: ObservationStatistics, threshold: ThresholdChoice) -> Iterator[str]:
+    """Say where so little is observed that the proposition on the error has nothing to say (Proposition 4.4)."""
+    if threshold_rule(threshold).needs_density and statistics.density_exponent <= 0:
+        yield (
+            f"the error bound of the threshold {threshold_name(threshold)} (Proposition 4.4) needs p >= rho_1^(eps - 1) with eps > 0, more than one "
+            f"observation in a row of {statistics.longer_side:,}; p_hat is {statistics.observed_fraction:.3g}, so it does not speak of these data"
+        )
 
 
 def _uneven(statistics: ObservationStatistics, who: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
+from math import inf, log, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -72,6 +72,17 @@ class ObservationStatistics:
         return self.shorter_side / self.longer_side
 
     @property
+    def density_exponent(self) -> float:
+        """The largest eps with ``p_hat >= rho_1^(eps - 1)``: ``1 + log(p_hat) / log(rho_1)``; Proposition 4.4 needs one above 0.
+
+        Examples
+        --------
+        >>> ObservationStatistics(10, 100, 0.1, 0.1).density_exponent  # 0.1 = 100^(0.5 - 1)
+        0.5
+        """
+        return density_exponent(self.observed_fraction, self.longer_side)
+
+    @property
     def energy(self) -> float:
         """Squared Frobenius norm of the zero-filled observations."""
         return self.mean_square * self.n_individuals * self.n_features
@@ -102,6 +113,13 @@ class ObservationStatistics:
         return self.matrix
 
 
+def density_exponent(observed_fraction: float, longer_side: int) -> float:
+    """Return the largest eps with ``p >= rho_1^(eps - 1)``; infinite where everything is observed of a single row and column."""
+    if observed_fraction == 1:
+        return 1.0 if longer_side > 1 else inf
+    return 1 + log(observed_fraction) / log(longer_side)
+
+
 class ThresholdRule(ABC):
     """Where noise ends: from what is known of the observations to tau.
 
@@ -110,6 +128,8 @@ class ThresholdRule(ABC):
 
     assumes_white_noise: ClassVar[bool] = False
     """Whether noise is taken to have one variance and no correlation. Where that does not hold, a note says so."""
+    needs_density: ClassVar[bool] = False
+    """Whether what is proved of it needs ``p >= rho_1^(eps - 1)`` for some eps > 0. Where that fails, a note says so."""
     is_noise_edge: ClassVar[bool] = False
     """Whether it is the edge of noise, so that nobody is advised to try that instead."""
 

@@ -12,6 +12,7 @@ from likewise.estimation.thresholding.rules.cross_validation import CrossValidat
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
 from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
 from likewise.estimation.thresholding.rules.paper import (
+    PaperCorollary,
     PaperRatings,
     PaperSynthetic,
     ReleasedCode,
@@ -62,6 +63,7 @@ THRESHOLDS: Registry[ThresholdRule] = Registry(
         "universal-variance": UniversalWithVariance(),
         "paper-synthetic": PaperSynthetic(),
         "paper-ratings": PaperRatings(),
+        "paper-corollary": PaperCorollary(),
         "released-code": ReleasedCode(),
     },
     ThresholdError,

@@ -11,7 +11,7 @@ from likewise._typing import Floats, Indices
 from likewise.arrays import as_floats
 from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
-from likewise.norms import Norm, norm_name, norm_order
+from likewise.norms import Norm, norm_name, norm_order, rooted
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
 
@@ -32,7 +32,7 @@ class CompletionDistance(PairwiseDistance):
     ----------
     observed : ObservedMatrix, shape (m, n)
     end : {"least", "largest"}
-    norm : {"l1", "l2"} or float, default "l1"
+    norm : {"l1", "l2", "linf"} or float, default "l1"
     working_range : {"symmetric", "unit"}, default "symmetric"
         Distances are those of `ObservedDistance` with the same one.
     intervals : (ndarray, ndarray), each of shape (m, n), optional
@@ -122,7 +122,7 @@ class CompletionDistance(PairwiseDistance):
         return low, high
 
     def _normed(self, differences: Floats) -> Floats:
-        return np.asarray((differences**self.order).sum(axis=-1) ** (1 / self.order))
+        return rooted(differences, self.order)
 
 
 def _spread(end: End, low: Floats, high: Floats, other_low: Floats, other_high: Floats) -> Floats:

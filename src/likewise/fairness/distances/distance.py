@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Literal
 
 import numpy as np
@@ -80,7 +81,7 @@ def check_magnitude(what: str, largest: float, order: float = 2.0) -> None:
     ...
     likewise.errors.DistanceError: rows of sizes up to 1e+200; expected sizes from 1e-145 to 1e+145, whose ...
     """
-    most = 1e290 ** (1 / max(order, 2.0))
+    most = 1e290 ** (1 / (2.0 if order == inf else max(order, 2.0)))  # linf takes no power but the square
     if not (largest == 0 or 1 / most <= largest <= most):
         raise DistanceError(
             f"{what} of sizes up to {largest:.3g}",

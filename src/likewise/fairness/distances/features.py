@@ -33,7 +33,7 @@ def feature_distance(
     Parameters
     ----------
     rows : array-like or data frame, shape (n_individuals, n_features)
-    norm : {"l1", "l2"} or float, default "l2"
+    norm : {"l1", "l2", "linf"} or float, default "l2"
     exclude : sequence, optional
         Columns that do not count, for example protected attributes: names of a frame, positions of an array.
     scaling : {"none", "standard", "range"}, default "none"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
 from likewise._typing import Floats
@@ -23,6 +25,9 @@ from likewise.fairness.distances.sparse_pair_sums import co_observed_powers, sha
 from likewise.norms import Norm, norm_name, norm_order, power_sums, row_differences
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
+
+_ENTRIES_AT_ONCE = 1 << 21
+"""Of rows that are compared by their largest difference: 16 MiB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +136,8 @@ class ObservedDistance(_OnObservations):
     ----------
     observed : ObservedMatrix, or SciPy sparse of shape (n_individuals, n_features)
         An `ObservedMatrix` is put on `working_range` first; a sparse matrix is taken as it is.
-    norm : {"l1", "l2"} or float, default "l1"
-        The q of lq, at least 1.
+    norm : {"l1", "l2", "linf"} or float, default "l1"
+        The q of lq, at least 1; ``"linf"`` is the largest difference.
     working_range : {"symmetric", "unit"}, default "symmetric"
         Under ``"symmetric"`` a missing entry counts as the middle of the value range, under ``"unit"`` as its low end.
     exclude : sequence, optional
@@ -152,7 +157,7 @@ class ObservedDistance(_OnObservations):
     Notes
     -----
     A metric on zero-filled rows. Every distance has a relative error of at most 1e-9 and equal rows are at distance exactly 0.
-    Cost of all pairs: the sum of squared numbers of observations per feature, not m^2 n.
+    Cost of all pairs: the sum of squared numbers of observations per feature, not m^2 n; of linf, which is no sum, m^2 n.
 
     Examples
     --------
@@ -192,6 +197,8 @@ class ObservedDistance(_OnObservations):
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
+        if self.order == inf:
+            return self._largest(range(start, stop), range(self.n_individuals)[first:last])
         powers = self._expanded_powers(range(start, stop), range(self.n_individuals)[first:last])
         if not self._exact:
             self._guard.repair(powers, start, first)
@@ -202,6 +209,16 @@ class ObservedDistance(_OnObservations):
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
         return row_differences(self.values, left, right, self.order)
+
+    def _largest(self, rows: range, others: range) -> Floats:
+        """Return the largest difference over all features, some features at a time."""
+        measured = np.zeros((len(rows), len(others)))
+        step = max(1, _ENTRIES_AT_ONCE // (len(rows) + len(others)))
+        for start in range(0, self.values.shape[1], step):
+            some = self._by_column[:, start : start + step].tocsr()
+            left, right = (some[part.start : part.stop].toarray() for part in (rows, others))
+            np.maximum(measured, cdist(left, right, "chebyshev"), out=measured)
+        return measured
 
     def _expanded_powers(self, rows: range, others: range) -> Floats:
         """Return q-th powers from what the rows have in common, exact but for cancellation."""
@@ -244,7 +261,7 @@ class CoObservedDistance(_OnObservations):
     ----------
     observed : ObservedMatrix, or SciPy sparse of shape (n_individuals, n_features)
         An `ObservedMatrix` is put on `working_range` first; of a sparse matrix every stored entry is an observation.
-    norm : {"l1", "l2"} or float, default "l1"
+    norm : {"l1", "l2", "linf"} or float, default "l1"
     working_range : {"symmetric", "unit"}, default "symmetric"
     least_shared : int, default 1
         How many features two individuals must share.
@@ -261,7 +278,7 @@ class CoObservedDistance(_OnObservations):
 
     Notes
     -----
-    For l2 equal to `sklearn.metrics.pairwise.nan_euclidean_distances`. l1 runs on a compiled kernel, other norms in NumPy.
+    Under linf the largest difference in a feature that both observed, where nothing is rescaled. For l2 equal to `sklearn.metrics.pairwise.nan_euclidean_distances`. l1 runs on a compiled kernel, other norms in NumPy.
 
     Examples
     --------
@@ -300,6 +317,9 @@ class CoObservedDistance(_OnObservations):
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
         others = range(self.n_individuals)[first:last]
+        if self.order == inf:  # the largest of what two share is no sum, over which a kernel could walk
+            left, right = np.meshgrid(np.arange(start, stop), np.asarray(others), indexing="ij")
+            return self.between(left.ravel(), right.ravel()).reshape(left.shape)
         counts, sums = shared_differences(self._walk, start, stop, others=others)
         if self.order != 1:
             sums = shared_sums(self.values, self._by_column, range(start, stop), others, self._power)
@@ -315,6 +335,8 @@ class CoObservedDistance(_OnObservations):
 
     def _rescaled(self, counts: NDArray[np.integer], powers: Floats) -> Floats:
         enough = counts >= self.least_shared
+        if self.order == inf:
+            return np.where(enough, powers, np.nan)
         means = np.divide(powers, counts, out=np.full(powers.shape, np.nan), where=enough)
         rescaled: Floats = (self.values.shape[1] * means) ** (1 / self.order)
         return rescaled

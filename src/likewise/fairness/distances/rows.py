@@ -6,6 +6,7 @@ import warnings
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ class RowDistance(PairwiseDistance):
     ----------
     rows : array-like of float, shape (n_individuals,) or (n_individuals, n_features)
         Outputs, or complete features. Not copied if float64.
-    norm : {"l1", "l2"} or float, default "l2"
-        The q of lq, at least 1.
+    norm : {"l1", "l2", "linf"} or float, default "l2"
+        The q of lq, at least 1; ``"linf"`` is the largest difference.
     description : DistanceDescription, optional
         Replaces the one made from `norm`, where `rows` are the result of a transformation.
     row_ids : array-like, optional
@@ -161,7 +162,7 @@ class RowDistance(PairwiseDistance):
         return measured
 
     def _by_definition(self, start: int, stop: int, first: int, last: int | None) -> Floats:
-        metrics = {1.0: "cityblock", 2.0: "euclidean"}
+        metrics = {1.0: "cityblock", 2.0: "euclidean", inf: "chebyshev"}
         options: dict[str, Any] = (
             {"metric": metrics[self.order]} if self.order in metrics else {"p": self.order}
         )

@@ -65,7 +65,7 @@ def co_observed_powers(
     -------
     counts : ndarray of int, shape (n_pairs,)
     powers : ndarray of float, shape (n_pairs,)
-        0 where nothing is shared.
+        0 where nothing is shared; of linf the largest ``|a - b|``.
 
     Examples
     --------

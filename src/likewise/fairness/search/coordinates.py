@@ -122,7 +122,8 @@ def _made(points: Floats, order: float, resolution: float = 0.0) -> Coordinates:
 def _signed_norms(values: sparse.csr_array, order: float, n_groups: int) -> Floats:
     """Return the lq norms of the positive and of the negative values of each row in each of some groups of features.
 
-    They bound: in each feature ``|a - b|^q >= |a+ - b+|^q + |a- - b-|^q``, and in each group norms differ by no more than what they are of.
+    They bound: in each feature ``|a - b|^q >= |a+ - b+|^q + |a- - b-|^q`` (under linf the larger of both), and in each group norms differ by no
+    more than what they are of.
     """
     m, n = values.shape
     group = np.random.default_rng(0).permutation(n) % n_groups
@@ -133,8 +134,12 @@ def _signed_norms(values: sparse.csr_array, order: float, n_groups: int) -> Floa
         entries = values.data[part]
         rows = np.repeat(np.arange(n_rows), np.diff(ends))
         places = (rows * n_groups + group[values.indices[part]]) * 2 + (entries < 0)
-        sums = np.bincount(places, np.abs(entries) ** order, n_rows * 2 * n_groups)
-        norms[start : start + n_rows] = sums.reshape(n_rows, -1) ** (1 / order)
+        sizes: Floats = np.zeros(n_rows * 2 * n_groups)
+        if order == np.inf:
+            np.maximum.at(sizes, places, np.abs(entries))
+        else:
+            sizes += np.bincount(places, np.abs(entries) ** order, sizes.size) ** (1 / order)
+        norms[start : start + n_rows] = sizes.reshape(n_rows, -1)
     return norms
 
 

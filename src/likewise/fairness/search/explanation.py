@@ -63,7 +63,7 @@ def differences(distance: PairwiseDistance, i: int, j: int) -> Differences | Non
 @differences.register
 def _(distance: ObservedDistance, i: int, j: int) -> Differences:
     """Compare observations of either; a feature that both observed would add both sizes if they had nothing in common."""
-    values, q = distance.values, distance.order
+    values, q = distance.values, _power(distance)
     columns = np.union1d(_columns(values, i), _columns(values, j))
     left, right = (_observed(values, k, columns) for k in (i, j))
     a, b = np.nan_to_num(left), np.nan_to_num(right)
@@ -81,17 +81,17 @@ def _(distance: CoObservedDistance, i: int, j: int) -> Differences:
     spread = np.array(
         [lists.data[start:stop].std() for start, stop in pairwise(lists.indptr)], dtype=np.float64
     )
-    parts = np.abs(left - right) ** distance.order
-    return Differences(columns, distance.column_ids, left, right, parts, _usual(spread, distance.order))
+    parts = np.abs(left - right) ** _power(distance)
+    return Differences(columns, distance.column_ids, left, right, parts, _usual(spread, _power(distance)))
 
 
 @differences.register
 def _(distance: RowDistance, i: int, j: int) -> Differences:
     """Compare all columns; two individuals who have nothing in common differ as rows of the data do on average."""
     left, right = distance.rows[i], distance.rows[j]
-    parts = np.abs(left - right) ** distance.order
+    parts = np.abs(left - right) ** _power(distance)
     everything = np.arange(left.size)
-    usual = _usual(distance.rows.std(axis=0), distance.order)
+    usual = _usual(distance.rows.std(axis=0), _power(distance))
     return Differences(everything, everything, left, right, parts, usual)
 
 
@@ -116,6 +116,11 @@ def _observed(values: sparse.csr_array, k: int, columns: NDArray[np.intp]) -> Fl
     everything = np.full(values.shape[1], np.nan)
     everything[_columns(values, k)] = values.data[values.indptr[k] : values.indptr[k + 1]]
     return everything[columns]
+
+
+def _power(distance: ObservedDistance | CoObservedDistance | RowDistance) -> float:
+    """Return the power of which a distance is the sum; linf is none, and its features are compared by size."""
+    return 1.0 if distance.order == np.inf else distance.order
 
 
 def _usual(spread: Floats, order: float) -> Floats:

@@ -26,6 +26,7 @@ class Universal(ThresholdRule):
 
     eta: float = 0.01
     assumes_white_noise: ClassVar[bool] = True
+    needs_density: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -53,6 +54,7 @@ class UniversalWithVariance(ThresholdRule):
     variance: float = 1.0
     eta: float = 0.01
     assumes_white_noise: ClassVar[bool] = True
+    needs_density: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
@@ -101,6 +103,25 @@ class PaperRatings(ThresholdRule):
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
         return sqrt(2.01 * statistics.n_features * statistics.observed_fraction)
+
+
+@dataclass(frozen=True)
+class PaperCorollary(ThresholdRule):
+    """The threshold from which the regimes of Section 5 follow, ``sqrt(2 n beta)`` with ``psi(x) = beta x``, ``beta = 1 / p_hat``; n counts features.
+
+    From there on Corollary 4.2 says ``K2 <= beta sqrt(mu_1 r m) / tau <= sqrt(beta mu_1 r m / (2 n))``, of the order of
+    ``sqrt(r m / (p_hat n))``, which falls below 1 as n grows beyond ``r m / p_hat``. It is larger than the universal threshold by a factor
+    of about ``1 / p_hat``, and keeps nothing of data whose signal does not grow with it.
+
+    Examples
+    --------
+    >>> PaperCorollary()(ObservationStatistics(200, 800, 0.25, 0.05))  # sqrt(2 x 800 / 0.25)
+    80.0
+    """
+
+    def __call__(self, statistics: ObservationStatistics) -> float:
+        """Return tau."""
+        return sqrt(2 * statistics.n_features / statistics.observed_fraction)
 
 
 @dataclass(frozen=True)
