@@ -35,7 +35,7 @@ from likewise.fairness import (
     measure_sampled,
     worst_pairs,
 )
-from likewise.fairness.exact import streamed
+from likewise.fairness.exact import sweep
 from likewise.fairness.exact.accumulated import ReferenceTally, Request, Tally
 from likewise.fairness.exact.blocks import Block, all_pairs, pair_count, units
 from likewise.fairness.exact.order_statistics import BinnedNumbers
@@ -127,13 +127,13 @@ def stream_some(D: FactorDistance, d: ObservedDistance, chosen: list[Block]) -> 
     """Elapsed and CPU seconds of both passes over some units; working copies are made before."""
     for distance in (D, d):
         distance.block(0, 1, 0, 1)
-    every, streamed.units = streamed.units, lambda _: chosen
+    every, sweep.units = sweep.units, lambda _: chosen
     try:
         begun, cpu = time.perf_counter(), time.process_time()
         measure_fairness(D, d, streaming=True)
         return time.perf_counter() - begun, time.process_time() - cpu
     finally:
-        streamed.units = every
+        sweep.units = every
 
 
 def netflix(people: int, seconds: float) -> None:

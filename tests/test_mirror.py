@@ -13,18 +13,18 @@ _kernels/backend         threads native/library: what is loaded, and how many th
 _kernels/pair_sums       fallback/pair_sums native/pair_sums pair_sums_record ratios: one operation, all its twins against a naive sum
 _kernels/pairs           fallback/pairs native/pairs pair_lists: one operation, all its twins
 _kernels/products        fallback/products native/products: one operation, all its twins
-certificates/preprocessing       constants corollary: constants of an estimate, of which these are the parts
+certificates/preprocessing       constants: constants of an estimate, of which these are the parts
 certificates/filled              row_map: rows filled with their centre are a map of rows
 certificates/models/constants    network layers: constants of models, of which these are the parts
-cli/demo_and_doctor      demo doctor: commands that show an installation at work
+cli/demo_and_doctor      demo: commands that show an installation at work
 cli/process              main exits ../__main__: the command as a process
 cli/audit                inputs results: what the command reads and writes
 cli/estimate             predictions: what the command prints
 cli/options              values: how options are read
 test_hostile_arguments   errors: what is raised for what cannot be used
 estimation/plugins       ../registry: names that others add
-estimation/als/solver    descent variational transformer ../base/factor_update ../base/normal_equations: one regression, its parts and its estimator
-estimation/auto/transformer      candidates search trials: one choice, its steps
+estimation/als/solver    descent variational ../base/factor_update: one regression, its parts
+estimation/auto/transformer      candidates trials: one choice, its steps
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
 estimation/contract      base/estimator: what every estimator keeps to
@@ -32,7 +32,6 @@ estimation/budget/budget         dual: the budget, and the proof that it is kept
 estimation/nuclear_norm/soft_impute      problem transformer: one problem, its solver and its estimator
 estimation/propensities  one_bit: propensities of three kinds
 estimation/thresholding/rules/rules      cross_validation noise_edges optimal paper ../noise_level: every rule against the same simulated spectra
-estimation/thresholding/shrinkers        optimal_shrinkers: every shrinker is increasing
 estimation/thresholding/thresholds       statistics: what rules are told
 fairness/distances/observed      given gower distance: distances of observations, each against its definition
 fairness/distances/features      cancellation feature_table rows: distances of complete rows
@@ -40,9 +39,9 @@ fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse row
 fairness/completions     distances/completions: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
 fairness/held_out/measure        combined estimates: a measurement, its metrics, and their intervals
-fairness/metrics/fairness_metrics        consistency curves metric_value ratios similar: what a measurement holds
-fairness/repair/repair           axioms envelopes projection: one repair, its steps
-fairness/sampled/measure         claims pair_sample sampled_metrics: drawn pairs, in steps of one measurement
+fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
+fairness/repair/repair           projection: one repair, its steps
+fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval means quantiles: intervals from independent draws
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry ../observations/outputs: any model, and the check of what it puts out
@@ -50,8 +49,8 @@ inference/neighbors/nearest_neighbors    training_rows weights: one model, its s
 inference/net/dense_net          trained_net training: one net, its steps
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
-pipeline/audit           assemble run violating_pairs: one audit, its steps
-report/table             answer description numbers records proved: what a report says, read where it is printed
+pipeline/audit           assemble run: one audit, its steps
+report/table             answer description numbers records: what a report says, read where it is printed
 pipeline/frontier        ../report/frontier: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 reproduction/settings    run: what can be chosen, and what a run says of what cannot
@@ -81,6 +80,8 @@ OF_SEVERAL = {
     "estimation/thresholding/rules/test_rules.py": "every threshold rule",
     "fairness/test_extremes.py": "sizes at the ends of what numbers hold",
     "fairness/test_ties.py": "pairs at equal distances, exact and streamed",
+    "fairness/exact/test_in_memory.py": "the sweep over numbers in memory",
+    "fairness/exact/test_streamed.py": "the sweep that measures block by block",
     "fairness/distances/test_axioms.py": "every distance",
     "fairness/distances/test_factors.py": "distances of factors, in two modules",
     "fairness/sampled/intervals/test_coverage.py": "every interval",

@@ -9,12 +9,35 @@ from cyclopts import App
 from likewise import __version__
 from likewise.cli.audit import audit
 from likewise.cli.demo import demo
-from likewise.cli.doctor import doctor
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
 from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
+
+
+def doctor() -> None:
+    """Print versions, kernels, threads and BLAS: what a bug report needs."""
+    from likewise._kernels import kernel_info
+    from likewise.memory import available_memory, format_bytes
+    from likewise.report.json_document import versions
+
+    kernels, found = kernel_info(), versions()
+    lines = {
+        "likewise": found["likewise"],
+        "Python": found["python"],
+        "system": found["system"],
+        "kernels": f"{kernels.kernels} (instructions: {kernels.instruction_set})",
+        "threads": str(kernels.threads),
+        "BLAS": kernels.blas or "none found",
+        "free memory": format_bytes(available_memory()),
+    }
+    lines |= {name: number or "not installed" for name, number in found["libraries"].items()}
+    lines |= {"hint": kernels.advice} if kernels.advice else {}
+    width = max(map(len, lines))
+    for name, value in lines.items():
+        print(f"{name:<{width}}  {value}")
+
 
 COMMANDS = (audit, estimate, frontier, repair, reproduce, demo, doctor)
 

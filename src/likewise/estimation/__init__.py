@@ -1,8 +1,7 @@
 """Z -> A_hat: thresholds, shrinkers, singular value thresholding, and the estimate as factors."""
 
 from likewise.estimation.als.descent import FactorFit
-from likewise.estimation.als.solver import alternating_least_squares
-from likewise.estimation.als.transformer import AlternatingLeastSquares
+from likewise.estimation.als.solver import AlternatingLeastSquares, alternating_least_squares
 from likewise.estimation.auto.transformer import Auto
 from likewise.estimation.auto.trials import CandidateTrial, Choice
 from likewise.estimation.base.estimator import MatrixEstimator
@@ -22,7 +21,6 @@ from likewise.estimation.propensities import Propensities, RandomSample, propens
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator, register_estimator
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.noise_level import NOISE_LEVELS, noise_variance
-from likewise.estimation.thresholding.optimal_shrinkers import OptimalShrinker
 from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
 from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
@@ -34,7 +32,13 @@ from likewise.estimation.thresholding.rules.paper import (
     Universal,
     UniversalWithVariance,
 )
-from likewise.estimation.thresholding.shrinkers import SHRINKERS, register_shrinker, resolve_shrinker, shrink
+from likewise.estimation.thresholding.shrinkers import (
+    SHRINKERS,
+    OptimalShrinker,
+    register_shrinker,
+    resolve_shrinker,
+    shrink,
+)
 from likewise.estimation.thresholding.statistics import (
     KeptSpectrum,
     ObservationStatistics,

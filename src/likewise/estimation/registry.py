@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from likewise.errors import EstimatorError, unknown_name
-from likewise.estimation.als.transformer import AlternatingLeastSquares
+from likewise.estimation.als.solver import AlternatingLeastSquares
 from likewise.estimation.auto.transformer import Auto
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.biases import Biases

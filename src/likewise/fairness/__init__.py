@@ -35,7 +35,6 @@ from likewise.fairness.held_out import (
     HeldOutMetrics,
 )
 from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
-from likewise.fairness.metrics.consistency import consistency
 from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
@@ -48,7 +47,7 @@ from likewise.fairness.metrics.metric_value import (
 )
 from likewise.fairness.metrics.pair_metrics import register_pair_metric
 from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, paired_differences
-from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, nearest_neighbors
+from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, consistency, nearest_neighbors
 from likewise.fairness.metrics.violations import Violations, WorstPair
 from likewise.fairness.repair import Repair, repair
 from likewise.fairness.sampled.measure import SampledFairness, measure_sampled

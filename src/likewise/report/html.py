@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.report.answer import Answer
 from likewise.report.description import (
+    PROVED_SCOPE,
     all_findings,
     all_notes,
     data_lines,
     estimate_lines,
     measured_lines,
     named_source,
+    proved_domains,
     provenance_lines,
     reference_lines,
+    tabled_rows,
+    unproved,
 )
 from likewise.report.numbers import number, shown
 from likewise.report.plots import FIGURES, inline_svg
-from likewise.report.proved import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.records import checked_report
 from likewise.report.rows import comparison
 

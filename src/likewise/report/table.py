@@ -16,17 +16,20 @@ from likewise.checks import checked_flag, checked_whole
 from likewise.errors import printable
 from likewise.report.answer import Answer
 from likewise.report.description import (
+    PROVED_SCOPE,
     all_findings,
     all_notes,
     data_lines,
     estimate_lines,
     measured_lines,
     named_source,
+    proved_domains,
     provenance_lines,
     reference_lines,
+    tabled_rows,
+    unproved,
 )
 from likewise.report.numbers import number, shown
-from likewise.report.proved import PROVED_SCOPE, proved_domains, tabled_rows, unproved
 from likewise.report.records import checked_report
 from likewise.report.rows import comparison
 

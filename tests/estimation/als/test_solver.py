@@ -8,9 +8,16 @@ from scipy import sparse
 
 from likewise.errors import ConvergenceWarning, InputError, MemoryLimitError
 from likewise.estimation import AlternatingLeastSquares, alternating_least_squares
-from likewise.estimation.als.transformer import orthogonal_factors
-from likewise.estimation.base.factor_update import Prior, invert, regress
-from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, unpacked
+from likewise.estimation.als.solver import orthogonal_factors
+from likewise.estimation.base.factor_update import (
+    Factors,
+    ObservedRows,
+    Prior,
+    invert,
+    packed,
+    regress,
+    unpacked,
+)
 
 
 def partly_observed(matrix, share, rng):

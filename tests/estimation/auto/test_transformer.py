@@ -11,9 +11,9 @@ from sklearn.base import clone
 from likewise import ObservedMatrix, make_estimator
 from likewise.errors import InputError, SpectrumError
 from likewise.estimation import SVT, AlternatingLeastSquares, Auto, Biases
-from likewise.estimation.auto import search as search_module
+from likewise.estimation.auto import transformer as auto_module
 from likewise.estimation.auto.candidates import BIASES, GRIDS, LADDERS, NOISES, Candidate, Settings, within
-from likewise.estimation.auto.search import Plan, Search
+from likewise.estimation.auto.transformer import Plan, Search
 from likewise.estimation.auto.trials import CandidateResult, HeldOut, held_out_folds
 from likewise.observations.synthetic import clustered
 
@@ -39,8 +39,8 @@ def candidate(
 def search_of(data, ladders=(), grids=(), seconds=1e9):
     """A search that is over, among these candidates only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search_module, "LADDERS", ladders)
-        patch.setattr(search_module, "GRIDS", grids)
+        patch.setattr(auto_module, "LADDERS", ladders)
+        patch.setattr(auto_module, "GRIDS", grids)
         folds = held_out_folds(data.observed.n_observed, np.random.default_rng(0))
         search = Search(HeldOut(data.observed, folds, Settings("symmetric", 0)), Plan(seconds))
         search.run()
@@ -48,8 +48,8 @@ def search_of(data, ladders=(), grids=(), seconds=1e9):
 
 
 def only(monkeypatch, *ladders):
-    monkeypatch.setattr(search_module, "LADDERS", ladders)
-    monkeypatch.setattr(search_module, "GRIDS", ())
+    monkeypatch.setattr(auto_module, "LADDERS", ladders)
+    monkeypatch.setattr(auto_module, "GRIDS", ())
 
 
 def result(name, squares, **options):

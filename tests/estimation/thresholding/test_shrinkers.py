@@ -15,7 +15,7 @@ from likewise.estimation import (
     resolve_shrinker,
     shrink,
 )
-from likewise.estimation.thresholding.optimal_shrinkers import LOSSES, signal_strength
+from likewise.estimation.thresholding.shrinkers import LOSSES, signal_strength
 
 SIGMA = np.array([6.0, 4.0, 3.0])
 

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise.fairness import RowDistance, measure_arms
-from likewise.fairness.exact import in_memory
+from likewise.fairness.exact import sweep
 
 
 def measured(seed, monkeypatch, few, part, **options):
     rng = np.random.default_rng(seed)
     people = RowDistance(rng.integers(0, 3, (40, 3)).astype(float), "l1")  # zeros and ties
     outputs = {"a": rng.integers(0, 4, 40).astype(float), "b": rng.standard_normal((40, 2))}
-    monkeypatch.setattr(in_memory, "_FEW", few)
-    monkeypatch.setattr(in_memory, "_PART", part)
-    monkeypatch.setattr(in_memory, "_BLOCK_PAIRS", part)
+    monkeypatch.setattr(sweep, "_FEW", few)
+    monkeypatch.setattr(sweep, "_PART", part)
+    monkeypatch.setattr(sweep, "_BLOCK_PAIRS", part)
     options = {
         "lipschitz": 0.6,
         "slack": 0.1,

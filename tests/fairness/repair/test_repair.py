@@ -10,7 +10,7 @@ from scipy.optimize import linprog, minimize
 from likewise.errors import DistanceError, InputError, LikewiseError, MemoryLimitError, ShapeError
 from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
 from likewise.fairness.repair import repair
-from likewise.fairness.repair.axioms import broken_triangle
+from likewise.fairness.repair.repair import broken_triangle
 
 OBJECTIVES = ["largest-change", "least-squares"]
 

@@ -9,8 +9,7 @@ from math import inf
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.estimation.base.factor_update import FactorUpdate, Prior, regress
-from likewise.estimation.base.normal_equations import Factors, ObservedRows
+from likewise.estimation.base.factor_update import Factors, FactorUpdate, ObservedRows, Prior, regress
 from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values, with_data
 

@@ -11,8 +11,7 @@ from scipy import linalg
 
 from likewise._typing import Floats
 from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, State
-from likewise.estimation.base.factor_update import Prior
-from likewise.estimation.base.normal_equations import Factors
+from likewise.estimation.base.factor_update import Factors, Prior
 
 _HELD = 5
 """Sweeps for which the priors are held, so that the factors find the signal before the priors are judged by them."""

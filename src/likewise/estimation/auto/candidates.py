@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from likewise.estimation.als.descent import FactorFit
-from likewise.estimation.als.solver import Regularization, bytes_of_fit
-from likewise.estimation.als.transformer import AlternatingLeastSquares
+from likewise.estimation.als.solver import AlternatingLeastSquares, Regularization, bytes_of_fit
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.preparation import Centering, prepare
 from likewise.estimation.biases import Biases

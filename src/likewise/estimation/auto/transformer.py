@@ -1,21 +1,254 @@
-"""The estimator that chooses: among a few principled ones, by held-out observations, within a time budget."""
+"""The estimator that chooses: among a few principled ones, by held-out observations, within limits of time and memory."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import inf
+from time import process_time
 
 import numpy as np
 
 from likewise.checks import checked_positive
-from likewise.estimation.auto.candidates import Settings
-from likewise.estimation.auto.search import Plan, Search
-from likewise.estimation.auto.trials import HeldOut, held_out_folds
+from likewise.errors import LikewiseError
+from likewise.estimation.als.solver import AlternatingLeastSquares
+from likewise.estimation.auto.candidates import (
+    BIASES,
+    GRIDS,
+    LADDERS,
+    Candidate,
+    Grid,
+    Ladder,
+    Settings,
+    within,
+)
+from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut, held_out_folds
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import within_budget
 from likewise.estimation.budget.regression import is_regression
+from likewise.memory import format_bytes
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
+
+_MEMORY = 2.0**30
+"""Bytes that a fit may take."""
+_GOES_ON = 0.4
+"""Share of the time of a fit that it takes where it goes on from a trial."""
+_HARDLY, _MOVED = 0.02, 0.1
+"""Share by which residuals may differ from those of the trial: where nothing is asked; and where the fit is another one.
+
+Ratings stayed within 0.013, fits that went on from the trial within 0.03, thresholded ones within 0.08.
+"""
+
+
+@dataclass
+class Plan:
+    """What may be tried, by predicted seconds; what has passed of the real ones."""
+
+    seconds: float
+    planned: float = 0.0
+    reserved: float = 0.0
+    began: float = field(default_factory=process_time)
+
+    def over(self) -> bool:
+        """Whether this process has computed for as long as it may."""
+        return process_time() - self.began > self.seconds
+
+    def refuses(self, trials: float, final: float, n_bytes: float = 0.0) -> str:
+        """Return why a candidate is not tried; empty where it is."""
+        if n_bytes > _MEMORY:
+            return f"not tried: needs {format_bytes(n_bytes)}, more than {format_bytes(_MEMORY)}"
+        if self.over():
+            return f"not tried: the {self.seconds:g} s of computing were over"
+        needed = trials + max(final, self.reserved)
+        if self.planned + needed > self.seconds:
+            return f"not tried: needs {needed:.2g} s more than the {self.planned:.2g} of {self.seconds:g} s that are planned"
+        return ""
+
+    def spend(self, trials: float, final: float) -> None:
+        """Plan a candidate that is tried and may be fitted again on everything."""
+        self.planned += trials
+        self.reserved = max(self.reserved, final)
+
+
+class Search:
+    """Try candidates, and keep the best.
+
+    The best is the one with the smallest error on what was held out. Biases alone stay the best unless they are worse than it by more than one
+    standard error of the difference and by what matters.
+
+    Parameters
+    ----------
+    held_out : HeldOut
+    plan : Plan
+    """
+
+    def __init__(self, held_out: HeldOut, plan: Plan) -> None:
+        self.held_out, self.plan = held_out, plan
+        self.results: list[CandidateResult] = []
+        self.skipped: list[CandidateTrial] = []
+        self.best: CandidateResult | None = None
+
+    def run(self) -> Choice:
+        """Try what there is time for; return what is taken and the record of how that came about."""
+        if not self.held_out.folds:
+            return self._only_biases(
+                f"{self.held_out.observed.n_observed} observations are too few to compare estimators on"
+            )
+        shape = self.held_out.observed.shape
+        for ladder in ((BIASES,), *LADDERS):
+            self._climb_ladder(within(ladder, shape))
+        for grid, begin in GRIDS:
+            self._climb_grid(tuple(filter(None, (within(ladder, shape) for ladder in grid))), begin)
+        if len(self.results) < 2:
+            return self._only_biases(
+                f"the time budget of {self.plan.seconds:g} s is too small to compare estimators"
+            )
+        return self._choice()
+
+    def _try(self, candidate: Candidate) -> CandidateResult | None:
+        """Return how a candidate does; None where it is not tried."""
+        observed = self.held_out.observed
+        trials = self.held_out.seconds(candidate)
+        final = candidate.seconds(observed) * (_GOES_ON if candidate.rank else 1.0)
+        refused = self.plan.refuses(trials, final, candidate.bytes(observed))
+        if refused and candidate is not BIASES:
+            self.skipped.append(CandidateTrial(candidate.name, remark=refused))
+            return None
+        self.plan.spend(trials, final)
+        result = self.held_out.try_out(candidate, self.plan.over, self.best)
+        self.results.append(replace(result, fitted=None))  # only the best is kept: fits are large
+        if self.best is None or (result.better_than(self.best) and self.results[0].worse_than(result)):
+            self.best = result
+        return result
+
+    def _climb_ladder(self, ladder: Ladder) -> None:
+        """Go on to more components as long as they are all used and help."""
+        below: CandidateResult | None = None
+        for candidate in ladder:
+            found = self._try(candidate)
+            if found is None or not found.exhausted or (below and not found.better_than(below)):
+                return
+            below = found
+
+    def _climb_grid(self, grid: Grid, column: int) -> None:
+        """Go to weaker regularisation, more components or stronger regularisation, whichever helps, until none does."""
+        tried: set[tuple[int, int]] = set()
+        place, here = (0, column), self._try(grid[0][column])
+        while here is not None:
+            tried.add(place)
+            for step in self._steps(grid, place, here):
+                if step in tried:
+                    continue
+                tried.add(step)
+                found = self._try(grid[step[0]][step[1]])
+                if found is not None and found.better_than(here):
+                    place, here = step, found
+                    break
+            else:
+                return
+
+    def _steps(self, grid: Grid, place: tuple[int, int], here: CandidateResult) -> Iterator[tuple[int, int]]:
+        rank, strength = place
+        for step in ((rank, strength + 1), (rank + here.exhausted, strength), (rank, strength - 1)):
+            if step != place and 0 <= step[0] < len(grid) and 0 <= step[1] < len(grid[0]):
+                yield step
+
+    def _only_biases(self, why: str) -> Choice:
+        self.best = CandidateResult(BIASES, None, 0.0)
+        return Choice(BIASES.name, why, "", 0, (CandidateTrial(BIASES.name, remark="chosen"), *self.skipped))
+
+    def _choice(self) -> Choice:
+        baseline, best = self.results[0], self.best
+        assert best is not None
+        factor, unit = self._unit()
+        gain = 1 - (best.loss / baseline.loss) ** 0.5 if baseline.loss else 0.0
+        reason = (
+            "which nothing else beats by more than a standard error"
+            if best.candidate is BIASES
+            else f"whose held-out error is {gain:.1%} below that of biases alone"
+        )
+        trials = [
+            CandidateTrial(
+                found.candidate.name,
+                float("nan") if found.squares is None else factor * found.loss**0.5,
+                found.seconds,
+                "chosen" if found.candidate is best.candidate else found.remark,
+            )
+            for found in self.results
+        ]
+        notes = tuple(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped)
+        n_held_out = sum(int(fold.sum()) for fold in self.held_out.folds)
+        return Choice(best.candidate.name, reason, unit, n_held_out, (*trials, *self.skipped), notes)
+
+    def _unit(self) -> tuple[float, str]:
+        """Errors of columns that have ranges of their own are compared, and shown, on the method's working range."""
+        scale = self.held_out.observed.value_range.scale_to(self.held_out.settings.working_range)
+        low, high = scale.bounds
+        if scale.factor.ndim:
+            return 1.0, f"units of the range [{low:g}, {high:g}] that each column is mapped to"
+        return float(scale.factor), "the unit of the data"
+
+    def fit_best(self) -> tuple[MatrixEstimator, tuple[str, ...]]:
+        """Fit what was taken on all observations, and return it with what there is to say of that.
+
+        Where the fit leaves clearly more or less of the trial's observations unexplained than the trial did, or fails, it is another one than
+        the one whose error is known: then the trial is kept.
+        """
+        best = self.best
+        assert best is not None
+        settings = replace(self.held_out.settings, stop=self.plan.over)
+        trial = best.fitted
+        if trial is None or best.candidate is BIASES:
+            return BIASES.make(self.held_out.observed, settings).fit(self.held_out.observed), ()
+        try:
+            fitted, moved = self._fitted(best.candidate, trial, settings)
+        except LikewiseError as error:
+            return trial, (self._kept(f"failed ({error})"),)
+        return (fitted, ()) if moved <= _MOVED else (trial, (self._kept(f"moved by {moved:.0%}"),))
+
+    def _fitted(
+        self, candidate: Candidate, trial: MatrixEstimator, settings: Settings
+    ) -> tuple[MatrixEstimator, float]:
+        """Fit on all observations as the trial was fitted, and return by how much its residuals have moved.
+
+        Factors have many minima. New ones seldom end in another kind of minimum than those of the trial did; where they seem to, others
+        go on from where the trial ended, and new ones are only taken, and then trusted, where their objective is lower. Where there is no
+        time for new ones, it is those of the trial that go on.
+        """
+        observed = self.held_out.observed
+        if not isinstance(trial, AlternatingLeastSquares):
+            fitted = candidate.make(observed, settings).fit(observed)
+            return fitted, self._moved(fitted, trial)
+        new: MatrixEstimator | None = None
+        if self.plan.planned + candidate.seconds(observed) <= self.plan.seconds:
+            new = candidate.make(observed, settings).fit(observed)
+            if (moved := self._moved(new, trial)) <= _HARDLY:
+                return new, moved
+        later = candidate.make(observed, replace(settings, start=trial.factor_fit_)).fit(observed)
+        if new is not None and _objective(new) < _objective(later):
+            return new, 0.0
+        return later, self._moved(later, trial)
+
+    def _moved(self, fitted: MatrixEstimator, trial: MatrixEstimator) -> float:
+        """By which share the residuals of the trial's observations differ from what the trial left of them."""
+        seen = ~self.held_out.folds[0]
+        after, before = (
+            float(self.held_out.squares(made.estimate_, seen).mean()) ** 0.5 for made in (fitted, trial)
+        )
+        return abs(after - before) / before if before else 0.0
+
+    def _kept(self, why: str) -> str:
+        share = 1 - float(self.held_out.folds[0].mean())
+        return f"the fit on all observations {why}, so the one on {share:.0%} of them whose error is known is kept"
+
+
+def _objective(fitted: MatrixEstimator) -> float:
+    return fitted.factor_fit_.objectives[-1] if isinstance(fitted, AlternatingLeastSquares) else inf
+
 
 _LEAST_SECONDS, _SECONDS_AN_OBSERVATION, _MOST_SECONDS = 4.0, 1e-4, 60.0
 """Of computing: by the size of the data, so that small data take seconds."""

@@ -1,17 +1,171 @@
-"""Factors of the rows, given those of the columns: a regression for each row, with what remains uncertain of it."""
+"""Factors of the rows, given those of the columns: a regression for each row, with what remains uncertain of it.
+
+The normal equations of all rows of a sparse matrix are made at once, as sparse products with packed second moments.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._kernels import CompressedRows, forward_product
 from likewise._kernels.threads import equal_shares, run_together, thread_count
 from likewise._typing import Floats
 from likewise.errors import InputError
-from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed, packed_size
+from likewise.observations.table import Values, with_data
+
+_BLOCK_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """What is known of the vectors ``x_j = (coordinates, bias)`` of one side, d numbers each.
+
+    Parameters
+    ----------
+    means : ndarray, shape (n, d)
+        The last column holds the biases.
+    moments : ndarray, shape (n, d (d + 1) / 2)
+        ``E[x_j x_j^T]``, upper triangles row by row; ``x_j x_j^T`` itself where nothing is uncertain.
+    """
+
+    means: Floats
+    moments: Floats
+
+    @classmethod
+    def certain(cls, means: Floats) -> Factors:
+        """Take factors as they are, without uncertainty."""
+        i, j = np.triu_indices(means.shape[1])
+        moments = means[:, i]
+        moments *= means[:, j]
+        return cls(means, moments)
+
+    @property
+    def coordinates(self) -> Floats:
+        """Shape (n, d - 1)."""
+        return self.means[:, :-1]
+
+    @property
+    def biases(self) -> Floats:
+        """Shape (n,)."""
+        return self.means[:, -1]
+
+    @property
+    def squared_biases(self) -> Floats:
+        """``E[bias^2]``, shape (n,)."""
+        return self.moments[:, -1]
+
+    def total_moment(self, counted: NDArray[np.bool_]) -> Floats:
+        """``sum_j E[x_j x_j^T]`` over the vectors that count, shape (d, d)."""
+        summed = counted.astype(np.float64) @ self.moments
+        total: Floats = unpacked(summed[None], self.means.shape[1])[0]
+        return total
+
+    def turned(self, turn: Floats) -> Factors:
+        """Return what is known of ``turn^T x_j``; `turn` has shape (d, k)."""
+        moments = np.empty((self.means.shape[0], packed_size(turn.shape[1])))
+        for rows in blocks(self.means.shape[0], turn.shape[0] ** 2):
+            full = unpacked(self.moments[rows], turn.shape[0])
+            moments[rows] = packed(np.matmul(turn.T, full) @ turn)
+        return Factors(self.means @ turn, moments)
+
+
+class ObservedRows:
+    """Weighted observations, laid out so that the normal equations of all rows are sparse products.
+
+    Parameters
+    ----------
+    values : csr_array, shape (m, n)
+        A stored entry is an observation.
+    weights : ndarray, shape (n_observed,), optional
+        >= 0; all 1 by default.
+    rank : int
+        Largest number of coordinates, which decides how many rows are treated at a time.
+    """
+
+    def __init__(self, values: Values, weights: Floats | None, rank: int) -> None:
+        w = np.ones(values.nnz) if weights is None else weights
+        weighted = w * values.data
+        self.n_rows, self.counts = values.shape[0], np.diff(values.indptr)
+        labels = np.repeat(np.arange(self.n_rows), self.counts)
+        self._row_weights, self._row_sums = (np.bincount(labels, x, self.n_rows) for x in (w, weighted))
+        self.column_weights = np.bincount(values.indices, w, minlength=values.shape[1])
+        self._column_sums = np.bincount(values.indices, weighted, minlength=values.shape[1])
+        self.energy = float(weighted @ values.data)
+        of_weights, of_values = with_data(values, w), with_data(values, weighted)
+        self._laid_out = [
+            (rows, CompressedRows.from_csr(of_weights[rows]), CompressedRows.from_csr(of_values[rows]))
+            for rows in blocks(self.n_rows, packed_size(rank + 1) + 2 * (rank + 1))
+        ]
+
+    def equations(self, columns: Factors) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield the normal equations of some rows at a time: their positions, Gram matrices and right-hand sides.
+
+        An observation is ``z_ij = bias_j + f_j^T x_i`` with ``f_j = (coordinates of j, 1)``: the bias of the column is taken from the
+        observation, and the 1 stands for the bias of the row. So a row needs ``sum_j w_ij E[f_j f_j^T]``, packed, and
+        ``sum_j w_ij E[(z_ij - bias_j) f_j]``. Both are made of the sums of the moments and of the means of its columns: only the last
+        column of the Gram matrix, where a bias stands in the moments, has to be exchanged.
+        """
+        last = last_column(columns.means.shape[1])
+        for rows, weights, weighted in self._laid_out:
+            grams = _product(weights, columns.moments)
+            means, sides = _product(weights, columns.means), _product(weighted, columns.means)
+            sides -= grams[:, last]
+            sides[:, -1] = self._row_sums[rows] - means[:, -1]
+            means[:, -1] = self._row_weights[rows]
+            grams[:, last] = means
+            yield rows, grams, sides
+
+    def bias_misfit(self, columns: Factors) -> float:
+        """``sum w_ij E[(z_ij - bias_j)^2]``: what the coordinates and the biases of the rows have to explain."""
+        known = self.column_weights @ columns.squared_biases - 2 * self._column_sums @ columns.biases
+        return self.energy + float(known)
+
+
+def _product(rows: CompressedRows, block: Floats) -> Floats:
+    return np.asarray(forward_product(rows, block), dtype=np.float64)
+
+
+def blocks(n_rows: int, numbers_a_row: int) -> Iterator[slice]:
+    """Cut rows into slices of at most 64 MiB."""
+    step = max(1, _BLOCK_BYTES // (8 * numbers_a_row))
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def packed_size(d: int) -> int:
+    """How many numbers the upper triangle of a d x d matrix has."""
+    return d * (d + 1) // 2
+
+
+def packed(matrices: Floats) -> Floats:
+    """Return the upper triangles of symmetric matrices, shape (k, d, d), row by row."""
+    upper, _ = _places(matrices.shape[-1])
+    return matrices.reshape(matrices.shape[0], -1)[:, upper]
+
+
+def unpacked(triangles: Floats, d: int) -> Floats:
+    """Return symmetric matrices, shape (k, d, d), from their upper triangles."""
+    _, place = _places(d)
+    return triangles[:, place].reshape(-1, d, d)
+
+
+def last_column(d: int) -> NDArray[np.intp]:
+    """Where the last column of a d x d matrix stands in its packed upper triangle."""
+    return _places(d)[1].reshape(d, d)[:, -1]
+
+
+@cache
+def _places(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the upper triangle stands in a flat d x d matrix, and where each entry of the matrix stands in the triangle."""
+    i, j = np.triu_indices(d)
+    place = np.empty((d, d), np.intp)
+    place[i, j] = place[j, i] = np.arange(i.size)
+    return i * d + j, place.ravel()
+
 
 _ROWS_AT_A_TIME = 512
 _FEW_ROWS = 64

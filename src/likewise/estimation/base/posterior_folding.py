@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from likewise._typing import Floats
 from likewise.certificates.regression import RegressionMap
 from likewise.errors import InputError
-from likewise.estimation.base.factor_update import Prior, regress
+from likewise.estimation.base.factor_update import (
+    Factors,
+    ObservedRows,
+    Prior,
+    packed_size,
+    regress,
+    unpacked,
+)
 from likewise.estimation.base.folding import (
     PENALTY_BY_COUNT,
     Folding,
@@ -20,7 +27,6 @@ from likewise.estimation.base.folding import (
     shared_weights,
 )
 from likewise.estimation.base.folding import Factors as LowRankFactors
-from likewise.estimation.base.normal_equations import Factors, ObservedRows, packed_size, unpacked
 from likewise.observations.table import Values, with_data
 
 _SCALARS = ("centre", "noise", "uncertain", "by_count")

@@ -11,8 +11,7 @@ from likewise.errors import InputError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.accumulated import Request
 from likewise.fairness.exact.exact_metrics import summarise
-from likewise.fairness.exact.in_memory import bytes_in_memory, measure_in_memory
-from likewise.fairness.exact.streamed import measure_streamed
+from likewise.fairness.exact.sweep import bytes_in_memory, measure_in_memory, measure_streamed
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.groups import PairGroups
 from likewise.fairness.metrics.pair_metrics import chosen_metrics

@@ -1,22 +1,41 @@
-"""One walk over all pairs for all arms, and what is completed once it is over; where the distances come from is left open."""
+"""One walk over all pairs for all arms, and what is completed once it is over; distances lie in memory, or are measured again.
+
+In memory there is one number each for d and for D of every arm, and order statistics are exact. Otherwise two passes measure distances block
+by block and hold none of them: the first counts d in bins, which tell the most similar pairs and the points of the epsilon-delta curve; the
+second measures d and D and adds up, with ratios and excesses counted in bins for their order statistics.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from likewise._typing import Floats
-from likewise.fairness.exact.accumulated import ReferenceTally, Tally, Thresholds
-from likewise.fairness.exact.blocks import Block, in_order
-from likewise.fairness.exact.order_statistics import Numbers
+from likewise._kernels import RELATIVE_WIDTH, excesses, pair_ratios
+from likewise._typing import Counts, Floats
+from likewise.errors import DistanceError
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.exact.accumulated import ReferenceTally, Request, Tally, Thresholds
+from likewise.fairness.exact.blocks import (
+    Block,
+    all_pairs,
+    in_order,
+    pair_count,
+    pair_starts,
+    row_blocks,
+    units,
+)
+from likewise.fairness.exact.order_statistics import BinnedNumbers, CountedNumbers, Numbers, SortedNumbers
 from likewise.fairness.metrics.curves import REACH, RatioHistogram
 from likewise.fairness.metrics.metric_value import AnyMetricValue
 from likewise.fairness.metrics.ratios import share_rank
 from likewise.fairness.metrics.violations import SHARES as SLACK_SHARES
+from likewise.fairness.options import progress_counter
+from likewise.memory import ensure_fits
+from likewise.progress import Progress
 
 
 class Sweep(ABC):
@@ -173,3 +192,182 @@ def _histogram(tally: Tally, ratios: Numbers, edges: Floats) -> RatioHistogram:
     up_to = ratios.up_to(edges)
     above = int(tally.added["pairs"]) - infinite - int(up_to[-1])
     return RatioHistogram(edges, np.diff(up_to), above, infinite)
+
+
+def measure_streamed(
+    reference: PairwiseDistance,
+    distances: Mapping[str, PairwiseDistance],
+    request: Request,
+    progress: Progress | None = None,
+) -> Accumulated:
+    """Measure all pairs twice, block by block, as `measure_in_memory` does once; order statistics are those of bins."""
+    advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
+    pairs = _MeasuredAgain(reference, distances, advance)
+    known = pairs.count()
+    if not known.n_pairs:
+        raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
+    measured = BinnedNumbers(known.added["bins"], known.largest["bins"])
+    thresholds = request.thresholds(measured.of_ranks, known.n_pairs, in_bins=True)
+    tallies = pairs.tally(distances, thresholds)
+    for distance in (reference, *distances.values()):
+        distance.release()
+    ratios = {name: BinnedNumbers(tally.added["ratio_bins"]) for name, tally in tallies.items()}
+    beyond = {
+        name: BinnedNumbers(tally.added["excess_bins"])
+        for name, tally in tallies.items()
+        if request.condition
+    }
+    n_undefined = int(known.added["undefined"])
+    return Accumulated(thresholds, n_undefined, RELATIVE_WIDTH, accumulated_arms(tallies, ratios, beyond))
+
+
+class _MeasuredAgain(Sweep):
+    """Pairs whose distances are measured whenever they are asked for."""
+
+    def __init__(
+        self,
+        reference: PairwiseDistance,
+        distances: Mapping[str, PairwiseDistance],
+        advance: Callable[[int], None],
+    ) -> None:
+        self.reference, self.distances, self.advance = reference, distances, advance
+        self.units: list[Block] = units(reference.n_individuals)
+        both = (reference, *distances.values())
+        self.concurrent = all(distance.concurrent for distance in both)
+        for distance in both:
+            distance.block(0, 1, 0, 1)  # makes its working copies before several threads would
+
+    def reference_blocks(self, unit: Block) -> Iterator[tuple[Block, Floats]]:
+        for block in unit.cut():
+            yield block, self.reference.block(*_place(block))
+
+    def blocks(self, unit: Block) -> Iterator[tuple[Block, Floats, Iterator[tuple[str, Floats]]]]:
+        for block in unit.cut():
+            outputs = ((name, distance.block(*_place(block))) for name, distance in self.distances.items())
+            yield block, self.reference.block(*_place(block)), outputs
+
+    def finished(self, unit: Block) -> None:
+        self.advance(unit.n_pairs)
+
+
+def _place(block: Block) -> tuple[int, int, int, int]:
+    return block.start, block.stop, block.first, block.last
+
+
+_FEW = 1 << 19
+"""So many numbers are sorted; of more, those in the bins of the wanted ranks are looked at again."""
+
+_BLOCK_PAIRS = 1 << 20
+_PART = 1 << 17
+
+
+def measure_in_memory(
+    reference: PairwiseDistance,
+    distances: Mapping[str, PairwiseDistance],
+    request: Request,
+    progress: Progress | None = None,
+) -> Accumulated:
+    """Measure all pairs once, then find and add up; `distances` has the D of each arm.
+
+    Raises
+    ------
+    DistanceError
+        No pair has a defined reference distance.
+    MemoryLimitError
+        One number for each pair and arm would not fit.
+    """
+    n_pairs = pair_count(reference.n_individuals)
+    what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
+    ensure_fits(
+        bytes_in_memory(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
+    )
+    advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
+    d = all_pairs(reference, advance)
+    pairs = _PairsInMemory(reference.n_individuals, d)
+    counts, n_undefined = pairs.counted()
+    if n_undefined == d.size:
+        raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
+    pairs.outputs = {name: all_pairs(distance, advance) for name, distance in distances.items()}
+    of_ranks = pairs.numbers(counts, lambda part: d[part]).of_ranks
+    thresholds = request.thresholds(of_ranks, d.size - n_undefined, in_bins=pairs.many)
+    tallies = pairs.tally(distances, thresholds)
+    ratios = {
+        name: pairs.numbers(tally.added["ratio_bins"], pairs.ratios_of(name))
+        for name, tally in tallies.items()
+    }
+    beyond = {}
+    if request.condition is not None:
+        beyond = {
+            name: pairs.numbers(tally.added["excess_bins"], pairs.excesses_of(name, request.condition[0]))
+            for name, tally in tallies.items()
+        }
+    return Accumulated(thresholds, n_undefined, 0.0, accumulated_arms(tallies, ratios, beyond))
+
+
+def bytes_in_memory(reference: PairwiseDistance, distances: Mapping[str, PairwiseDistance]) -> int:
+    """Return what d, D of each arm, ratios and a working copy take: eight bytes each for every pair."""
+    return pair_count(reference.n_individuals) * 8 * (len(distances) + 3)
+
+
+class _PairsInMemory(Sweep):
+    """d and D of every arm; d is NaN where it is not defined.
+
+    Parameters
+    ----------
+    n_individuals : int
+    reference : ndarray, shape (n_pairs,)
+
+    Attributes
+    ----------
+    outputs : dict of str to ndarray, shape (n_pairs,)
+        None until they are measured.
+    """
+
+    concurrent = True
+
+    def __init__(self, n_individuals: int, reference: Floats) -> None:
+        self.reference = reference
+        self.outputs: dict[str, Floats] = {}
+        starts = pair_starts(n_individuals)
+        self.units: list[tuple[Block, slice]] = [
+            (Block(start, stop, start, n_individuals), slice(starts[start], starts[stop]))
+            for start, stop in row_blocks(n_individuals, _BLOCK_PAIRS)
+        ]
+
+    def reference_blocks(self, unit: tuple[Block, slice]) -> Iterator[tuple[Block, Floats]]:
+        block, part = unit
+        yield block, self.reference[part]
+
+    def blocks(
+        self, unit: tuple[Block, slice]
+    ) -> Iterator[tuple[Block, Floats, Iterator[tuple[str, Floats]]]]:
+        block, part = unit
+        yield block, self.reference[part], ((name, output[part]) for name, output in self.outputs.items())
+
+    def finished(self, unit: tuple[Block, slice]) -> None:
+        """Report nothing: distances were measured before."""
+
+    @property
+    def many(self) -> bool:
+        """Whether to count numbers in bins rather than to sort them."""
+        return self.reference.size > _FEW
+
+    def counted(self) -> tuple[Counts, int]:
+        """Return d counted in bins, where they are many, and how many are not defined."""
+        if not self.many:
+            return np.zeros(0, np.int64), int(np.count_nonzero(np.isnan(self.reference)))
+        known = self.count()
+        return known.added["bins"], int(known.added["undefined"])
+
+    def numbers(self, counts: Counts, numbers_of: Callable[[slice], Floats]) -> Numbers:
+        """Return numbers of all pairs, of which those of a part can be made; `counts` in bins where they are many."""
+        if not self.many:
+            return SortedNumbers(numbers_of(slice(None)))
+        parts = [slice(k, k + _PART) for k in range(0, self.reference.size, _PART)]
+        return CountedNumbers(counts, parts, numbers_of)
+
+    def ratios_of(self, name: str) -> Callable[[slice], Floats]:
+        return lambda part: pair_ratios(self.outputs[name][part], self.reference[part])
+
+    def excesses_of(self, name: str, lipschitz: float) -> Callable[[slice], Floats]:
+        return lambda part: excesses(self.outputs[name][part], self.reference[part], lipschitz)

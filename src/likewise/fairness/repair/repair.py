@@ -1,4 +1,7 @@
-"""Outputs made individually fair after the fact: D <= L d for everybody, seen or not, at the least change."""
+"""Outputs made individually fair after the fact: D <= L d for everybody, seen or not, at the least change.
+
+Without the triangle inequality nothing can be promised for people who were not seen: it is checked first.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,70 @@ from likewise.checks import checked_callable, checked_name, checked_positive
 from likewise.errors import ConvergenceWarning, DistanceError, InputError, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
-from likewise.fairness.repair.axioms import ensure_triangle_inequality
-from likewise.fairness.repair.envelopes import defined, envelopes, envelopes_of_all
-from likewise.fairness.repair.projection import project
+from likewise.fairness.repair.projection import defined, envelopes, envelopes_of_all, project
 from likewise.memory import ensure_fits
 from likewise.progress import Progress
+
+_MOST_CHECKED = 1000
+"""Individuals whose triangles are all looked at; a check costs the cube of their number."""
+_ROUNDING = 1e-9
+
+
+def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
+    """Refuse a distance that is no metric, not even one with zeros between unequal individuals.
+
+    What a distance says of itself is believed; where it says nothing, every triangle is looked at.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
+
+    Raises
+    ------
+    DistanceError
+        The triangle inequality fails, or cannot be checked for so many individuals.
+    """
+    axioms = distance.description.axioms
+    if axioms in ("metric", "pseudometric"):
+        return
+    what = f"the distance {distance.name!r}"
+    if (broken := broken_triangle(distance)) is not None:
+        i, j, k, direct, around = broken
+        raise DistanceError(
+            f"{what}, for which d({i}, {k}) = {direct:.6g} exceeds d({i}, {j}) + d({j}, {k}) = {around:.6g}",
+            "a metric, whose triangles all close",
+            "repair with a norm of complete features, or with the distance of shortest ways",
+        )
+    if axioms == "semimetric" or distance.n_individuals > _MOST_CHECKED:
+        raise DistanceError(
+            f"{what} of {distance.n_individuals:,} individuals, whose axioms are {axioms}",
+            "a distance that is known to be a metric",
+            f"up to {_MOST_CHECKED:,} individuals of unknown axioms are checked",
+        )
+
+
+def broken_triangle(distance: PairwiseDistance) -> tuple[int, int, int, float, float] | None:
+    """Return the worst i, j, k with ``d(i, k) > d(i, j) + d(j, k)`` among the first 1,000, and both sides; None if there is none.
+
+    Examples
+    --------
+    >>> from likewise.fairness import PrecomputedDistance
+    >>> broken_triangle(PrecomputedDistance([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]]))
+    (0, 1, 2, 5.0, 2.0)
+    """
+    m = min(distance.n_individuals, _MOST_CHECKED)
+    d = np.nan_to_num(distance.block(0, m, 0, m), nan=np.inf)
+    worst, found = 0.0, None
+    for j in range(m):
+        around = d[:, j, None] + d[j]
+        with np.errstate(invalid="ignore"):  # of two undefined distances neither is longer
+            excess = np.where(np.isfinite(d), d - around, -np.inf)
+        place = int(excess.argmax())
+        i, k = divmod(place, m)
+        if excess[i, k] > max(worst, _ROUNDING * d[i, k]):
+            worst, found = float(excess[i, k]), (i, j, k, float(d[i, k]), float(around[i, k]))
+    return found
+
 
 Objective = Literal["largest-change", "least-squares"]
 
@@ -145,7 +207,7 @@ def repair(
 ) -> Repair:
     """Change outputs as little as possible so that ``D(g_i, g_j) <= L d(i, j)`` holds for everybody, seen or not.
 
-    With the least largest change, g is the middle between the two envelopes of the outputs (`likewise.fairness.repair.envelopes`). It is
+    With the least largest change, g is the middle between the two envelopes of the outputs (`likewise.fairness.repair.projection`). It is
     L-Lipschitz on the whole metric space and changes nobody by more than half the largest excess ``D - L d``; no repair can do with less,
     since the two people of the worst pair have to move that far together. With least squares, the sum of squared changes is the least there
     is, and the middle between the envelopes of the fair outputs extends them to others.

@@ -20,8 +20,7 @@ from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.relative_gap import drawn_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, reach
 from likewise.fairness.metrics.violations import SHARES, Violations
-from likewise.fairness.sampled.claims import Claims
-from likewise.fairness.sampled.pair_sample import DrawnPairs
+from likewise.fairness.sampled.pair_sample import Claims, DrawnPairs
 from likewise.fairness.sampled.sampling import DATA_SET, Bounds
 
 MOST_GROUPS_APART = 30

@@ -135,7 +135,7 @@ def test_optimal_hard_by_hand():
 @pytest.mark.parametrize("aspect", [1.0, 0.4])
 def test_optimal_hard_threshold_is_where_cutting_costs_what_keeping_costs(aspect):
     """A signal x seen at y: cut it and lose x^2; keep it and lose x^2 + y^2 - 2 x y c c' = x^2 + y^2 - 2 y eta(y)."""
-    from likewise.estimation.thresholding.optimal_shrinkers import frobenius_optimal
+    from likewise.estimation.thresholding.shrinkers import frobenius_optimal
 
     y = optimal_coefficient(aspect)
     assert y == pytest.approx(2 * frobenius_optimal(np.array([y]), aspect)[0])
