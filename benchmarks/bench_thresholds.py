@@ -27,6 +27,7 @@ LEVELS = (0.05, 0.1, 0.2, 0.4)
 RULES: tuple[tuple[str, str], ...] = (
     ("paper-synthetic", "rescaled"),
     ("released-code", "rescaled"),
+    ("adaptive", "rescaled"),
     ("noise-edge", "rescaled"),
     ("noise-edge-residual", "rescaled"),
     ("optimal-hard", "rescaled"),
@@ -40,6 +41,7 @@ RULES: tuple[tuple[str, str], ...] = (
     ("cross-validated", "soft-rescaled"),
 )
 FOR_RATINGS: tuple[tuple[str, str], ...] = (
+    ("adaptive", "identity"),
     ("noise-edge", "identity"),
     ("sign-flip", "identity"),
     ("cross-validated", "identity"),

@@ -240,12 +240,12 @@ def test_where_the_reference_measures_activity_the_report_says_what_to_do():
     values = rng.integers(1, 6, (40, 60)).astype(float)
     values[rng.random(values.shape) > np.linspace(0.05, 0.9, 40)[:, None]] = np.nan
     busy = ObservedMatrix(values, value_range=(1, 5))
-    caveats = " ".join(audit(busy, estimator="svt", model=identity, hold_out=0).reference.caveats)
+    caveats = " ".join(audit(busy, estimator=SVT("noise-edge"), model=identity, hold_out=0).reference.caveats)
     assert "mostly measures activity" in caveats
     assert 'reference="co-observed"' in caveats
     assert "--reference co-observed" in caveats
     instead = " ".join(
-        audit(busy, estimator="svt", model=identity, hold_out=0, reference="co-observed").reference.caveats
+        audit(busy, estimator=SVT("noise-edge"), model=identity, hold_out=0, reference="co-observed").reference.caveats
     )
     assert "give the reference co-observed" not in instead
 

@@ -143,8 +143,9 @@ class EstimatorOptions:
         cai-candes-shen. By default svt where an option below is given that is its own, and for frontier; none for outputs computed
         elsewhere; else auto.
     threshold
-        tau: a number on the method's working range, or noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated,
-        universal, universal-variance, paper-synthetic, paper-ratings, paper-corollary, released-code.
+        tau: a number on the method's working range, or adaptive (noise-edge where that predicts hidden observations, else what
+        predicts them best), noise-edge, noise-edge-residual, sign-flip, optimal-hard, screenot, cross-validated, universal, universal-variance,
+        paper-synthetic, paper-ratings, paper-corollary, released-code.
     shrinker
         psi: rescaled (the paper's x / p), identity, soft, soft-rescaled, optimal-frobenius, optimal-operator, optimal-nuclear.
     centering

@@ -68,7 +68,7 @@ def svt(name, **options):
 
 def shrunk(name, gain):
     """Of low rank, drawn towards the biases: the more, the worse."""
-    return svt(name, centering="biases", shrinker=lambda values: gain * values)
+    return svt(name, threshold="noise-edge", centering="biases", shrinker=lambda values: gain * values)
 
 
 # What is held out.

@@ -119,17 +119,19 @@ def test_a_stored_zero_is_an_observation_and_changes_p_hat():
 
 def test_rank_zero_is_the_middle_of_the_range_and_says_why():
     Z = ObservedMatrix(np.array([[1.0, np.nan], [np.nan, 5.0]]), value_range=(1, 5))
-    with pytest.warns(RankZeroWarning, match="try threshold='noise-edge'"):
+    with pytest.warns(RankZeroWarning, match="Try threshold='adaptive' or a smaller number"):
         estimate = svt(Z, threshold=100.0)
     assert estimate.rank == 0
     np.testing.assert_array_equal(estimate.to_dense(), np.full((2, 2), 3.0))
     np.testing.assert_array_equal(estimate.fold_in(np.array([[np.nan, 1.0]])), [[3.0, 3.0]])
 
 
-def test_the_edge_of_noise_is_not_advised_to_those_who_used_it():
-    noise = np.random.default_rng(0).uniform(-1, 1, (12, 8))
-    with pytest.warns(RankZeroWarning, match="threshold: try a smaller number, or estimator='auto'"):
-        svt(ObservedMatrix(noise, value_range=(-1, 1)), threshold="noise-edge")
+def test_what_was_tried_is_not_advised_again():
+    noise = np.random.default_rng(0).uniform(-1, 1, (30, 20))
+    with pytest.warns(
+        RankZeroWarning, match="better than none. Try a smaller number, shrinker='identity' or"
+    ):
+        svt(ObservedMatrix(noise, value_range=(-1, 1)))
 
 
 def test_near_full_rank_warns():

@@ -36,6 +36,7 @@ BY_HAND = {
     "released-code": 2.01 * 0.16875**0.5,
     # (2 + 3) x 1/4
     "noise-edge": 1.25,
+    "adaptive": 1.25,  # from numbers alone, with nothing to try it on
 }
 
 

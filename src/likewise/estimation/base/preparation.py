@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_name
 from likewise.estimation.base.bias_equations import solve_biases
 from likewise.estimation.base.folding import LinearFolding, row_offsets, shrunk_means
-from likewise.estimation.base.weighting import AnyWeighting, checked_weights
+from likewise.estimation.base.weighting import AnyWeighting, checked_weights, kept_weights
 from likewise.estimation.propensities import Propensities, PropensityChoice, propensities_of
 from likewise.observations import ObservedMatrix
-from likewise.observations.table import Values, rows_of_entries, with_data
+from likewise.observations.table import Values, keep_entries, rows_of_entries, with_data
 from likewise.observations.value_range import WorkingRange
 
 Centering = Literal["none", "global", "row", "column", "biases"]
@@ -181,6 +182,24 @@ class Prepared:
         """Residuals times weights, shape (m, n); with missing entries 0 its mean is that of the residuals times the observed fraction."""
         weights = self.weights
         return self.residuals if weights is None else with_data(self.residuals, self.residuals.data * weights)
+
+    def recentred(self, hidden: NDArray[np.bool_]) -> Values:
+        """Return `matrix` as it is if some observations were not known when the centre was found.
+
+        Parameters
+        ----------
+        hidden : ndarray of bool, shape (n_observed,)
+
+        Returns
+        -------
+        csr_array, shape (m, n)
+            With the hidden observations too: what the others leave of them.
+        """
+        if self.centre.kind == "none":
+            return self.matrix
+        values = self.observed.scaled(self.working_range).values
+        known = centre(keep_entries(values, ~hidden), self.centre.kind, kept_weights(self.weights, ~hidden))
+        return replace(self, residuals=known.residuals(values), centre=known).matrix
 
     @property
     def folding(self) -> LinearFolding:

@@ -32,6 +32,9 @@ class ObservationStatistics:
         The zero-filled observations themselves, times their weights.
     weights : ndarray, shape (n_observed,), or None, default None
         Inverse propensities of the observations, times the observed fraction; all 1 where None.
+    recentred : callable or None, default None
+        From which observations are hidden, boolean of shape (n_observed,), to the matrix less the centre that the others have. None where
+        nothing was subtracted: hiding then changes no entry.
 
     Examples
     --------
@@ -46,15 +49,21 @@ class ObservationStatistics:
     mean_square: float
     matrix: sparse.csr_array | None = field(default=None, repr=False, compare=False)
     weights: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    recentred: Callable[[NDArray[np.bool_]], sparse.csr_array] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     @classmethod
     def of(
-        cls, zero_filled: sparse.csr_array, weights: NDArray[np.float64] | None = None
+        cls,
+        zero_filled: sparse.csr_array,
+        weights: NDArray[np.float64] | None = None,
+        recentred: Callable[[NDArray[np.bool_]], sparse.csr_array] | None = None,
     ) -> ObservationStatistics:
         """Collect the numbers from observations on the method's working range (stored means observed), times their weights."""
         m, n = zero_filled.shape
         energy = float(np.dot(zero_filled.data, zero_filled.data))
-        return cls(m, n, zero_filled.nnz / (m * n), energy / (m * n), zero_filled, weights)
+        return cls(m, n, zero_filled.nnz / (m * n), energy / (m * n), zero_filled, weights, recentred)
 
     @property
     def longer_side(self) -> int:
@@ -112,6 +121,12 @@ class ObservationStatistics:
             )
         return self.matrix
 
+    def without(self, hidden: NDArray[np.bool_]) -> sparse.csr_array:
+        """Return all observations less a centre that knows nothing of the hidden ones, so that these can test what is made of the others."""
+        if self.recentred is None:
+            return self.require_matrix("hiding observations")
+        return self.recentred(hidden)
+
 
 def density_exponent(observed_fraction: float, longer_side: int) -> float:
     """Return the largest eps with ``p >= rho_1^(eps - 1)``; infinite where everything is observed of a single row and column."""
@@ -130,12 +145,21 @@ class ThresholdRule(ABC):
     """Whether noise is taken to have one variance and no correlation. Where that does not hold, a note says so."""
     needs_density: ClassVar[bool] = False
     """Whether what is proved of it needs ``p >= rho_1^(eps - 1)`` for some eps > 0. Where that fails, a note says so."""
-    is_noise_edge: ClassVar[bool] = False
-    """Whether it is the edge of noise, so that nobody is advised to try that instead."""
+    is_adaptive: ClassVar[bool] = False
+    """Whether it tries what it chooses on hidden observations, so that nobody is advised to let that be tried."""
 
     @abstractmethod
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau >= 0, on the method's working range."""
+
+    def notes(self, statistics: ObservationStatistics, threshold: float) -> tuple[str, ...]:  # noqa: ARG002
+        """What the reader should know of the threshold that was found; most rules have nothing to say."""
+        return ()
+
+    @property
+    def when_nothing_is_kept(self) -> str:
+        """What to say where no singular value exceeds the threshold."""
+        return "data may be too scarce for this threshold"
 
     def trying(self, shrinker: ShrinkerChoice) -> ThresholdRule:  # noqa: ARG002
         """Return the rule that knows what becomes of the kept singular values; most rules do not ask."""

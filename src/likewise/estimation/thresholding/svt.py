@@ -36,7 +36,7 @@ _SMALLEST_SIDE_TO_WARN = 10
 
 def svt(
     observed: ObservedMatrix | Any,
-    threshold: ThresholdChoice = "noise-edge",
+    threshold: ThresholdChoice = "adaptive",
     shrinker: ShrinkerChoice = "rescaled",
     *,
     working_range: WorkingRange = "symmetric",
@@ -129,36 +129,36 @@ def threshold_spectrum(
 def _warn_of_extreme_rank(
     triplets: SingularTriplets, full_rank: int, tau: float, threshold: ThresholdChoice
 ) -> None:
-    noise_edge = (
-        "" if threshold_rule(threshold).is_noise_edge else f"{option('threshold', repr('noise-edge'))} or "
-    )
+    rule = threshold_rule(threshold)
+    other = "" if rule.is_adaptive else f"{option('threshold', repr('adaptive'))} or "
     if triplets.rank == 0:
         warnings.warn(
-            f"no singular value exceeds the threshold {tau:g}, so the estimate is constant, or its centre alone. "
-            f"Data may be too scarce for this threshold: try {noise_edge}a smaller number, or {option('estimator', repr('auto'))}.",
+            f"no singular value exceeds the threshold {tau:g}, so the estimate is constant, or its centre alone: "
+            f"{rule.when_nothing_is_kept}. Try {other}a smaller number, {option('shrinker', repr('identity'))} or {option('estimator', repr('auto'))}.",
             RankZeroWarning,
             stacklevel=4,
         )
     elif full_rank >= _SMALLEST_SIDE_TO_WARN and triplets.rank >= _NEARLY_FULL * full_rank:
         warnings.warn(
             f"{triplets.rank} of at most {full_rank} singular values exceed the threshold {tau:g}, so the estimate keeps "
-            f"nearly all noise. Try {noise_edge}a larger number.",
+            f"nearly all noise. Try {other}a larger number.",
             FullRankWarning,
             stacklevel=4,
         )
 
 
 class SVT(MatrixEstimator):
-    """Complete a sparse, noisy matrix by singular value thresholding: on ratings, at its defaults, it predicts worse than `Biases`.
+    """Complete a sparse, noisy matrix by singular value thresholding.
 
-    It is the paper's method, which has a proved constant; for prediction take `Auto`. It is fitted to an `ObservedMatrix`, a sparse matrix, or an array with NaN where nothing was observed. Of an `ObservedMatrix` give
+    It is the paper's method, with its proved constant. Its defaults predict no worse than the centre alone, which on ratings is often all that they keep, as ``x / p_hat`` scales
+    components up as if entries were missing at random; for prediction take `Auto`. It is fitted to an `ObservedMatrix`, a sparse matrix, or an array with NaN where nothing was observed. Of an `ObservedMatrix` give
     itself, not its ``to_dense()``: there missing entries are 0, and every 0 is taken for an observation.
 
     Parameters
     ----------
-    threshold : float, str or callable, default "noise-edge"
+    threshold : float, str or callable, default "adaptive"
         ``tau``: a number on the method's working range, a name of `THRESHOLDS`, or a rule. The default is the edge of noise of the
-        observed strength; the paper's own thresholds keep nothing where data are scarce.
+        observed strength where that predicts hidden observations, and what predicts them best where it does not; see `Adaptive`.
     shrinker : str or callable, default "rescaled"
         ``psi``: a name of `SHRINKERS` (the default is the paper's ``x / p_hat``) or a function that never decreases.
     value_range : (low, high), "per-column" or None, default None
@@ -223,7 +223,7 @@ class SVT(MatrixEstimator):
 
     def __init__(
         self,
-        threshold: ThresholdChoice = "noise-edge",
+        threshold: ThresholdChoice = "adaptive",
         shrinker: ShrinkerChoice = "rescaled",
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
@@ -254,7 +254,7 @@ class SVT(MatrixEstimator):
         prepared = prepare(observed, self.working_range, self.centering, self.propensities, self.random_state)
         self.notes_, self.propensities_ = prepared.notes, prepared.propensities
         self.converged_ = prepared.converged()
-        statistics = ObservationStatistics.of(prepared.matrix, prepared.weights)
+        statistics = ObservationStatistics.of(prepared.matrix, prepared.weights, prepared.recentred)
         estimate, triplets, self.threshold_ = threshold_spectrum(
             prepared,
             statistics,
@@ -265,6 +265,7 @@ class SVT(MatrixEstimator):
             self._memory_limit,
         )
         self.completeness_ = triplets.completeness
+        self.notes_ += threshold_rule(self.threshold).notes(statistics, self.threshold_)
         self.notes_ += assumption_notes(statistics, self.threshold, self.shrinker, estimate.singular_values)
         self.budget_ = None
         if self.max_lipschitz is not None:

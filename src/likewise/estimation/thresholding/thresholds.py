@@ -8,6 +8,7 @@ from typing import Any
 
 from likewise.checks import checked_non_negative
 from likewise.errors import ThresholdError
+from likewise.estimation.thresholding.rules.adaptive import Adaptive
 from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
 from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
@@ -53,6 +54,7 @@ THRESHOLDS: Registry[ThresholdRule] = Registry(
     "likewise.thresholds",
     "threshold",
     {
+        "adaptive": Adaptive(),
         "noise-edge": NoiseEdge(),
         "noise-edge-residual": NoiseEdge(noise="residual"),
         "sign-flip": SignFlipEdge(),

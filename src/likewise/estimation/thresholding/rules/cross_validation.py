@@ -42,15 +42,31 @@ class ThresholdPath:
     errors : ndarray, shape (k + 1,)
         Mean squared error at the hidden observations, on the method's working range, before clipping; weighted by inverse propensities where
         there are such.
+    covariance : ndarray, shape (k + 1, k + 1)
+        Of what the errors are beyond the one of no component, which has the same hidden observations.
+    values : ndarray, shape (k,)
+        Singular values of the part that was not hidden, decreasing.
     """
 
     thresholds: Floats
     errors: Floats
+    covariance: Floats
+    values: Floats
 
     @property
     def best(self) -> float:
         """The threshold of least error; of equal ones the largest."""
         return float(self.thresholds[np.argmin(self.errors)])
+
+    def is_better(self, one: int, other: int) -> bool:
+        """Whether so many components predict better than so many others, by more than a standard error of the difference."""
+        pair = self.covariance[np.ix_([one, other], [one, other])]
+        variance = pair[0, 0] + pair[1, 1] - 2 * pair[0, 1]
+        return bool(self.errors[one] + sqrt(max(variance, 0.0)) < self.errors[other])
+
+    def kept_at(self, threshold: float) -> int:
+        """How many components of the path lie above a threshold."""
+        return int(np.count_nonzero(self.values > threshold))
 
 
 @dataclass(frozen=True)
@@ -109,8 +125,8 @@ class CrossValidated(ThresholdRule):
             A share outside (0, 1), a rank below 1, a lowest threshold that is not above 0, or too few observations to hide any.
         """
         self._check()
-        matrix = statistics.require_matrix("cross-validation")
-        hidden = self._hidden(matrix.nnz)
+        hidden = self._hidden(statistics.require_matrix("cross-validation").nnz)
+        matrix = statistics.without(hidden)
         training = keep_entries(matrix, ~hidden)
         known = ObservationStatistics.of(training, kept_weights(statistics.weights, ~hidden))
         above = self.lowest * known.noise_edge(known.mean_square)
@@ -121,7 +137,8 @@ class CrossValidated(ThresholdRule):
         thresholds = _between(values, sqrt(known.energy), above)
         shrunk = self._shrunk(known, thresholds, values)
         weights = kept_weights(statistics.weights, hidden)
-        return ThresholdPath(thresholds, _errors(triplets, shrunk, keep_entries(matrix, hidden), weights))
+        errors, covariance = _errors(triplets, shrunk, keep_entries(matrix, hidden), weights)
+        return ThresholdPath(thresholds, errors, covariance, values)
 
     def _check(self) -> None:
         checked_share("share", self.share, error=ThresholdError)
@@ -161,14 +178,34 @@ def _between(values: Floats, highest: float, lowest: float) -> Floats:
     return np.concatenate([[highest], np.sqrt(values[:-1] * values[1:]), [lowest]])
 
 
-def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: Values, weights: Floats | None) -> Floats:
-    """Return the mean squared error at the hidden entries, which are weighted, for each column of shrunk values."""
+def _errors(
+    triplets: SingularTriplets, shrunk: Floats, hidden: Values, weights: Floats | None
+) -> tuple[Floats, Floats]:
+    """Return, for each column of shrunk values, the mean squared error at the hidden entries, and the covariance of what it is beyond the first column's.
+
+    With weights w both are of ``sum w x / sum w``, whose covariance is about ``sum w^2 (x - mean) (x - mean)^T / (sum w)^2``.
+    """
     rows, columns = rows_of_entries(hidden), hidden.indices
     shares = np.ones(hidden.nnz) if weights is None else weights
     expected = hidden.data / shares
-    total = np.zeros(shrunk.shape[1])
+    count = shrunk.shape[1]
+    total, gained, weighed, products = (
+        np.zeros(count),
+        np.zeros(count),
+        np.zeros(count),
+        np.zeros((count, count)),
+    )
     for start in range(0, hidden.nnz, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        products = np.asarray(triplets.left[rows[part]], dtype=np.float64) * triplets.right[columns[part]]
-        total += shares[part] @ (products @ shrunk - expected[part, None]) ** 2
-    return np.asarray(total / shares.sum())
+        entries = np.asarray(triplets.left[rows[part]], dtype=np.float64) * triplets.right[columns[part]]
+        squared = (entries @ shrunk - expected[part, None]) ** 2
+        beyond = (squared - squared[:, :1]) * shares[part, None]
+        total += shares[part] @ squared
+        gained += beyond.sum(axis=0)
+        weighed += shares[part] @ beyond
+        products += beyond.T @ beyond
+    mass = shares.sum()
+    mean = gained / mass
+    mixed = np.outer(mean, weighed)
+    centred = products - mixed - mixed.T + np.outer(mean, mean) * np.dot(shares, shares)
+    return total / mass, centred / mass**2

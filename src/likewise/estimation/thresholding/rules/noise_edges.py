@@ -41,7 +41,6 @@ class NoiseEdge(ThresholdRule):
 
     noise: float | str = "mean-square"
     assumes_white_noise: ClassVar[bool] = True
-    is_noise_edge: ClassVar[bool] = True
 
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""

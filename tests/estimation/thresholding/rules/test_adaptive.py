@@ -1,0 +1,159 @@
+"""The threshold that is tried before it is taken: never worse than nothing, and the noise edge where that is right."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from likewise.errors import RankZeroWarning
+from likewise.estimation import SVT, Adaptive, CrossValidated, NoiseEdge, ObservationStatistics
+from likewise.estimation.base.preparation import prepare
+from likewise.estimation.thresholding.rules.cross_validation import ThresholdPath, _errors
+from likewise.observations import ObservedMatrix, hold_out
+from likewise.spectrum import singular_triplets
+
+
+def like_ratings(seed, m=300, n=200, scale=1.0):
+    """Whole stars; people and items are observed very unequally; beside biases there are two weak components."""
+    rng = np.random.default_rng(seed)
+    active, popular = rng.pareto(1.5, m) + 0.1, rng.pareto(1.5, n) + 0.1
+    chance = np.outer(active, popular)
+    seen = rng.random((m, n)) < np.clip(chance * (0.06 / chance.mean()), 0, 0.9)
+    truth = 3.6 + 0.4 * rng.normal(size=(m, 1)) + 0.5 * rng.normal(size=n)
+    truth = truth + scale * 0.3 * rng.normal(size=(m, 2)) @ rng.normal(size=(2, n))
+    stars = np.clip(np.round(truth + 0.9 * rng.normal(size=(m, n))), 1, 5)
+    return ObservedMatrix(np.where(seen, stars, np.nan), value_range=(1, 5))
+
+
+def planted(seed, strength, m=80, n=120, p=0.4):
+    """Three components of equal strength in white noise, observed uniformly at random."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(m, 3)) @ rng.normal(size=(3, n)) / np.sqrt(3)
+    values = strength * truth + 0.3 * rng.normal(size=(m, n))
+    return ObservedMatrix(
+        np.where(rng.random((m, n)) < p, np.clip(values, -4, 4), np.nan), value_range=(-4, 4)
+    )
+
+
+def held_out_error(observed, seed, **options):
+    split = hold_out(observed, 0.2, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = SVT(**options).fit(split.training)
+    return np.mean((fitted.estimate_.entries(split.rows, split.columns) - split.values) ** 2)
+
+
+@pytest.mark.parametrize("centering", ["none", "biases"])
+@pytest.mark.parametrize("seed", range(4))
+def test_on_ratings_the_default_is_no_worse_than_nothing_though_the_noise_edge_is(centering, seed):
+    observed = like_ratings(seed)
+    nothing = held_out_error(observed, seed, threshold=1e9, centering=centering)
+    assert held_out_error(observed, seed, centering=centering) <= 1.005 * nothing
+    assert held_out_error(observed, seed, threshold="noise-edge", centering=centering) > 1.1 * nothing
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_three_planted_components_are_found_where_the_noise_edge_finds_three_to_five(seed):
+    observed = planted(seed, 1.0)
+    assert SVT().fit(observed).rank_ == 3
+    assert 3 <= SVT("noise-edge").fit(observed).rank_ <= 5
+
+
+def test_where_hidden_observations_do_not_speak_against_it_it_is_the_noise_edge():
+    statistics = ObservationStatistics.of(planted(2, 1.0).scaled().values)
+    assert Adaptive()(statistics) == NoiseEdge()(statistics)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_there_is_noise_only_it_keeps_nothing(seed):
+    statistics = ObservationStatistics.of(planted(seed, 0.0).scaled().values)
+    largest = singular_triplets(statistics.matrix, at_most=1, random_state=0).values[0]
+    assert Adaptive()(statistics) >= largest
+
+
+def test_few_observations_are_not_tried():
+    few = ObservationStatistics.of(planted(0, 1.0, m=10, n=20, p=0.9).scaled().values)
+    assert few.matrix.nnz <= 200
+    assert Adaptive()(few) == NoiseEdge()(few)
+
+
+def test_it_tries_the_shrinker_of_the_estimator():
+    assert Adaptive().trying("identity") == Adaptive(CrossValidated(shrinker="identity"))
+    assert Adaptive(CrossValidated(shrinker="soft")).trying("identity").path.shrinker == "soft"
+    observed = like_ratings(0, scale=3.0)
+    kept = SVT(shrinker="identity", centering="biases").fit(observed)
+    assert kept.rank_ >= 1  # x / p would predict worse than nothing, x predicts better
+
+
+@given(weighted=st.booleans(), seed=st.integers(0, 10**6))
+def test_errors_and_their_covariance_against_a_naive_reference(weighted, seed):
+    rng = np.random.default_rng(seed)
+    matrix = sparse.csr_array(rng.normal(size=(6, 5)))
+    triplets = singular_triplets(matrix, above=0.0)
+    shrunk = np.triu(np.ones((5, 6)), 1) * triplets.values[:, None]
+    hidden = sparse.csr_array(rng.normal(size=(6, 5)) * (rng.random((6, 5)) < 0.6))
+    weights = rng.uniform(0.5, 2, hidden.nnz) if weighted else None
+    if not hidden.nnz:
+        return
+    errors, covariance = _errors(triplets, shrunk, hidden, weights)
+    w = np.ones(hidden.nnz) if weights is None else weights
+    spread = np.empty((6, hidden.nnz))
+    for count in range(6):
+        dense = triplets.left[:, :count] * triplets.values[:count] @ triplets.right[:, :count].T
+        rows = np.repeat(np.arange(6), np.diff(hidden.indptr))
+        squared = (dense[rows, hidden.indices] - hidden.data / w) ** 2
+        beyond = squared - (hidden.data / w) ** 2
+        assert errors[count] == pytest.approx((w * squared).sum() / w.sum())
+        mean = (w * beyond).sum() / w.sum()
+        spread[count] = w * (beyond - mean) / w.sum()
+    assert_allclose(covariance, spread @ spread.T, atol=1e-12)
+
+
+@given(centering=st.sampled_from(["none", "global", "row", "column", "biases"]), seed=st.integers(0, 10**6))
+def test_hidden_observations_have_no_part_in_the_centre_that_is_taken_from_them(centering, seed):
+    """Add 1 to what is hidden: its residuals grow by exactly 1 (half on [-1, 1] of a range of 4), and no other changes."""
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(1, 4, (12, 7))
+    hidden = rng.random(values.size) < 0.3
+    if hidden.all():
+        return
+    more = values + hidden.reshape(values.shape)
+    first, second = (
+        prepare(ObservedMatrix(each, value_range=(1, 5)), "symmetric", centering).recentred(hidden)
+        for each in (values, more)
+    )
+    assert_allclose(second.data - first.data, 0.5 * hidden, atol=1e-12)
+
+
+def test_two_columns_and_their_row_biases():
+    """Of two residuals that share a row bias each tells the other with its sign turned, unless the bias is found without the hidden one."""
+    rng = np.random.default_rng(0)
+    ability = rng.normal(size=(500, 1))
+    observed = ObservedMatrix(ability + rng.normal(size=(500, 2)), value_range=(-8, 8))
+    nothing = held_out_error(observed, 0, threshold=1e9, centering="biases")
+    assert held_out_error(observed, 0, centering="biases") <= 1.02 * nothing
+    with pytest.warns(RankZeroWarning):
+        assert SVT(threshold="cross-validated", centering="biases").fit(observed).rank_ == 0
+
+
+def test_better_is_by_more_than_a_standard_error_of_the_difference():
+    """Errors 10, 8, 7; what is beyond the first has variances 1 and 9 and covariance 3, so differences 1, 3 and 2."""
+    covariance = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 3.0], [0.0, 3.0, 9.0]])
+    path = ThresholdPath(
+        np.array([9.0, 4.0, 1.0]), np.array([10.0, 8.0, 7.0]), covariance, np.array([5.0, 2.0])
+    )
+    assert path.is_better(1, 0)
+    assert not path.is_better(2, 0)
+    assert not path.is_better(2, 1)
+    assert [path.kept_at(threshold) for threshold in (6.0, 3.0, 1.0)] == [0, 1, 2]
+
+
+def test_a_threshold_that_is_not_the_edge_is_said():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert any("not the noise edge" in note for note in SVT().fit(like_ratings(0)).notes_)
+    assert not any("not the noise edge" in note for note in SVT().fit(planted(2, 1.0)).notes_)
