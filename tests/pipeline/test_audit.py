@@ -245,7 +245,9 @@ def test_where_the_reference_measures_activity_the_report_says_what_to_do():
     assert 'reference="co-observed"' in caveats
     assert "--reference co-observed" in caveats
     instead = " ".join(
-        audit(busy, estimator=SVT("noise-edge"), model=identity, hold_out=0, reference="co-observed").reference.caveats
+        audit(
+            busy, estimator=SVT("noise-edge"), model=identity, hold_out=0, reference="co-observed"
+        ).reference.caveats
     )
     assert "give the reference co-observed" not in instead
 

@@ -146,6 +146,26 @@ def _notes_on_empty(values: Values, centering: Centering) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
+class Recentred:
+    """All observations less a centre that knows only some of them, so that the others can test what is made of these.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (m, n)
+        The differences, times their weights.
+    centre : ndarray, shape (n_observed,)
+        That centre at each observation.
+    low, high : float
+        Between which an estimate lies: estimates are clipped when they are read.
+    """
+
+    matrix: Values
+    centre: Floats
+    low: float = -np.inf
+    high: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """Observations as they are decomposed.
 
@@ -183,8 +203,8 @@ class Prepared:
         weights = self.weights
         return self.residuals if weights is None else with_data(self.residuals, self.residuals.data * weights)
 
-    def recentred(self, hidden: NDArray[np.bool_]) -> Values:
-        """Return `matrix` as it is if some observations were not known when the centre was found.
+    def recentred(self, hidden: NDArray[np.bool_]) -> Recentred:
+        """Return the observations as they are if some had not been known when the centre was found.
 
         Parameters
         ----------
@@ -192,14 +212,16 @@ class Prepared:
 
         Returns
         -------
-        csr_array, shape (m, n)
-            With the hidden observations too: what the others leave of them.
+        Recentred
         """
-        if self.centre.kind == "none":
-            return self.matrix
-        values = self.observed.scaled(self.working_range).values
-        known = centre(keep_entries(values, ~hidden), self.centre.kind, kept_weights(self.weights, ~hidden))
-        return replace(self, residuals=known.residuals(values), centre=known).matrix
+        values, known, kept = self.observed.scaled(self.working_range).values, self.centre, self
+        if self.centre.kind != "none":
+            known = centre(
+                keep_entries(values, ~hidden), self.centre.kind, kept_weights(self.weights, ~hidden)
+            )
+            kept = replace(self, residuals=known.residuals(values), centre=known)
+        low, high = self.observed.value_range.scale_to(self.working_range).bounds
+        return Recentred(kept.matrix, values.data - kept.residuals.data, low, high)
 
     @property
     def folding(self) -> LinearFolding:

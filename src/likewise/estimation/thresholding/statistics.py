@@ -14,6 +14,7 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.errors import ThresholdError
+from likewise.estimation.base.preparation import Recentred
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class ObservationStatistics:
     weights : ndarray, shape (n_observed,), or None, default None
         Inverse propensities of the observations, times the observed fraction; all 1 where None.
     recentred : callable or None, default None
-        From which observations are hidden, boolean of shape (n_observed,), to the matrix less the centre that the others have. None where
-        nothing was subtracted: hiding then changes no entry.
+        From which observations are hidden, boolean of shape (n_observed,), to `Recentred`. None where nothing was subtracted and nothing will be clipped.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class ObservationStatistics:
     mean_square: float
     matrix: sparse.csr_array | None = field(default=None, repr=False, compare=False)
     weights: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
-    recentred: Callable[[NDArray[np.bool_]], sparse.csr_array] | None = field(
+    recentred: Callable[[NDArray[np.bool_]], Recentred] | None = field(
         default=None, repr=False, compare=False
     )
 
@@ -58,7 +58,7 @@ class ObservationStatistics:
         cls,
         zero_filled: sparse.csr_array,
         weights: NDArray[np.float64] | None = None,
-        recentred: Callable[[NDArray[np.bool_]], sparse.csr_array] | None = None,
+        recentred: Callable[[NDArray[np.bool_]], Recentred] | None = None,
     ) -> ObservationStatistics:
         """Collect the numbers from observations on the method's working range (stored means observed), times their weights."""
         m, n = zero_filled.shape
@@ -121,11 +121,10 @@ class ObservationStatistics:
             )
         return self.matrix
 
-    def without(self, hidden: NDArray[np.bool_]) -> sparse.csr_array:
-        """Return all observations less a centre that knows nothing of the hidden ones, so that these can test what is made of the others."""
-        if self.recentred is None:
-            return self.require_matrix("hiding observations")
-        return self.recentred(hidden)
+    def without(self, hidden: NDArray[np.bool_]) -> Recentred:
+        """Return all observations less a centre that knows nothing of the hidden ones."""
+        matrix = self.require_matrix("hiding observations")
+        return Recentred(matrix, np.zeros(matrix.nnz)) if self.recentred is None else self.recentred(hidden)
 
 
 def density_exponent(observed_fraction: float, longer_side: int) -> float:

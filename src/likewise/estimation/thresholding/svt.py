@@ -94,7 +94,7 @@ def svt(
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     prepared = prepare(observed, working_range, "none")
-    statistics = ObservationStatistics.of(prepared.matrix)
+    statistics = ObservationStatistics.of(prepared.matrix, recentred=prepared.recentred)
     return threshold_spectrum(prepared, statistics, threshold, shrinker, solver, random_state)[0]
 
 

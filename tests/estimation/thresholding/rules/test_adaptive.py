@@ -11,8 +11,8 @@ from scipy import sparse
 
 from likewise.errors import RankZeroWarning
 from likewise.estimation import SVT, Adaptive, CrossValidated, NoiseEdge, ObservationStatistics
-from likewise.estimation.base.preparation import prepare
-from likewise.estimation.thresholding.rules.cross_validation import ThresholdPath, _errors
+from likewise.estimation.base.preparation import Recentred, prepare
+from likewise.estimation.thresholding.rules.cross_validation import ThresholdPath, _errors, _Hidden
 from likewise.observations import ObservedMatrix, hold_out
 from likewise.spectrum import singular_triplets
 
@@ -99,14 +99,18 @@ def test_errors_and_their_covariance_against_a_naive_reference(weighted, seed):
     weights = rng.uniform(0.5, 2, hidden.nnz) if weighted else None
     if not hidden.nnz:
         return
-    errors, covariance = _errors(triplets, shrunk, hidden, weights)
+    split = Recentred(hidden, rng.uniform(-0.5, 0.5, hidden.nnz), -1.0, 1.0)
+    everything = np.ones(hidden.nnz, dtype=bool)
+    errors, covariance = _errors(triplets, shrunk, _Hidden.of(split, everything, weights))
     w = np.ones(hidden.nnz) if weights is None else weights
     spread = np.empty((6, hidden.nnz))
     for count in range(6):
         dense = triplets.left[:, :count] * triplets.values[:count] @ triplets.right[:, :count].T
         rows = np.repeat(np.arange(6), np.diff(hidden.indptr))
-        squared = (dense[rows, hidden.indices] - hidden.data / w) ** 2
-        beyond = squared - (hidden.data / w) ** 2
+        estimated = np.clip(dense[rows, hidden.indices] + split.centre, -1, 1)
+        squared = (estimated - split.centre - hidden.data / w) ** 2
+        nothing = np.clip(split.centre, -1, 1) - split.centre - hidden.data / w
+        beyond = squared - nothing**2
         assert errors[count] == pytest.approx((w * squared).sum() / w.sum())
         mean = (w * beyond).sum() / w.sum()
         spread[count] = w * (beyond - mean) / w.sum()
@@ -126,7 +130,8 @@ def test_hidden_observations_have_no_part_in_the_centre_that_is_taken_from_them(
         prepare(ObservedMatrix(each, value_range=(1, 5)), "symmetric", centering).recentred(hidden)
         for each in (values, more)
     )
-    assert_allclose(second.data - first.data, 0.5 * hidden, atol=1e-12)
+    assert_allclose(second.matrix.data - first.matrix.data, 0.5 * hidden, atol=1e-12)
+    assert_allclose(second.centre, first.centre, atol=1e-12)
 
 
 def test_two_columns_and_their_row_biases():

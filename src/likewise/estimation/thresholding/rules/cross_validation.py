@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from likewise._typing import Floats
 from likewise.checks import checked_positive, checked_share, checked_whole
 from likewise.errors import ThresholdError
+from likewise.estimation.base.preparation import Recentred
 from likewise.estimation.base.weighting import kept_weights
 from likewise.estimation.thresholding.shrinkers import resolve_shrinker, shrink
 from likewise.estimation.thresholding.statistics import (
@@ -20,7 +21,7 @@ from likewise.estimation.thresholding.statistics import (
     ShrinkerChoice,
     ThresholdRule,
 )
-from likewise.observations.table import Values, keep_entries, rows_of_entries
+from likewise.observations.table import keep_entries, rows_of_entries
 from likewise.spectrum import singular_triplets
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class ThresholdPath:
     thresholds : ndarray, shape (k + 1,)
         Decreasing: at the l-th, l components are kept; for the part of the observations that was not hidden.
     errors : ndarray, shape (k + 1,)
-        Mean squared error at the hidden observations, on the method's working range, before clipping; weighted by inverse propensities where
+        Mean squared error at the hidden observations, on the method's working range, clipped as estimates are; weighted by inverse propensities where
         there are such.
     covariance : ndarray, shape (k + 1, k + 1)
         Of what the errors are beyond the one of no component, which has the same hidden observations.
@@ -126,8 +127,8 @@ class CrossValidated(ThresholdRule):
         """
         self._check()
         hidden = self._hidden(statistics.require_matrix("cross-validation").nnz)
-        matrix = statistics.without(hidden)
-        training = keep_entries(matrix, ~hidden)
+        split = statistics.without(hidden)
+        training = keep_entries(split.matrix, ~hidden)
         known = ObservationStatistics.of(training, kept_weights(statistics.weights, ~hidden))
         above = self.lowest * known.noise_edge(known.mean_square)
         triplets = singular_triplets(
@@ -137,7 +138,7 @@ class CrossValidated(ThresholdRule):
         thresholds = _between(values, sqrt(known.energy), above)
         shrunk = self._shrunk(known, thresholds, values)
         weights = kept_weights(statistics.weights, hidden)
-        errors, covariance = _errors(triplets, shrunk, keep_entries(matrix, hidden), weights)
+        errors, covariance = _errors(triplets, shrunk, _Hidden.of(split, hidden, weights))
         return ThresholdPath(thresholds, errors, covariance, values)
 
     def _check(self) -> None:
@@ -178,34 +179,56 @@ def _between(values: Floats, highest: float, lowest: float) -> Floats:
     return np.concatenate([[highest], np.sqrt(values[:-1] * values[1:]), [lowest]])
 
 
-def _errors(
-    triplets: SingularTriplets, shrunk: Floats, hidden: Values, weights: Floats | None
-) -> tuple[Floats, Floats]:
+@dataclass(frozen=True, eq=False)
+class _Hidden:
+    """Hidden entries: where they are, what an estimate less the centre should be there, between which ends it is clipped, and what each counts."""
+
+    rows: NDArray[np.integer]
+    columns: NDArray[np.integer]
+    expected: Floats
+    low: Floats
+    high: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, split: Recentred, hidden: NDArray[np.bool_], weights: Floats | None) -> _Hidden:
+        matrix, centre = keep_entries(split.matrix, hidden), split.centre[hidden]
+        counted = np.ones(matrix.nnz) if weights is None else weights
+        expected = matrix.data / counted
+        return cls(
+            rows_of_entries(matrix),
+            matrix.indices,
+            expected,
+            split.low - centre,
+            split.high - centre,
+            counted,
+        )
+
+    def squared_errors(self, triplets: SingularTriplets, shrunk: Floats, part: slice) -> Floats:
+        """Return them for some of the entries (rows), one column for each of `shrunk`."""
+        left = np.asarray(triplets.left[self.rows[part]], dtype=np.float64)
+        estimates = (left * triplets.right[self.columns[part]]) @ shrunk
+        np.clip(estimates, self.low[part, None], self.high[part, None], out=estimates)
+        return np.asarray((estimates - self.expected[part, None]) ** 2)
+
+
+def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: _Hidden) -> tuple[Floats, Floats]:
     """Return, for each column of shrunk values, the mean squared error at the hidden entries, and the covariance of what it is beyond the first column's.
 
     With weights w both are of ``sum w x / sum w``, whose covariance is about ``sum w^2 (x - mean) (x - mean)^T / (sum w)^2``.
     """
-    rows, columns = rows_of_entries(hidden), hidden.indices
-    shares = np.ones(hidden.nnz) if weights is None else weights
-    expected = hidden.data / shares
-    count = shrunk.shape[1]
-    total, gained, weighed, products = (
-        np.zeros(count),
-        np.zeros(count),
-        np.zeros(count),
-        np.zeros((count, count)),
-    )
-    for start in range(0, hidden.nnz, _AT_ONCE):
+    count, mass = shrunk.shape[1], hidden.weights.sum()
+    total, gained, weighed = np.zeros((3, count))
+    products = np.zeros((count, count))
+    for start in range(0, hidden.rows.size, _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        entries = np.asarray(triplets.left[rows[part]], dtype=np.float64) * triplets.right[columns[part]]
-        squared = (entries @ shrunk - expected[part, None]) ** 2
-        beyond = (squared - squared[:, :1]) * shares[part, None]
-        total += shares[part] @ squared
+        squared, weights = hidden.squared_errors(triplets, shrunk, part), hidden.weights[part]
+        beyond = (squared - squared[:, :1]) * weights[:, None]
+        total += weights @ squared
         gained += beyond.sum(axis=0)
-        weighed += shares[part] @ beyond
+        weighed += weights @ beyond
         products += beyond.T @ beyond
-    mass = shares.sum()
     mean = gained / mass
     mixed = np.outer(mean, weighed)
-    centred = products - mixed - mixed.T + np.outer(mean, mean) * np.dot(shares, shares)
-    return total / mass, centred / mass**2
+    spread = np.outer(mean, mean) * np.dot(hidden.weights, hidden.weights)
+    return total / mass, (products - mixed - mixed.T + spread) / mass**2
