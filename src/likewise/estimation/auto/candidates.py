@@ -96,7 +96,8 @@ Grid = tuple[Ladder, ...]
 def _svt(name: str, centering: Centering = "none", propensities: str | None = None) -> Candidate:
     def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         return SVT(
-            shrinker="optimal-frobenius",
+            "noise-edge",
+            "optimal-frobenius",
             centering=centering,
             propensities=propensities,
             working_range=settings.working_range,
