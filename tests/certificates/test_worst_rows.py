@@ -22,7 +22,7 @@ def random_map(seed, penalty=None):
 def estimates(regression, rows):
     return [
         regression.offsets + a + regression.noise * regression.regressors @ u
-        for u, a, _ in regression.solve(rows)
+        for u, a in regression.solve(rows)
     ]
 
 

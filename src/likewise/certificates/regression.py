@@ -136,8 +136,8 @@ class RegressionMap:
             found += size * np.linalg.norm(self.spreads, axis=(1, 2))  # Frobenius, at least the l2 norm
         return np.asarray(self.noise * self.norm * self.column_weights * found)
 
-    def solve(self, values: sparse.csr_array) -> Iterator[tuple[Floats, float, Floats]]:
-        """Yield the coefficients u, the offset a and the inverse of A_O of each row; values on the working range, a stored entry is an observation."""
+    def solve(self, values: sparse.csr_array) -> Iterator[tuple[Floats, float]]:
+        """Yield the coefficients u and the offset a of each row; values on the working range, a stored entry is an observation."""
         if values.shape[1] != self.shape[0]:
             raise ShapeError(f"rows of {values.shape[1]} features", f"{self.shape[0]} features")
         identity = np.eye(self.shape[1])
@@ -154,13 +154,12 @@ class RegressionMap:
                 matrix += np.tensordot(w, self.spreads[k], 1)
             if self.shifts is not None:
                 side -= w @ self.shifts[k]
-            inverse: Floats = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-            yield inverse @ side, offset, inverse
+            yield np.asarray(np.linalg.inv(matrix) @ side, dtype=np.float64), offset
 
     def reach(self, values: sparse.csr_array) -> Reach:
         """Measure how far rows go; see `Reach`."""
         found = np.zeros((3, values.shape[0]))
-        for row, (u, offset, _) in enumerate(self.solve(values)):
+        for row, (u, offset) in enumerate(self.solve(values)):
             base = self.offsets + offset
             predicted = base + self.noise * (self.regressors @ u)
             predicted[values.indices[values.indptr[row] : values.indptr[row + 1]]] = 0.0
@@ -170,24 +169,6 @@ class RegressionMap:
                 np.linalg.norm(u),
             )
         return Reach(*found)
-
-    def own_slopes(self, values: sparse.csr_array) -> Floats:
-        """Return, for each row, the largest slope of the regression for pairs that the row is in; shape (k,).
-
-        A pair's A_U is at least the A_O of the row, so ``||A_U^-1 x||^2 <= x^T A_U^-1 x / lambda_min(A_O)``, and ``x^T A_U^-1 x`` is at most tau for a feature that the row
-        observed and ``tau / (1 + tau)`` for another, ``tau = w x^T A_O^-1 x``. Never above what holds for all rows.
-        """
-        w, x = self.column_weights, self.regressors
-        own = np.empty(values.shape[0])
-        for row, (_, _, inverse) in enumerate(self.solve(values)):
-            tau = w * np.einsum("kd,de,ke->k", x, inverse, x, optimize=True)
-            lacking = np.ones(tau.size, dtype=bool)
-            lacking[values.indices[values.indptr[row] : values.indptr[row + 1]]] = False
-            tau[lacking] /= 1 + tau[lacking]
-            size = np.linalg.eigvalsh(inverse)[-1]  # one over the least eigenvalue of A_O
-            slopes = self.norm * np.sqrt(w * tau * size)
-            own[row] = upward(float(np.minimum(slopes, self.slopes).max(initial=0.0)), 4 * tau.size)
-        return own
 
 
 def phi(t: Floats) -> Floats:

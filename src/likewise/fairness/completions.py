@@ -98,11 +98,6 @@ class CompletionVerdict:
             return "violated"
         return "depends" if self.n_depends else "fair"
 
-    @property
-    def decided_share(self) -> float:
-        """Share of the pairs that no missing value can change, in [0, 1]."""
-        return (self.n_fair + self.n_violated) / self.n_pairs
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {

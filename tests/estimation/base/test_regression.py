@@ -46,7 +46,7 @@ def test_predicts_what_fold_in_does_before_clipping(estimator):
     scaled = rows.scaled("symmetric").values
     mine = [
         regression.offsets + a + regression.noise * regression.regressors @ u
-        for u, a, _ in regression.solve(scaled)
+        for u, a in regression.solve(scaled)
     ]
     folded = estimate.on_working_range().fold_in(rows)
     np.testing.assert_allclose(np.clip(mine, -1, 1), folded, atol=1e-8)
