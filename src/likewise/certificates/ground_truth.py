@@ -133,8 +133,8 @@ def certify_on_truth(model: Certificate | Unavailable, error: ErrorBound) -> Aff
         raise InputError(
             f"an error in {error.norm} for a model from {model.from_norm}", "the same norm in both"
         )
-    sure = error.confidence == 1
     assumed = f"every row's error is at most {error.value:.4g} in {error.norm} ({error.source})"
+    step = "D <= K1 ||A_hat_i - A_hat_j||, and the triangle inequality through A_i and A_j"
     return AffineCertificate(
         name=name,
         slope=model.value,
@@ -144,12 +144,8 @@ def certify_on_truth(model: Certificate | Unavailable, error: ErrorBound) -> Aff
         to_norm=model.to_norm,
         domain=Domain.SEEN,
         function=f"rows of the truth A to {model.function or 'outputs'} of their estimates",
-        assumptions=model.assumptions if sure else (*model.assumptions, assumed),
-        proof=(
-            *model.proof,
-            "D <= K1 ||A_hat_i - A_hat_j||, and the triangle inequality through A_i and A_j",
-            assumed,
-        ),
+        assumptions=model.assumptions if error.confidence == 1 else (*model.assumptions, assumed),
+        proof=(*model.proof, step, assumed),
         n_inputs=model.n_inputs,
         n_outputs=model.n_outputs,
     )

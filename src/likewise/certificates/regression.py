@@ -285,17 +285,13 @@ def certify_regression(
         + regression.offset_slopes * (1 + offset)
         + regression.excesses(size)
     )
-    steepest = float(slopes.max(initial=0.0))
-    c = (
-        max(1.0, float(alone.max(initial=0.0)) / steepest if steepest else 1.0)
-        if empty is None
-        else float(empty)
-    )
+    steepest, steepest_alone = float(slopes.max(initial=0.0)), float(alone.max(initial=0.0))
+    least = max(1.0, steepest_alone / steepest) if steepest else 1.0
+    c = least if empty is None else float(empty)
     operations = 8 * regression.shape[0]
-    value = upward(max(steepest, float(alone.max(initial=0.0)) / c), operations)
     certificate = Certificate(
         name="K of the regression",
-        value=value,
+        value=upward(max(steepest, steepest_alone / c), operations),
         from_norm=FROM_NORM,
         to_norm="l2",
         domain=Domain.SEEN_AND_UNSEEN,

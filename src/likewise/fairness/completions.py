@@ -182,28 +182,25 @@ def judge_completions(
     least, largest = (
         CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
     )
-    counts = dict.fromkeys(("fair", "violated", "depends"), 0)
+    n_fair = n_violated = done = 0
     worst: list[tuple[float, int, int]] = []
     total = m * (m - 1) // 2 if pairs == "all" else pairs
-    done = 0
     for left, right in _chunks(m, pairs, random_state):
         gaps = D.between(left, right)
         with np.errstate(over="ignore"):  # a limit beyond all numbers allows everything
             allowed = [lipschitz * d.between(left, right) * (1 + _ROUNDING) for d in (least, largest)]
         fair, violated = gaps <= allowed[0], gaps > allowed[1]
-        depends = ~fair & ~violated
-        for status, holds in (("fair", fair), ("violated", violated), ("depends", depends)):
-            counts[status] += int(holds.sum())
-        worst = _worst(worst, gaps - allowed[0], depends, left, right, n_undecided)
+        n_fair, n_violated = n_fair + int(fair.sum()), n_violated + int(violated.sum())
+        worst = _worst(worst, gaps - allowed[0], ~fair & ~violated, left, right, n_undecided)
         done += left.size
         if progress is not None:
             progress(done, total)
     return CompletionVerdict(
         float(lipschitz),
         total,
-        counts["fair"],
-        counts["violated"],
-        counts["depends"],
+        n_fair,
+        n_violated,
+        total - n_fair - n_violated,
         narrowed=intervals is not None,
         sampled=pairs != "all",
         undecided=tuple(_explained(D, least, largest, i, j) for _, i, j in worst),

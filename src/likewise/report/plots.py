@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import Floats
 from likewise.fairness.metrics.curves import new_axes
 from likewise.report.numbers import number, shown
 from likewise.report.records import checked_report
@@ -190,35 +191,31 @@ def plot_spectrum(report: AuditRecord, ax: Axes | None = None) -> Axes:
         ax.text(0.5, 0.5, "nothing was estimated", ha="center", transform=ax.transAxes)
         return ax
     tau = report.estimate.threshold
-    values = report.estimate.singular_values[
-        report.estimate.singular_values > 0
-    ]  # a component of size 0 was not kept
-    everything, is_kept = np.arange(1, values.size + 1), values > (0.0 if tau is None else tau)
-    n_kept, n_cut = int(is_kept.sum()), int((~is_kept).sum())
-    drawn = _drawn(values.size)
-    ranks, values, kept = everything[drawn], values[drawn], is_kept[drawn]
-    is_short = values.size <= _FEW_VALUES
-    ax.plot(
-        ranks[kept],
-        values[kept],
-        "o",
-        color=_ARM_COLORS["with"],
-        markersize=4,
-        label=f"kept ({n_kept:,})",
-    )
-    if not kept.all():
-        cut: dict[str, Any] = {"color": INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
-        ax.plot(ranks[~kept], values[~kept], **cut, label=f"cut ({n_cut:,})")
+    # A component of size 0 was not kept.
+    values = report.estimate.singular_values[report.estimate.singular_values > 0]
+    _plot_kept_and_cut(ax, values, values > (0.0 if tau is None else tau))
     if tau is not None:
         ax.axhline(tau, color=_ARM_COLORS["without"], linestyle="--", label=f"threshold tau = {number(tau)}")
-    if is_short:
-        ax.set_xlim(0.5, max(values.size, 1) + 0.5)
-        ax.set_xticks(ranks)
-    else:
-        ax.set_xscale("log")
     ax.set_ylim(bottom=0)
     ax.legend()
     return ax
+
+
+def _plot_kept_and_cut(ax: Axes, values: Floats, is_kept: NDArray[np.bool_]) -> None:
+    """Draw decreasing singular values: marks for those that are kept, a line for the rest."""
+    drawn = _drawn(values.size)
+    ranks, kept = drawn + 1, is_kept[drawn]
+    is_short = drawn.size <= _FEW_VALUES
+    of_kept: dict[str, Any] = {"color": _ARM_COLORS["with"], "markersize": 4}
+    ax.plot(ranks[kept], values[drawn][kept], "o", **of_kept, label=f"kept ({is_kept.sum():,})")
+    if not kept.all():
+        cut: dict[str, Any] = {"color": INK, "alpha": 0.6, "marker": "o" if is_short else "", "markersize": 4}
+        ax.plot(ranks[~kept], values[drawn][~kept], **cut, label=f"cut ({(~is_kept).sum():,})")
+    if is_short:
+        ax.set_xlim(0.5, max(drawn.size, 1) + 0.5)
+        ax.set_xticks(ranks)
+    else:
+        ax.set_xscale("log")
 
 
 def _drawn(count: int) -> NDArray[np.intp]:

@@ -145,31 +145,26 @@ def findings(
         if text is not None:
             checked_instance(name, text, str, "text, or None")
     before, *rest = arms.values()
+    by = by_activity and not truth
+    told: tuple[str, ...]
     if not rest:
-        alone = (
-            _marked(_one_arm(before, truth), by_activity and not truth),
-            _set_apart(before),
-            _scale_free(before),
+        told = (_marked(_one_arm(before, truth), by), _set_apart(before), _scale_free(before))
+        told += (_accuracy(before, unmeasured),)
+    elif not valid:
+        told = (_not_comparable(before, rest[0]), _set_apart(before, rest[0]))
+    else:
+        after, change = rest[0], change or "with {1!r} instead of {0!r}".format(*arms)
+        told = (
+            _marked(_answer(change, before, after, truth), by),
+            _gaps(before, after),
+            "" if truth is None else _on_truth(truth, before, after, by_activity),
+            _set_apart(before, after),
+            _scale_free(before, after),
+            _error_sentence(before, after, advice, unmeasured),
+            _mean_ratio_sentence(before, after),
+            "" if paired is None else _paired_sentence(paired),
         )
-        return tuple(filter(None, (*alone, _accuracy(before, unmeasured), _scope(before))))
-    (after,) = rest
-    if not valid:
-        return tuple(
-            filter(None, (_not_comparable(before, after), _set_apart(before, after), _scope(before)))
-        )
-    answer = _answer(change or "with {1!r} instead of {0!r}".format(*arms), before, after, truth)
-    found = (
-        _marked(answer, by_activity and not truth),
-        _gaps(before, after),
-        "" if truth is None else _on_truth(truth, before, after, by_activity),
-        _set_apart(before, after),
-        _scale_free(before, after),
-        _error_sentence(before, after, advice, unmeasured),
-        _mean_ratio_sentence(before, after),
-        "" if paired is None else _paired_sentence(paired),
-        _scope(before),
-    )
-    return tuple(filter(None, found))
+    return tuple(filter(None, (*told, _scope(before))))
 
 
 def _marked(answer: str, by_activity: bool) -> str:

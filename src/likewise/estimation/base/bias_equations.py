@@ -94,21 +94,18 @@ def _minimise(
         image: Floats = column_totals * b - transposed @ per_row(weighted @ b)
         return image
 
-    columns, failed = np.zeros(n), False
+    columns, status = np.zeros(n), 0
     if np.isfinite(column_penalty):
         products = with_data(values, values.data * weights)
         side = products.T @ np.ones(m) - transposed @ per_row(products @ np.ones(n))
         scaling = np.divide(1.0, column_totals, out=np.ones(n), where=column_totals > 0)
-        columns, status = cg(
-            LinearOperator((n, n), matvec=normal, dtype=np.float64),
-            side,
-            rtol=_ACCURACY,
-            maxiter=10 * n + 100,
-            M=LinearOperator((n, n), matvec=lambda x: scaling * x, dtype=np.float64),
+        equations, preconditioner = (
+            LinearOperator((n, n), matvec=times, dtype=np.float64)
+            for times in (normal, lambda x: scaling * x)
         )
-        failed = status != 0
+        columns, status = cg(equations, side, rtol=_ACCURACY, maxiter=10 * n + 100, M=preconditioner)
     rows = row_offsets(with_data(values, values.data - columns[indices]), row_penalty, weights)
-    return rows, columns, not failed
+    return rows, columns, status == 0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -159,17 +159,19 @@ def read_triplets(file: Tabular, choices: Choices) -> Table:
         missing_value=choices.missing_value,
     )
     table = replace(table, roles=file.roles(ids=[user], features=[item], values=value))
-    notes = [*taken.notes, *dropped]
+    return _with_notes(table, [*taken.notes, *dropped, *_notes_on_roles(file, choices, roles, table)])
+
+
+def _notes_on_roles(file: Tabular, choices: Choices, roles: Mapping[str, int], table: Table) -> Iterator[str]:
+    """Say which columns were taken for what, where nobody said so."""
+    wanted = choices.roles
     if file.header is None and choices.user is None and choices.item is None:
-        notes += _note_on_sides(table, user, item)
+        yield from _note_on_sides(table, roles["user"], roles["item"])
     if file.header is not None and None in wanted.values():
         found = ", ".join(f"{role} from column {file.header[position]!r}" for role, position in roles.items())
-        notes.append(f"read {found}")
-    if not has_value:
-        notes.append(
-            "no values: each line counts as 1, so that distances say what was chosen, and errors say nothing"
-        )
-    return _with_notes(table, notes)
+        yield f"read {found}"
+    if "rating" not in wanted:
+        yield "no values: each line counts as 1, so that distances say what was chosen, and errors say nothing"
 
 
 def roles_of_pairs(file: Tabular, choices: Choices) -> dict[str, int]:

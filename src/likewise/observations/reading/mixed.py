@@ -101,13 +101,8 @@ def read_table(
     import polars as pl
 
     file = open_columns(unpack(path, "individuals"), checked_text(text), lambda _: True)
-    ids, features = feature_columns(
-        file,
-        *(
-            as_columns(given, name)
-            for given, name in ((columns, "columns"), (id_columns, "id_columns"), (exclude, "exclude"))
-        ),
-    )
+    named = {"columns": columns, "id_columns": id_columns, "exclude": exclude}
+    ids, features = feature_columns(file, *(as_columns(given, name) for name, given in named.items()))
     as_said = {
         position_of(name, file.header, file.width, file.name)
         for name in as_columns(categories, "categories") or ()
@@ -119,12 +114,10 @@ def read_table(
     ]
     frame = pl.DataFrame([column for column, _ in read])
     if columns is None:
-        numbered = pl.DataFrame(
-            [column.alias(str(position)) for position, (column, _) in zip(features, read, strict=True)]
-        )
+        numbered = frame.rename(dict(zip(frame.columns, map(str, features), strict=True)))
         refuse_counts(file.header, features, numbered, file.name, "a feature", "columns")
-    named = joined_ids([id_array(taken.frame[str(position)]) for position in ids])
-    row_ids = label_axis(named, frame.height, "row") if named is not None else np.arange(frame.height)
+    joined = joined_ids([id_array(taken.frame[str(position)]) for position in ids])
+    row_ids = np.arange(frame.height) if joined is None else label_axis(joined, frame.height, "row")
     words = [column.name for column in frame if column.dtype == pl.String]
     notes = [*taken.notes, *(note for _, found in read for note in found)]
     notes += [f"categories: {', '.join(words)}"] if words else []

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import Counts, Floats
 from likewise.errors import FileFormatError, InputError
 from likewise.memory import ensure_fits
 from likewise.observations.column_names import LISTED
@@ -127,6 +128,7 @@ def of_lines(file: Tabular, places: dict[str, int], wanted: Sequence[Any]) -> Ou
     """
     ids, score = [places["user"], places["item"]], [places["rating"]] if "rating" in places else []
     taken = file.take(Wanted(ids=ids, numbers=score))
+    roles = file.roles(ids=ids[:1], features=ids[1:], outputs=score)
     users, items = (id_array(taken.frame[str(position)]) for position in ids)
     # Without a score the first line of an individual is the most recommended.
     scores = taken.frame[str(score[0])].to_numpy() if score else -np.arange(len(users), dtype=np.float64)
@@ -140,23 +142,34 @@ def of_lines(file: Tabular, places: dict[str, int], wanted: Sequence[Any]) -> Ou
         raise FileFormatError(
             f"{file.name} with the same individual and item twice", "one line for each pair"
         )
-    roles = file.roles(ids=ids[:1], features=ids[1:], outputs=score)
-    count = np.bincount(row, minlength=len(wanted))
-    if score and (count == things.size).all():
-        ensure_fits(8 * len(wanted) * things.size, "a score for each individual and item", "keep fewer items")
-        matrix = np.empty((len(wanted), things.size))
-        matrix[row, column] = scores
-        values = checked_outputs(matrix, len(wanted), file.name)
+    counts = np.bincount(row, minlength=len(wanted))
+    if score and (counts == things.size).all():
+        values = _score_matrix((row, column), scores, (len(wanted), things.size), file.name)
         return OutputsFile(values, roles, tuple(map(str, things.tolist())), "numbers", tuple(taken.notes))
-    n = int(count[0])
-    if (count != n).any():
-        raise FileFormatError(
-            f"{file.name} with {count.min():,} to {count.max():,} of {things.size:,} items for an individual",
-            "a score for every item, or as many items for each individual",
-            "keep the same number of best items for each, or fill in the scores that are not there",
-        )
+    n = _length_of_lists(counts, things.size, file.name)
     lists = items[np.lexsort((-scores, row))].reshape(len(wanted), n)
     by = f"by {file.names(score)[0]}" if score else "in the order of the lines"
     roles = replace(roles, outputs=(f"lists of {n} items {by}",))
     names = tuple(f"item {place}" for place in range(1, n + 1))
     return OutputsFile(lists, roles, names, "top-n", (f"{note_on_lists(n)}, {by}", *taken.notes))
+
+
+def _score_matrix(
+    places: tuple[NDArray[Any], NDArray[Any]], scores: Floats, shape: tuple[int, int], file: str
+) -> Floats:
+    """Return the scores of all items for all individuals, checked."""
+    ensure_fits(8 * shape[0] * shape[1], "a score for each individual and item", "keep fewer items")
+    matrix = np.empty(shape)
+    matrix[places] = scores
+    return checked_outputs(matrix, shape[0], file)
+
+
+def _length_of_lists(counts: Counts, n_items: int, file: str) -> int:
+    """Return how many items each individual has; an error where not all have as many."""
+    if (counts != counts[0]).any():
+        raise FileFormatError(
+            f"{file} with {counts.min():,} to {counts.max():,} of {n_items:,} items for an individual",
+            "a score for every item, or as many items for each individual",
+            "keep the same number of best items for each, or fill in the scores that are not there",
+        )
+    return int(counts[0])
