@@ -18,7 +18,7 @@ def test_files_and_table(likewise, ratings, tmp_path):
 
 def test_the_help_says_what_is_the_default(likewise):
     text = " ".join(likewise("frontier", "--help").out.replace("│", "").split())
-    assert "By default svt where an option below is given that is its own, and for frontier" in text
+    assert "By default svt where an option below is given that is its own; none for" in text
 
 
 def test_quiet(likewise, ratings, tmp_path):

@@ -22,7 +22,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def found(data):
-    return frontier(data, random_state=3)
+    return frontier(data, estimator="svt", random_state=3)
 
 
 def test_default_budgets_are_shares_of_the_constant_without_one(found):
@@ -75,17 +75,17 @@ def test_certificates_are_sound_on_the_rows_of_the_fit_and_on_the_worst_there_ar
 
 def test_given_budgets_are_sorted_and_said_once(data):
     budgets = [0.3, 0.5, 0.3, 1e6]
-    assert [point.budget for point in frontier(data, budgets=budgets)] == [None, 0.5, 0.3]
+    assert [point.budget for point in frontier(data, estimator="svt", budgets=budgets)] == [None, 0.5, 0.3]
 
 
 def test_nothing_hidden_measures_no_error(data):
-    point = frontier(data, budgets=[0.3], hold_out=0).points[1]
+    point = frontier(data, estimator="svt", budgets=[0.3], hold_out=0).points[1]
     assert point.error is None
     assert point.moved > 0
 
 
 def test_drawn_pairs_are_the_same_at_every_budget(data):
-    found = frontier(data, budgets=[0.3], pairs=200)
+    found = frontier(data, estimator="svt", budgets=[0.3], pairs=200)
     free, tight = found
     assert isinstance(free.fairness, SampledFairness)
     assert free.fairness.mean_reference_distance == tight.fairness.mean_reference_distance
@@ -100,7 +100,7 @@ def test_centred_estimates_have_a_frontier_too(data, centering):
 
 
 def test_a_model_runs_on_every_estimate(data):
-    found = frontier(data, model=lambda B: B.mean(axis=1), budgets=[0.2])
+    found = frontier(data, estimator="svt", model=lambda B: B.mean(axis=1), budgets=[0.2])
     assert found.unconstrained.error is None  # a mean predicts no entry
     assert found.unconstrained.fairness.n_pairs == 60 * 59 // 2
 
@@ -124,7 +124,7 @@ def test_it_prints_a_line_for_each_point_and_what_halving_costs(found):
 
 
 def test_json_is_the_same_twice_and_valid(data, found):
-    again = frontier(data, random_state=3)
+    again = frontier(data, estimator="svt", random_state=3)
     assert again.to_json() == found.to_json()
     tree = json.loads(found.to_json())
     assert tree["schema"] == "likewise.frontier"
@@ -137,7 +137,7 @@ def test_frame_has_a_row_for_each_point(data, found):
     assert frame["k_star"].to_list() == [point.k_star for point in found]
     assert frame["rmse"].to_list() == [point.error.rmse for point in found]
     assert frame["mean_ratio_low"].is_null().all()
-    drawn = frontier(data, budgets=[0.3], pairs=200).to_frame()
+    drawn = frontier(data, estimator="svt", budgets=[0.3], pairs=200).to_frame()
     assert (drawn["similar_ratio_low"] <= drawn["similar_ratio"]).all()
 
 
@@ -195,7 +195,7 @@ def test_bad_budgets_are_refused_before_the_work(data, monkeypatch):
     module = sys.modules["likewise.pipeline.frontier"]  # its name in the package is the function's
     monkeypatch.setattr(module, "_fitted", lambda *_: pytest.fail("too late"))
     with pytest.raises(InputError):
-        frontier(data, budgets=[-1.0])
+        frontier(data, estimator="svt", budgets=[-1.0])
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def frontier(
 
     refuse_to_overwrite([ratings], [out / name for name in FILES])
     check_frontier_folder(out)
-    estimator = completing.make_estimator("svt")
+    estimator = completing.make_estimator("auto")
     _refuse_own_budget(estimator)
     import likewise
 

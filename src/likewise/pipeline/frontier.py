@@ -53,7 +53,7 @@ _UNCHANGED = 1 + 1e-6
 def frontier(
     individuals: ObservedMatrix | Any,
     *,
-    estimator: str | MatrixEstimator = "svt",
+    estimator: str | MatrixEstimator = "auto",
     model: str | Model | Any = "identity",
     budgets: Sequence[float] | None = None,
     hold_out: float = 0.1,
@@ -75,8 +75,8 @@ def frontier(
     ----------
     individuals : ObservedMatrix, or what its constructor takes; shape (m, n)
         Rows are individuals.
-    estimator : str or MatrixEstimator, default "svt"
-        One with linear folding: only that has a constant K*. It is cloned, not fitted in place; a budget of its own is ignored.
+    estimator : str or MatrixEstimator, default "auto"
+        One with a proved constant K*. It is cloned, not fitted in place; a budget of its own is ignored.
     model : str, callable or scikit-learn estimator, default "identity"
         The algorithm h; see `likewise.inference.as_model`. By default the estimate itself is the output.
     budgets : sequence of float, optional
