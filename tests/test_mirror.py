@@ -39,6 +39,7 @@ fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse row
 fairness/completions     distances/completions: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
 fairness/held_out/measure        combined estimates: a measurement, its metrics, and their intervals
+fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
 fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
 fairness/repair/repair           projection: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
@@ -70,6 +71,7 @@ OF_SEVERAL = {
     "certificates/test_soundness.py": "certificates held against pairs, all kinds",
     "cli/test_bad_input.py": "all commands",
     "cli/test_demo_and_doctor.py": "two commands",
+    "cli/test_distance_from.py": "one option, from the file of answers to the verdict",
     "cli/test_limits.py": "the exit code of limits, all commands",
     "cli/test_process.py": "the command as a process",
     "cli/test_propensities_sample.py": "one option, from the file to the estimate",

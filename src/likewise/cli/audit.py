@@ -64,8 +64,13 @@ def audit(
         Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """
     files = outputs.files()
-    read = {"observations": ratings, "groups": measuring.checked().groups, **files}
-    mixed = reference == "gower"
+    read = {
+        "observations": ratings,
+        "groups": measuring.checked().groups,
+        "answers": outputs.distance_from,
+        **files,
+    }
+    mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
     running = {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out, "splits": splits}
     _refuse_idle(files, running, completing, outputs.output_columns, mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fail_above is not None)
@@ -75,7 +80,7 @@ def audit(
     estimator = completing.make_estimator()
     with StepBars(quiet=results.quiet) as progress:
         progress("read the files", 0, 1)
-        found = Inputs.read(ratings, files, measuring, reading, outputs.output_columns, mixed=mixed)
+        found = Inputs.read(ratings, outputs, measuring, reading, mixed=mixed)
         found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(
             found.individuals,

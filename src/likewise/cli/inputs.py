@@ -13,12 +13,18 @@ from typing import Any, Self
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.cli.options import MeasureOptions, ReadOptions
+from likewise.cli.options import MeasureOptions, OutputOptions, ReadOptions
 from likewise.cli.values import STANDARD_STREAM
-from likewise.fairness import GowerDistance, PairwiseDistance, top_n_distance
+from likewise.fairness import GowerDistance, PairwiseDistance, learn_distance, top_n_distance
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
-from likewise.observations.reading import OutputsFile, TextOptions, read_outputs_file, read_table
+from likewise.observations.reading import (
+    OutputsFile,
+    TextOptions,
+    read_answers,
+    read_outputs_file,
+    read_table,
+)
 from likewise.pipeline import AuditReport
 from likewise.pipeline.measurement import Measurement
 from likewise.report.records import FileRecord
@@ -56,22 +62,23 @@ class Inputs:
     def read(
         cls,
         path: Path,
-        files: Mapping[str, Path | None],
+        asked: OutputOptions,
         measuring: MeasureOptions,
         reading: ReadOptions,
-        output_columns: Any,
         *,
         mixed: bool,
     ) -> Self:
-        """Read every file that was named; as a table of numbers and categories where `mixed`."""
-        individuals, columns, notes = _mixed(path, reading) if mixed else (reading.read(path), [], [])
+        """Read every file that was named; as a table of numbers and categories where `mixed`, of which d is Gower's or learned from answers."""
+        individuals, columns, notes = (
+            _mixed(path, reading, asked.distance_from) if mixed else (reading.read(path), [], [])
+        )
         ids = individuals.row_ids
         assert ids is not None  # files name everybody, or count them
         outputs = {}
-        for arm, file in files.items():
+        for arm, file in asked.files().items():
             if file is not None:
                 found = read_outputs_file(
-                    file, ids, output_columns=output_columns, usual_ids=reading.id_columns
+                    file, ids, output_columns=asked.output_columns, usual_ids=reading.id_columns
                 )
                 outputs[arm] = _as_outputs(found)
                 columns.append(found.roles)
@@ -118,15 +125,23 @@ class Inputs:
         return replace(report, data=data, provenance=replace(report.provenance, command=command, files=files))
 
 
-def _mixed(path: Path, reading: ReadOptions) -> tuple[PairwiseDistance, list[ColumnRoles], list[str]]:
-    """Read a table of numbers and categories; d is Gower's distance."""
+def _mixed(
+    path: Path, reading: ReadOptions, answers: Path | None
+) -> tuple[PairwiseDistance, list[ColumnRoles], list[str]]:
+    """Read a table of numbers and categories; d is Gower's distance, or learned from answers."""
     text = TextOptions(
         reading.separator, reading.header, reading.encoding, reading.decimal, reading.quote, reading.missing
     )
     table = read_table(
         path, columns=reading.columns, id_columns=reading.id_columns, exclude=reading.exclude, text=text
     )
-    return GowerDistance(table.frame, row_ids=table.row_ids), [table.roles], list(table.notes)
+    if answers is None:
+        return GowerDistance(table.frame, row_ids=table.row_ids), [table.roles], list(table.notes)
+    said = read_answers(answers, text=text)
+    learned = learn_distance(
+        table.frame, pairs=said.pairs, triplets=said.triplets, judges=said.judges, row_ids=table.row_ids
+    )
+    return learned, [table.roles, said.roles], [*table.notes, learned.in_words()]
 
 
 def _as_outputs(found: OutputsFile) -> Any:
@@ -142,5 +157,5 @@ def _as_outputs(found: OutputsFile) -> Any:
 def _recorded(role: str, path: Path) -> FileRecord:
     with path.open("rb") as stream:
         checksum = file_digest(stream, "sha256").hexdigest()
-    named = role if role in ("observations", "groups") else "outputs"
+    named = role if role in ("observations", "groups", "answers") else "outputs"
     return FileRecord(named, path.name, path.stat().st_size, checksum)

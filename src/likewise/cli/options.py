@@ -237,12 +237,30 @@ class OutputOptions:
         With pre-processing.
     output_columns
         Columns of these files that are outputs, separated by commas; by default all but the id.
+    distance_from
+        File of people's answers from which d is learned: left,right,similar (yes or no), or anchor,closer,farther; and perhaps judge.
     """
 
     outputs: OldPath | None = None
     outputs_without: OldPath | None = None
     outputs_with: OldPath | None = None
     output_columns: Columns = None
+    distance_from: OldPath | None = None
+
+    def checked(self, reference: str | None, norm: str | None) -> Self:
+        """Raise where d is learned from answers and there is nothing to hold against it, or another d is chosen."""
+        if self.distance_from is None:
+            return self
+        if not any(self.files().values()):
+            raise InputError(
+                f"{option('distance_from', '')} without {option('outputs', '')}",
+                "a file of outputs to hold against it",
+            )
+        chosen = {"reference": reference, "norm": norm}
+        others = [option(name, "") for name, value in chosen.items() if value is not None]
+        if others:
+            raise InputError(f"{' and '.join(others)} beside {option('distance_from', '')}", "one distance")
+        return self
 
     def files(self) -> dict[str, Path | None]:
         """Return the file of each arm."""

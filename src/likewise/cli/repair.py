@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import READING, MeasureOptions, ReadOptions
+from likewise.cli.options import READING, MeasureOptions, OutputOptions, ReadOptions
 from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 
@@ -63,14 +63,8 @@ def repair(
 
     with StepBars(quiet=quiet) as progress:
         progress("read the files", 0, 1)
-        read = Inputs.read(
-            individuals,
-            {"outputs": outputs},
-            MeasureOptions(),
-            reading,
-            output_columns,
-            mixed=reference == "gower",
-        )
+        asked = OutputOptions(outputs=outputs, output_columns=output_columns)
+        read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed=reference == "gower")
         given, names = _numbers(read.outputs["outputs"])
         found = repaired(
             given,

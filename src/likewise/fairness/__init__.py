@@ -34,6 +34,7 @@ from likewise.fairness.held_out import (
     HeldOutFairness,
     HeldOutMetrics,
 )
+from likewise.fairness.learned import LearnedDistance, judge_learned, learn_distance, violating_share
 from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
 from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
@@ -86,6 +87,7 @@ __all__ = [
     "HeldOutChange",
     "HeldOutFairness",
     "HeldOutMetrics",
+    "LearnedDistance",
     "LipschitzCertificates",
     "MetricValue",
     "NeighborMetrics",
@@ -119,7 +121,9 @@ __all__ = [
     "held_out_error",
     "judge_certificate",
     "judge_completions",
+    "judge_learned",
     "judge_rate",
+    "learn_distance",
     "mahalanobis_distance",
     "measure_arms",
     "measure_fairness",
@@ -137,5 +141,6 @@ __all__ = [
     "top_n_distance",
     "total_variation_distance",
     "verdict",
+    "violating_share",
     "worst_pairs",
 ]

@@ -65,7 +65,8 @@ def make_report(
     arms, of_truth = {}, {} if truth is None else truth.arms
     for name, fairness in measured.items():
         of_d = _is_proved_of_d(name, reference, run, certificates, norm)
-        verdict = measurement.verdict(fairness, proved.get(name) if of_d else None)
+        proof = proved.get(name) if of_d else None
+        verdict = measurement.judge(fairness, outputs[name], references[name], proof)
         found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
         arms[name] = Arm(name, run.titles[name], fairness, *found)
     return AuditReport(

@@ -18,15 +18,18 @@ from likewise.checks import checked_confidence, checked_name, checked_share, che
 from likewise.errors import InputError, option
 from likewise.fairness import (
     FairnessMetrics,
+    LearnedDistance,
     PairedDifferences,
     PairExplanation,
     PairwiseDistance,
     Verdict,
     explain_pair,
+    judge_learned,
     measure_arms,
     measure_sampled,
     paired_differences,
     verdict,
+    violating_share,
 )
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.metrics.groups import number_groups
@@ -238,6 +241,21 @@ class Measurement:
         if self.lipschitz is None or fairness.violations is None:
             return None
         return verdict(fairness, self.lipschitz, self.tolerance, proved)
+
+    def judge(
+        self,
+        fairness: FairnessMetrics,
+        output: PairwiseDistance,
+        reference: PairwiseDistance,
+        proved: Proved | None = None,
+    ) -> Verdict | None:
+        """Judge as `verdict` does; of a learned d by what the answers leave open of it."""
+        if self.lipschitz is None or not isinstance(reference, LearnedDistance):
+            return self.verdict(fairness, proved)
+        share = violating_share(
+            output, reference, self.lipschitz, confidence=self.confidence, random_state=self.random_state
+        )
+        return judge_learned(share, reference, self.lipschitz, tolerance=self.tolerance)
 
     def streams(self, n_individuals: int, n_arms: int) -> bool:
         """Return whether distances of all pairs are measured twice, block by block, as they would not fit into the memory."""

@@ -1,5 +1,6 @@
 """Files of observations: unpack, recognise, parse, and name the first line that is wrong."""
 
+from likewise.observations.reading.answers import AnswersFile, read_answers
 from likewise.observations.reading.formats import Format, register_format
 from likewise.observations.reading.groups import GroupsFile, read_groups, read_groups_file
 from likewise.observations.reading.mixed import MixedTable, read_table
@@ -10,11 +11,13 @@ from likewise.observations.reading.ratings import read_ratings
 from likewise.observations.reading.text import TextOptions
 
 __all__ = [
+    "AnswersFile",
     "Format",
     "GroupsFile",
     "MixedTable",
     "OutputsFile",
     "TextOptions",
+    "read_answers",
     "read_groups",
     "read_groups_file",
     "read_outputs",

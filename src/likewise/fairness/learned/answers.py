@@ -1,0 +1,120 @@
+"""What people answered: of two individuals whether they are similar, or of three which of two is closer to the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise._typing import Indices
+from likewise.errors import DistanceError, ShapeError
+from likewise.observations.index_alignment import positions_of
+
+LEAST = 20
+"""Answers below which nothing is learned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers about individuals, by their positions.
+
+    Parameters
+    ----------
+    individuals : ndarray of int, shape (k, 2) or (k, 3)
+        Of a pair the two; of a triplet the one that was asked about, the closer and the farther one.
+    similar : ndarray of bool, shape (k,), or None
+        Of pairs, whether they were called similar; None for triplets.
+    judges : ndarray, shape (k,), or None
+        Who answered.
+    """
+
+    individuals: Indices
+    similar: NDArray[np.bool_] | None
+    judges: NDArray[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        row_ids: NDArray[Any],
+        pairs: Sequence[Any] | None,
+        triplets: Sequence[Any] | None,
+        judges: ArrayLike | None,
+    ) -> Answers:
+        """Check answers that name individuals by their ids.
+
+        Raises
+        ------
+        DistanceError
+            Pairs and triplets, or neither; fewer than 20; an answer that is no yes or no; all answers the same; the same individual twice.
+        ShapeError
+            Answers of another length, or judges of another number.
+        ObservationError
+            An unknown id.
+        """
+        if (pairs is None) == (triplets is None):
+            raise DistanceError(
+                "pairs and triplets" if pairs is not None else "no answers", "one of pairs and triplets"
+            )
+        given, width = (list(triplets or ()), 3) if pairs is None else (list(pairs), 3)
+        if any(len(answer) != width for answer in given):
+            raise ShapeError(
+                "answers of other lengths", "(left, right, similar) or (anchor, closer, farther)"
+            )
+        if len(given) < LEAST:
+            raise DistanceError(
+                f"{len(given)} answers", f"at least {LEAST}", "a few hundred tell weights apart"
+            )
+        named = [answer[:2] for answer in given] if triplets is None else given
+        flat = np.empty(sum(map(len, named)), dtype=object)
+        flat[:] = [name for answer in named for name in answer]
+        individuals = positions_of(flat, row_ids, "row").reshape(len(given), -1)
+        similar = None if triplets is not None else _yes_or_no([answer[2] for answer in given])
+        _refuse_same(individuals, row_ids)
+        return cls(individuals, similar, _checked_judges(judges, len(given)))
+
+    @property
+    def n(self) -> int:
+        """How many."""
+        return len(self.individuals)
+
+    def in_words(self) -> str:
+        """Say how many answers of what kind there are, and of how many judges."""
+        kind = "which of two is closer" if self.similar is None else "similar or not"
+        by = "" if self.judges is None else f" of {len(set(self.judges.tolist())):,} judges"
+        return f"{self.n:,} answers{by} ({kind})"
+
+
+def _yes_or_no(given: list[Any]) -> NDArray[np.bool_]:
+    wrong = [answer for answer in given if not (isinstance(answer, bool | np.bool_) or answer in (0, 1))]
+    if wrong:
+        raise DistanceError(f"an answer {wrong[0]!r}", "True for similar, False for not")
+    answers = np.array([bool(answer) for answer in given])
+    if answers.all() or not answers.any():
+        said = "similar" if answers.all() else "not similar"
+        raise DistanceError(
+            f"{answers.size} pairs that are all {said}", "some that are similar and some that are not"
+        )
+    return answers
+
+
+def _refuse_same(individuals: Indices, row_ids: NDArray[Any]) -> None:
+    """Raise where an individual is compared with itself: that is no question."""
+    ordered = np.sort(individuals, axis=1)
+    same = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+    if same.size:
+        name = row_ids[individuals[same[0], 0]]
+        raise DistanceError(
+            f"{same.size} answers that name one individual twice, such as {name!r}", "different ones"
+        )
+
+
+def _checked_judges(judges: ArrayLike | None, n: int) -> NDArray[Any] | None:
+    if judges is None:
+        return None
+    checked = np.asarray(judges)
+    if checked.shape != (n,):
+        raise ShapeError(f"judges of shape {checked.shape}", f"({n},), one for each answer")
+    return checked

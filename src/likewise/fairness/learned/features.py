@@ -1,0 +1,108 @@
+"""Numbers and categories of individuals as columns whose absolute differences add up to what differs, by feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from likewise._typing import Floats, Indices
+from likewise.errors import DistanceError
+from likewise.fairness.distances.feature_table import column_names, kept_columns
+from likewise.fairness.distances.rows import complete_rows
+from likewise.observations.frames import distinct_columns, refuse_unreadable
+
+MOST_KINDS = 50
+"""Different values above which text is no category."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedFeatures:
+    """Features of individuals, each in units in which a usual difference is about 1.
+
+    Parameters
+    ----------
+    names : tuple of str
+    columns : ndarray, shape (m, q)
+        A number over its standard deviation; a category as one column for each of its values, one half where it is that.
+    owner : ndarray of int, shape (q,)
+        The feature that each column belongs to, increasing.
+    excluded : str
+        Which columns of the data count, in words.
+    """
+
+    names: tuple[str, ...]
+    columns: Floats
+    owner: Indices
+    excluded: str
+
+    @classmethod
+    def read(cls, rows: Any, exclude: Sequence[Any] = ()) -> ComparedFeatures:
+        """Read an array of numbers, or a data frame of numbers and categories.
+
+        Raises
+        ------
+        DistanceError
+            Missing or infinite values; text of more than 50 different values; a feature without spread; an unknown column to exclude.
+        ShapeError
+            Fewer than two individuals.
+        """
+        names = column_names(rows)
+        kept, words = kept_columns(names, exclude)
+        chosen = np.flatnonzero(kept).tolist()
+        if hasattr(rows, "columns"):
+            import narwhals as nw
+
+            with distinct_columns():
+                frame = nw.from_native(rows, eager_only=True)[:, chosen]
+            refuse_unreadable(frame)
+            blocks = [_column(frame.get_column(name)) for name in frame.columns]
+        else:
+            table = complete_rows(rows)[:, chosen]
+            blocks = [_number(table[:, j], names[position]) for j, position in enumerate(chosen)]
+        owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for block in blocks])
+        return cls(tuple(str(names[position]) for position in chosen), np.hstack(blocks), owner, words)
+
+    def differences(self, left: Indices, right: Indices) -> Floats:
+        """Return what differs between pairs by feature, shape (k, p): of a number the difference over its spread, of a category 0 or 1."""
+        apart = np.abs(self.columns[left] - self.columns[right])
+        starts = np.flatnonzero(np.r_[True, self.owner[1:] != self.owner[:-1]])
+        summed: Floats = np.add.reduceat(apart, starts, axis=1)
+        return summed
+
+
+def _column(series: Any) -> Floats:
+    import narwhals as nw
+
+    if series.is_null().any():
+        n = int(series.is_null().sum())
+        raise DistanceError(
+            f"{n:,} missing values in {series.name!r}", "complete features", "exclude it, or fill them"
+        )
+    if series.dtype.is_numeric():
+        return _number(series.cast(nw.Float64).to_numpy().astype(np.float64), series.name)
+    texts = np.asarray(series.to_numpy()).astype(str)
+    kinds = np.unique(texts)
+    if not 1 < kinds.size <= MOST_KINDS:
+        raise DistanceError(
+            f"{series.name!r} with {kinds.size:,} different values",
+            f"a category of 2 to {MOST_KINDS}",
+            "exclude it",
+        )
+    halves: Floats = np.where(texts[:, None] == kinds, 0.5, 0.0)
+    return halves
+
+
+def _number(values: Floats, name: Any) -> Floats:
+    if not np.isfinite(values).all():
+        raise DistanceError(
+            f"missing or infinite values in {name!r}", "finite numbers", "exclude it, or fill them"
+        )
+    spread = float(values.std())
+    if not spread > 0:
+        raise DistanceError(
+            f"{name!r}, which is the same for everybody", "features that differ", "exclude it"
+        )
+    return values[:, None] / spread
