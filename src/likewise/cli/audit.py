@@ -64,12 +64,7 @@ def audit(
         Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """
     files = outputs.files()
-    read = {
-        "observations": ratings,
-        "groups": measuring.checked().groups,
-        "answers": outputs.distance_from,
-        **files,
-    }
+    read = outputs.files_read(ratings, measuring.checked().groups)
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
     running = {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out, "splits": splits}
     _refuse_idle(files, running, completing, outputs.output_columns, mixed=mixed)

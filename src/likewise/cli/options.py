@@ -266,6 +266,15 @@ class OutputOptions:
         """Return the file of each arm."""
         return {"outputs": self.outputs, "without": self.outputs_without, "with": self.outputs_with}
 
+    def files_read(self, individuals: Path, groups: Path | None) -> dict[str, Path | None]:
+        """Return every file of an audit by what it is read as."""
+        return {
+            "observations": individuals,
+            "groups": groups,
+            "answers": self.distance_from,
+            **self.files(),
+        }
+
 
 OUTPUTS = OutputOptions()
 
