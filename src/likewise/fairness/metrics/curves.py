@@ -41,6 +41,31 @@ class RatioHistogram:
     above: int
     infinite: int
 
+    def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw the share of pairs per bin of D / d; pairs beyond the axis are named in the legend.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones by default; give the same axes twice to lay two arms over each other.
+        label : str, optional
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        ax = new_axes(ax)
+        beyond = self.above + self.infinite
+        total = max(int(self.counts.sum()) + beyond, 1)
+        tail = f"{beyond / total:.2%} beyond" if beyond else ""
+        words = ", ".join(filter(None, [label, tail])) or None
+        ax.stairs(self.counts / total, np.asarray(self.edges), fill=True, alpha=0.5, label=words)
+        ax.set_xlabel("output distance / reference distance")
+        ax.set_ylabel("share of pairs")
+        if words:
+            ax.legend()
+        return ax
+
 
 @dataclass(frozen=True)
 class EqualBins:
@@ -97,8 +122,14 @@ class EpsilonDeltaCurve:
     n_pairs: NDArray[np.int64]
 
     def plot(self, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw delta over epsilon; returns the axes."""
-        return plot_epsilon_delta(self, ax, label)
+        """Draw the largest output distance among pairs that are at most epsilon apart; parameters as for `RatioHistogram.plot`."""
+        ax = new_axes(ax)
+        ax.step(self.epsilon, self.delta, where="post", label=label)
+        ax.set_xlabel("epsilon: reference distance at most")
+        ax.set_ylabel("delta: largest output distance")
+        if label:
+            ax.legend()
+        return ax
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,56 +178,6 @@ def distinct(epsilon: list[float]) -> Floats:
 def accumulated(epsilon: Floats, largest: Floats, counts: NDArray[np.int64]) -> EpsilonDeltaCurve:
     """Make a curve from the largest D and the number of pairs between each epsilon and the one before."""
     return EpsilonDeltaCurve(epsilon, np.maximum.accumulate(largest), np.cumsum(counts))
-
-
-def plot_ratio_histogram(histogram: RatioHistogram, ax: Axes | None = None, label: str | None = None) -> Axes:
-    """Draw the share of pairs per bin of D / d; pairs beyond the axis are named in the legend.
-
-    Parameters
-    ----------
-    histogram : RatioHistogram
-    ax : matplotlib Axes, optional
-        New ones by default; give the same axes twice to lay two arms over each other.
-    label : str, optional
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    ax = new_axes(ax)
-    beyond = histogram.above + histogram.infinite
-    total = max(int(histogram.counts.sum()) + beyond, 1)
-    tail = f"{beyond / total:.2%} beyond" if beyond else ""
-    words = ", ".join(filter(None, [label, tail])) or None
-    ax.stairs(histogram.counts / total, np.asarray(histogram.edges), fill=True, alpha=0.5, label=words)
-    ax.set_xlabel("output distance / reference distance")
-    ax.set_ylabel("share of pairs")
-    if words:
-        ax.legend()
-    return ax
-
-
-def plot_epsilon_delta(curve: EpsilonDeltaCurve, ax: Axes | None = None, label: str | None = None) -> Axes:
-    """Draw the largest output distance among pairs that are at most epsilon apart.
-
-    Parameters
-    ----------
-    curve : EpsilonDeltaCurve
-    ax : matplotlib Axes, optional
-        New ones by default; give the same axes twice to lay two arms over each other.
-    label : str, optional
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    ax = new_axes(ax)
-    ax.step(curve.epsilon, curve.delta, where="post", label=label)
-    ax.set_xlabel("epsilon: reference distance at most")
-    ax.set_ylabel("delta: largest output distance")
-    if label:
-        ax.legend()
-    return ax
 
 
 def new_axes(given: Axes | None = None) -> Axes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness.distances.distance import DistanceDescription
-from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram, plot_ratio_histogram
+from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
 from likewise.fairness.metrics.groups import GroupSplit
 from likewise.fairness.metrics.metric_value import AnyMetricValue, MetricValue, values_of
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs
@@ -125,7 +125,7 @@ class FairnessMetrics:
 
     def plot_histogram(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the histogram of ratios (the paper's Figures 1 and 3); returns the axes."""
-        return plot_ratio_histogram(self.histogram, ax, label)
+        return self.histogram.plot(ax, label)
 
     def plot_epsilon_delta(self, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the largest output distance of pairs within each reference distance; returns the axes."""
