@@ -113,6 +113,13 @@ def test_an_unknown_estimator_or_option_is_named(options, message):
         EstimatorOptions(**options).make_estimator()
 
 
+def test_the_help_is_broken_where_the_terminal_ends_and_nowhere_else(likewise, monkeypatch):
+    """In the source this sentence goes on in another line."""
+    monkeypatch.setenv("COLUMNS", "1000")
+    told = likewise("audit", "--help").out
+    assert "for ratings of which enough pairs share enough" in told
+
+
 def test_the_help_names_every_estimator_threshold_and_shrinker():
     text = EstimatorOptions.__doc__
     assert all(name in text for name in (*ESTIMATORS, *THRESHOLDS, *SHRINKERS))

@@ -12,8 +12,11 @@ from likewise.cli.demo import demo
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
+from likewise.cli.options import EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions
 from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
+from likewise.cli.results import ResultOptions
+from likewise.cli.values import flowing
 
 
 def doctor() -> None:
@@ -53,6 +56,8 @@ app = App(
 )
 for command in COMMANDS:
     app.command(command)
+for described in (*COMMANDS, EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions, ResultOptions):
+    described.__doc__ = flowing(described.__doc__)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,23 @@ STANDARD_STREAM = Path("-")
 
 _ALIKE = 0.8
 """How alike, from 0 to 1, a file name must be to be taken for what was meant: a shared ending alone comes to 0.6."""
+
+
+def flowing(docstring: str | None) -> str:
+    r"""Return a docstring in which each description is one line, for the terminal to break where it ends.
+
+    Examples
+    --------
+    >>> flowing("Audit.\n\n    Parameters\n    ----------\n    out\n        Folder of\n        the report.\n    ")
+    'Audit.\n\nParameters\n----------\nout\n    Folder of the report.'
+    """
+    lines: list[str] = []
+    for line in cleandoc(docstring or "").splitlines():
+        if line.startswith("    ") and lines[-1].startswith("    "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def refuse_to_overwrite(read: Iterable[Path | None], written: Iterable[Path]) -> None:
