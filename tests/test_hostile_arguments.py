@@ -205,6 +205,7 @@ NAMED: dict[str, Callable[[], Any]] = {
     "arms": lambda: {"without": SCORES, "with": SCORES / 2},
     "before": lambda: likewise.fairness.RowDistance(SCORES),
     "centering": lambda: "column",
+    "groups": lambda: ["a", "b"] * (len(SCORES) // 2) + ["a"] * (len(SCORES) % 2),
     "certificate": bound,
     "choice": lambda: "degrees",
     "distance": distance,

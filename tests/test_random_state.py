@@ -69,6 +69,9 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
         "features": values(), "targets": values(), "settings": likewise.inference.NetSettings(n_steps=20, device="cpu")
     },
     "fairness.activity_check": lambda: {"observed": observed(), "reference": distance(), "n_pairs": 100},
+    "fairness.group_effects": lambda: {
+        "outputs": np.arange(60.0), "reference": likewise.fairness.RowDistance(np.arange(60.0)), "groups": ["a", "b"] * 30
+    },
     "fairness.judge_completions": lambda: {"outputs": outputs(), "observed": observed(), "lipschitz": 1.0, "pairs": 100},
     "fairness.measure_sampled": lambda: {"outputs": outputs(), "reference": distance(), "n_pairs": 100},
     "fairness.paired_differences": lambda: {

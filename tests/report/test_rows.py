@@ -59,7 +59,7 @@ def test_groups_have_a_finite_number_first_and_pairs_at_distance_0_are_counted()
     across = [row.label for row in rows["Pairs of different groups"]]
     assert across.index("finite mean ratio") < across.index("mean ratio")
     told = " ".join(str(found).split())
-    assert "Pairs at distance 0 with different outputs: f and m 1." in told
+    assert "Equal on paper (d = 0), different outputs: 1 pair. By groups: f and m 1." in told
     assert "within a group" in told
 
 

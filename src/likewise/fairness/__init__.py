@@ -38,6 +38,7 @@ from likewise.fairness.learned import LearnedDistance, judge_learned, learn_dist
 from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
 from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
+from likewise.fairness.metrics.group_effect import GroupEffect, GroupEffects, group_effects
 from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
 from likewise.fairness.metrics.metric_value import (
     AnyMetricValue,
@@ -82,6 +83,8 @@ __all__ = [
     "FactorDistance",
     "FairnessMetrics",
     "GowerDistance",
+    "GroupEffect",
+    "GroupEffects",
     "GroupMetrics",
     "GroupSplit",
     "HeldOutChange",
@@ -118,6 +121,7 @@ __all__ = [
     "distance_by_name",
     "explain_pair",
     "feature_distance",
+    "group_effects",
     "held_out_error",
     "judge_certificate",
     "judge_completions",

@@ -12,9 +12,11 @@ from likewise.estimation import SVT
 from likewise.fairness import (
     ErrorMetrics,
     FairnessMetrics,
+    GroupEffects,
     PairedDifferences,
     PairExplanation,
     PairwiseDistance,
+    Unavailable,
 )
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
@@ -59,6 +61,7 @@ def make_report(
         caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
         explained = _explained(measurement, measured, outputs, references, run)
+        by_group = _by_group(measurement, outputs, references, run)
     truth, own_errors = _on_truth(run, reruns, reference, measurement, steps)
     errors = own_errors if errors is None else errors
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
@@ -68,7 +71,7 @@ def make_report(
         proof = proved.get(name) if of_d else None
         verdict = measurement.judge(fairness, outputs[name], references[name], proof)
         found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
-        arms[name] = Arm(name, run.titles[name], fairness, *found)
+        arms[name] = Arm(name, run.titles[name], fairness, *found, by_group[name])
     return AuditReport(
         data=data,
         estimate=estimate,
@@ -104,6 +107,18 @@ def _explained(
     return {
         name: measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
         for name, fairness in measured.items()
+    }
+
+
+def _by_group(
+    measurement: Measurement,
+    outputs: Mapping[str, PairwiseDistance],
+    references: Mapping[str, PairwiseDistance],
+    run: Run,
+) -> dict[str, GroupEffects | Unavailable | None]:
+    return {
+        name: measurement.group_effects(output, references[name], run.output_ids(name))
+        for name, output in outputs.items()
     }
 
 

@@ -8,18 +8,16 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
+from likewise.report.groups import group_alarms, group_lines
 from likewise.report.numbers import number, shown
 from likewise.report.rows import Row, headline
 
 if TYPE_CHECKING:
-    from likewise.fairness import Contribution, GroupMetrics, PairExplanation
+    from likewise.fairness import Contribution, PairExplanation
     from likewise.report.records import AuditRecord
 
 _FEATURES = 3
 """How many features a pair's explanation names in a line."""
-
-_MOST_KINDS = 10
-"""Up to so many kinds of pairs of groups are listed in the answer."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +63,8 @@ class Answer:
         Better, worse, or cannot be told; for whom; at which cost.
     verdicts : tuple of str
         Whether the limit that was given holds, for each arm.
+    alarms : tuple of str
+        Which groups are treated differently from similar people of other groups.
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     groups : tuple of str
@@ -79,6 +79,7 @@ class Answer:
 
     sentence: str
     verdicts: tuple[str, ...]
+    alarms: tuple[str, ...]
     rows: tuple[Row, ...]
     groups: tuple[str, ...]
     arm: str
@@ -93,6 +94,7 @@ class Answer:
         return cls(
             sentence=report.findings[0],
             verdicts=tuple(f"{arm.label}: {arm.verdict}" for arm in judged),
+            alarms=group_alarms(report),
             rows=headline(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
@@ -106,6 +108,7 @@ class Answer:
         return {
             "sentence": self.sentence,
             "verdicts": list(self.verdicts),
+            "alarms": list(self.alarms),
             "rows": [
                 {"label": row.label, "values": list(row.values), "change": row.change} for row in self.rows
             ],
@@ -148,33 +151,6 @@ def _listed(parts: tuple[Contribution, ...]) -> str:
 
 def _value(value: float) -> str:
     return "missing" if isnan(value) else number(value)
-
-
-def group_lines(report: AuditRecord) -> list[str]:
-    """Say how similar pairs fare within and across groups, with counts, and who is equal on paper but treated differently."""
-    split = report.last.fairness.groups
-    if split is None:
-        return []
-    lines = [
-        f"Outputs of similar pairs are {_gap(split.within)} within a group, {_gap(split.across)} across groups, on average.",
-    ]
-    kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
-    if len(split.by_groups) <= _MOST_KINDS and kinds:
-        lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
-    equal = [kind for kind in split.by_groups if kind.n_infinite]
-    if equal:
-        named = "; ".join(f"{shown(kind.name)} {kind.n_infinite:,}" for kind in equal[:_MOST_KINDS])
-        lines.append(f"Pairs at distance 0 with different outputs: {named}.")
-    return lines
-
-
-def _gap(kind: GroupMetrics) -> str:
-    pairs = f"{kind.n_similar:,} {'pair' if kind.n_similar == 1 else 'pairs'}"
-    return (
-        f"{number(kind.similar_output_gap.value)} apart ({pairs})"
-        if kind.n_similar
-        else "not measured (no pair)"
-    )
 
 
 def _limits(report: AuditRecord) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate, Unavailable
+from likewise.report.groups import group_alarms
 from likewise.report.numbers import number, shown
 from likewise.report.rows import kinds_left_out
 
@@ -118,9 +119,14 @@ def _rounding(text: str) -> float:
 
 
 def all_findings(report: AuditRecord) -> tuple[str, ...]:
-    """Give the answer, then say of each arm whether the limit that was given holds, then what else is shown and what is not."""
+    """Give the answer, then say of each arm whether the limit that was given holds, which groups fare otherwise, then what else is shown and what is not."""
     judged = (arm for arm in report.arms.values() if arm.verdict is not None)
-    return (report.findings[0], *(f"{arm.label}: {arm.verdict}" for arm in judged), *report.findings[1:])
+    return (
+        report.findings[0],
+        *(f"{arm.label}: {arm.verdict}" for arm in judged),
+        *group_alarms(report),
+        *report.findings[1:],
+    )
 
 
 def all_notes(report: AuditRecord) -> tuple[str, ...]:

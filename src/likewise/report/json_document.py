@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from likewise.fairness import Unavailable
 from likewise.plain import json_tree
 from likewise.report.answer import Answer
 from likewise.report.description import all_findings
@@ -120,5 +121,11 @@ def _arm(arm: Arm) -> dict[str, Any]:
         "verdict": told(arm.verdict),
         "certificate": told(arm.certificate),
         "fairness": arm.fairness.to_dict(),
+        "group_effects": _group_effects(arm),
         "explained": [pair.to_dict() for pair in arm.explained],
     }
+
+
+def _group_effects(arm: Arm) -> Any:
+    found = arm.group_effects
+    return found.to_dict() if isinstance(found, Unavailable) else found

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Certificate,
         ErrorMetrics,
         FairnessMetrics,
+        GroupEffects,
         LipschitzCertificates,
         PairedDifferences,
         PairExplanation,
@@ -199,6 +200,8 @@ class Arm:
         The pairs with the largest ratios: which features make d small, which outputs make D large.
     on_truth : HeldOutMetrics or None
         Against a distance on A that the algorithm has not seen, where observations were kept aside to measure it.
+    group_effects : GroupEffects, Unavailable or None
+        Whether people of a group get other outputs than similar people of other groups, or why that was not tested; None without groups.
     """
 
     name: str
@@ -209,6 +212,7 @@ class Arm:
     certificate: Certificate | AffineCertificate | Unavailable | None = None
     explained: tuple[PairExplanation, ...] = ()
     on_truth: HeldOutMetrics | None = None
+    group_effects: GroupEffects | Unavailable | None = None
 
     @property
     def label(self) -> str:

@@ -93,7 +93,9 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
     """Return the answer line by line; pairs that would be too many lines are left to the page and the details."""
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
-    said = [line for text in (answer.sentence, *answer.verdicts) for line in _wrapped(text, width)]
+    said = [
+        line for text in (answer.sentence, *answer.verdicts, *answer.alarms) for line in _wrapped(text, width)
+    ]
     after_pairs = [
         *(line for text in answer.columns for line in _wrapped(text, width)),
         *_wrapped(f"Not shown: {_first_lower(answer.limits[0])}", width),

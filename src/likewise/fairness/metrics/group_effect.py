@@ -1,0 +1,307 @@
+"""Do people of a group get other outputs than similar people of other groups? A test that knows nothing but d, outputs and groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.certificates.certificate import Unavailable
+from likewise.checks import checked_confidence, checked_whole
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.rows import complete_rows
+from likewise.fairness.metrics.groups import number_groups
+from likewise.fairness.metrics.similar import reach
+from likewise.randomness import generator_of
+
+N_NEIGHBORS = 5
+NEAR = 0.2
+"""How far the nearest others may be, as a share of the mean distance, for d to explain what the features explain."""
+
+MATERIAL = 0.1
+"""A difference below this share of that between any two people is none to speak of."""
+
+_MOST = 3000
+_FEWEST = 50
+_SMALLEST_GROUP = 10
+_MOST_SUMS = 2 * 10**7
+_DRAWS = 999
+_ROUNDING = 1e-20
+
+NAME = "group effect"
+
+
+@dataclass(frozen=True)
+class GroupEffect:
+    """How the outputs of a group differ from those of similar people of other groups.
+
+    Parameters
+    ----------
+    group : str
+    n_members : int
+        People of the group who were looked at.
+    output : str
+        The output in which they differ most clearly: its name, or the number of its column.
+    difference : float
+        Of that output, members less similar others, in the units of the outputs.
+    low, high : float
+        Simultaneous interval over all groups and outputs; infinite where nothing bounds it.
+    share : float
+        Size of `difference` by the mean difference of that output between any two people.
+    p_value : float
+        Adjusted for all groups and outputs that were looked at.
+    clear : bool
+        Whether the difference is more than chance gives, and at least a tenth of that between any two people.
+    """
+
+    group: str
+    n_members: int
+    output: str
+    difference: float
+    low: float
+    high: float
+    share: float
+    p_value: float
+    clear: bool
+
+
+@dataclass(frozen=True)
+class GroupEffects:
+    """One `GroupEffect` a group, the clearest and largest first; of equal ones, who gets less.
+
+    Parameters
+    ----------
+    effects : tuple of GroupEffect
+    n_individuals : int
+        How many were looked at: all, or as many as were drawn.
+    nearness : float
+        Mean distance of the farthest of the nearest others, by the mean distance of any two people.
+    confidence : float
+    n_small : int
+        Groups of fewer than ten people, which were not tested.
+    """
+
+    effects: tuple[GroupEffect, ...]
+    n_individuals: int
+    nearness: float
+    confidence: float
+    n_small: int = 0
+
+    @property
+    def clear(self) -> tuple[GroupEffect, ...]:
+        """Those that are a finding."""
+        return tuple(effect for effect in self.effects if effect.clear)
+
+
+def group_effects(
+    outputs: ArrayLike,
+    reference: PairwiseDistance,
+    groups: ArrayLike,
+    *,
+    n_neighbors: int = N_NEIGHBORS,
+    output_ids: ArrayLike | None = None,
+    confidence: float = 0.95,
+    random_state: int | np.random.Generator | None = 0,
+) -> GroupEffects | Unavailable:
+    """Test whether outputs depend on the group once d is known.
+
+    Outputs and membership are both compared with their mean over the nearest others, ties included; their product tells whether members get
+    more or less than people like them.
+
+    Parameters
+    ----------
+    outputs : array-like, shape (m,) or (m, k)
+    reference : PairwiseDistance
+        d; people at a small d should get the same, whatever their group.
+    groups : array-like, shape (m,)
+        People whose group is unknown are left out.
+    n_neighbors : int, default 5
+        In [1, m).
+    output_ids : array-like, shape (k,), optional
+        Names of the outputs.
+    confidence : float, default 0.95
+        In (0, 1); a group without an effect is found to have one with at most the rest.
+    random_state : int, Generator or None, default 0
+
+    Returns
+    -------
+    GroupEffects or Unavailable
+        Unavailable where the nearest others are too far to be called similar, and where too few people have a known group.
+
+    Raises
+    ------
+    InputError
+        Groups that are not from 2 to 200, or one for each individual; an option out of its range.
+
+    Notes
+    -----
+    With W the mean over the nearest others, e = Y - W Y and g = G - W G: the difference is <e, g> / <g, g>, and as <e, g> = sum_j c_j Y_j with
+    c = (I - W)' g, its variance given d and the groups is estimated by sum_j c_j^2 e_j^2. The largest of all such z is held against those of
+    999 draws in which the e_j take random signs, one for each person: dependence between groups and outputs is kept. People are the units, not pairs.
+    Above 3,000 people as many are drawn.
+
+    References
+    ----------
+    Robinson, "Root-N-consistent semiparametric regression", Econometrica 1988; Shah, Peters, "The hardness of conditional independence
+    testing and the generalised covariance measure", Annals of Statistics 2020; Westfall, Young, "Resampling-based multiple testing", 1993.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance
+    >>> rng = np.random.default_rng(0)
+    >>> skill, group = rng.normal(size=400), rng.integers(2, size=400)
+    >>> pay = skill + 0.1 * rng.normal(size=400) - 0.5 * group
+    >>> found = group_effects(pay, RowDistance(skill), np.where(group, "b", "a"))
+    >>> [(effect.group, round(effect.difference, 1)) for effect in found.clear]
+    [('b', -0.5), ('a', 0.5)]
+    """
+    rows = complete_rows(outputs)
+    checked_whole("n_neighbors", n_neighbors, most=reference.n_individuals - 1)
+    checked_confidence(confidence)
+    names, numbers = number_groups(groups, reference.n_individuals)
+    rng = generator_of(random_state)
+    chosen = _drawn(numbers < len(names), len(names) * rows.shape[1], rng)
+    if chosen.size < max(_FEWEST, n_neighbors + 1):
+        return Unavailable(NAME, f"only {chosen.size} people have a known group")
+    counts = np.bincount(numbers[chosen], minlength=len(names))
+    tested = np.flatnonzero((counts >= _SMALLEST_GROUP) & (counts <= chosen.size - _SMALLEST_GROUP))
+    if not tested.size:
+        return Unavailable(NAME, f"no group has {_SMALLEST_GROUP} people")
+    among = reference if chosen.size == reference.n_individuals else reference.taken(chosen)
+    weights, nearness = neighbor_means(among, n_neighbors)
+    if not nearness <= NEAR:
+        return Unavailable(NAME, _too_far(nearness))
+    members = (numbers[chosen][:, None] == tested).astype(float)
+    found = _tested(rows[chosen], members, weights, confidence, rng)
+    called = _output_names(rows.shape[1], output_ids)
+    effects = [
+        GroupEffect(str(names[group]), int(counts[group]), called[effect[0]], *effect[1:])
+        for group, effect in zip(tested, found, strict=True)
+    ]
+    effects.sort(
+        key=lambda effect: (not effect.clear, effect.p_value, -round(effect.share, 9), effect.difference)
+    )
+    n_small = int(np.count_nonzero(counts)) - tested.size
+    return GroupEffects(tuple(effects), chosen.size, nearness, float(confidence), n_small)
+
+
+def _output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
+    if output_ids is None:
+        return ["outputs"] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
+    return [str(name) for name in np.asarray(output_ids).tolist()]
+
+
+def _too_far(nearness: float) -> str:
+    if np.isnan(nearness):
+        return "the distance is 0, or not defined, for too many people"
+    return (
+        f"the {N_NEIGHBORS} nearest others of a person are {nearness:.0%} as far as anybody, on average; from {NEAR:.0%} on, a difference between "
+        "groups may come from what sets people apart, not from the group"
+    )
+
+
+def _drawn(known: Any, n_columns: int, rng: np.random.Generator) -> Any:
+    """Return who is looked at: everybody with a known group, or as many as the sums allow."""
+    people = np.flatnonzero(known)
+    most = min(_MOST, max(10 * _FEWEST, _MOST_SUMS // n_columns))
+    return people if people.size <= most else np.sort(rng.choice(people, most, replace=False))
+
+
+def neighbor_means(reference: PairwiseDistance, n_neighbors: int) -> tuple[sparse.csr_array, float]:
+    """Return the matrix W that takes means over everybody's nearest others, all at the same distance included, and how near they are.
+
+    Parameters
+    ----------
+    reference : PairwiseDistance
+    n_neighbors : int
+
+    Returns
+    -------
+    weights : csr_array, shape (m, m)
+        Rows sum to 1.
+    nearness : float
+        Mean distance of the farthest of them, by the mean distance of all pairs; NaN where a distance is not defined.
+    """
+    distances = reference.block(0, reference.n_individuals)
+    reference.release()
+    m = len(distances)
+    mean = distances.sum() / (m * (m - 1))
+    np.fill_diagonal(distances, np.inf)
+    farthest = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
+    near = distances <= reach(farthest)[:, None]
+    weights = sparse.csr_array(near / np.maximum(near.sum(axis=1, keepdims=True), 1))
+    return weights, float(farthest.mean() / mean) if mean > 0 else np.nan
+
+
+def _tested(
+    outputs: Floats, members: Floats, weights: sparse.csr_array, confidence: float, rng: np.random.Generator
+) -> list[tuple[int, float, float, float, float, float, bool]]:
+    """Return of each group its clearest output, difference, interval, share, p-value, and whether it is a finding."""
+    e, g = outputs - weights @ outputs, members - weights @ members
+    c = g - weights.T @ g
+    sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
+    z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs)))
+    largest = np.sort(_largest_of_draws(e, c, z, rng))
+    last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
+    critical = largest[-last]
+    usual = _mean_differences(outputs)
+    found = []
+    for k in range(members.shape[1]):
+        best = int(np.abs(z[k]).argmax())
+        p = (1 + int(np.count_nonzero(largest >= abs(z[k, best])))) / (_DRAWS + 1)
+        parts = sums[k, best], squares[k], c[:, k] ** 2, e[:, best], g[:, k]
+        difference = float(_ratio(sums[k, best], squares[k]))
+        share = float(_ratio(abs(difference), usual[best]))
+        clear = bool(abs(z[k, best]) > critical and share >= MATERIAL)
+        found.append((best, difference, *_inverted(*parts, critical), share, p, clear))
+    return found
+
+
+def _ratio(numerator: Any, denominator: Any) -> Any:
+    """Divide; 0 where there is nothing to divide by."""
+    return np.divide(numerator, denominator, out=np.zeros(np.shape(numerator)), where=denominator > 0)
+
+
+def _not_rounding(variance: Floats, c: Floats, outputs: Floats) -> Floats:
+    """Return the variances, and 0 for those that rounding alone would leave."""
+    largest = (c**2).sum(axis=0)[:, None] * (outputs**2).max(axis=0)
+    return np.where(variance > _ROUNDING * largest, variance, 0.0)
+
+
+def _largest_of_draws(e: Floats, c: Floats, z: Floats, rng: np.random.Generator) -> Floats:
+    """Return the largest size of z, over groups and outputs, of each draw of signs."""
+    signs = rng.integers(2, size=(_DRAWS, len(e)), dtype=np.int8) * 2.0 - 1
+    spread = np.sqrt((c**2).T @ e**2)
+    largest = np.zeros(_DRAWS)
+    for k in range(c.shape[1]):
+        drawn = np.abs(signs @ (c[:, k, None] * e))
+        tested = z[k] != 0
+        if tested.any():
+            largest = np.maximum(largest, (drawn[:, tested] / spread[k, tested]).max(axis=1))
+    return largest
+
+
+def _inverted(
+    total: float, square: float, c2: Floats, e: Floats, g: Floats, critical: float
+) -> tuple[float, float]:
+    """Return the differences that the test does not refuse: it holds 0 exactly where its p-value says so."""
+    z2 = critical**2
+    a = square**2 - z2 * float(c2 @ g**2)
+    b = total * square - z2 * float(c2 @ (e * g))
+    rest = total**2 - z2 * float(c2 @ e**2)
+    inside = b**2 - a * rest
+    if a <= 0 or inside < 0:
+        return -np.inf, np.inf
+    return float((b - np.sqrt(inside)) / a), float((b + np.sqrt(inside)) / a)
+
+
+def _mean_differences(outputs: Floats) -> Floats:
+    """Return the mean size of the difference between any two people, of each output."""
+    m = len(outputs)
+    ranks = 2 * np.arange(m) - m + 1.0
+    means: Floats = ranks @ np.sort(outputs, axis=0) * 2 / (m * (m - 1))
+    return means

@@ -1,0 +1,98 @@
+"""What an audit says of groups: who gets other outputs than similar people, and which pairs that are equal on paper fare differently."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from likewise.fairness import GroupEffects, Unavailable
+from likewise.report.numbers import number, shown, with_ends
+
+if TYPE_CHECKING:
+    from likewise.fairness import GroupEffect, GroupMetrics
+    from likewise.report.records import Arm, AuditRecord
+
+_MOST_KINDS = 10
+"""Up to so many kinds of pairs of groups are listed in the answer."""
+
+_NAMED = 3
+"""How many groups or kinds of pairs a sentence names; the rest are counted."""
+
+_BOTH = 2
+
+
+def group_alarms(report: AuditRecord) -> tuple[str, ...]:
+    """Say, for each arm, which groups are treated unlike similar people of other groups; nothing where none is known to be."""
+    told = ((arm, _alarm(arm.group_effects)) for arm in report.arms.values())
+    alone = len(report.arms) == 1
+    return tuple(text if alone else f"{arm.label}: {text}" for arm, text in told if text)
+
+
+def _alarm(effects: GroupEffects | Unavailable | None) -> str:
+    if not isinstance(effects, GroupEffects) or not effects.clear:
+        return ""
+    # Of two groups, what one gets more the other gets less: said once.
+    clear = effects.clear[:1] if len(effects.effects) == _BOTH else effects.clear
+    named = "; ".join(map(_effect, clear[:_NAMED]))
+    more = f"; {len(clear) - _NAMED} more groups" if len(clear) > _NAMED else ""
+    return f"A group is treated differently from similar people of other groups: {named}{more}."
+
+
+def _effect(effect: GroupEffect) -> str:
+    size = with_ends(abs(effect.difference), *sorted((abs(effect.low), abs(effect.high))))
+    way = "lower" if effect.difference < 0 else "higher"
+    return (
+        f"{shown(effect.group)} ({effect.n_members:,} people) get {shown(effect.output)} {size} {way}, {number(effect.share, 2)} times the difference "
+        f"between any two people (p = {number(effect.p_value, 2)})"
+    )
+
+
+def group_lines(report: AuditRecord) -> list[str]:
+    """Say how similar pairs fare within and across groups, with counts, who is equal on paper but treated differently, and what was tested."""
+    split = report.last.fairness.groups
+    if split is None:
+        return []
+    lines = [
+        f"Outputs of similar pairs are {_gap(split.within)} within a group, {_gap(split.across)} across groups, on average.",
+    ]
+    kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
+    if len(split.by_groups) <= _MOST_KINDS and kinds:
+        lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
+    return [*lines, *_equal_on_paper(split.by_groups), *_no_alarm(report.last)]
+
+
+def _equal_on_paper(by_groups: tuple[GroupMetrics, ...]) -> list[str]:
+    """Count the pairs at distance 0 whose outputs differ, by the groups that have most of them."""
+    equal = sorted((kind for kind in by_groups if kind.n_infinite), key=lambda kind: -kind.n_infinite)
+    if not equal:
+        return []
+    named = "; ".join(f"{shown(kind.name)} {kind.n_infinite:,}" for kind in equal[:_NAMED])
+    more = f"; {len(equal) - _NAMED} more kinds" if len(equal) > _NAMED else ""
+    total = sum(kind.n_infinite for kind in equal)
+    return [
+        f"Equal on paper (d = 0), different outputs: {total:,} {'pair' if total == 1 else 'pairs'}. By groups: {named}{more}."
+    ]
+
+
+def _no_alarm(arm: Arm) -> list[str]:
+    """Say that no group effect was found, or why none was looked for; nothing where there is one."""
+    effects = arm.group_effects
+    if isinstance(effects, Unavailable):
+        return [
+            f"Whether a group is treated differently from similar people was not tested: {effects.reason}."
+        ]
+    if effects is None or effects.clear:
+        return []
+    smallest = min(effect.p_value for effect in effects.effects)
+    return [
+        f"No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
+        f"{number(smallest, 2)})."
+    ]
+
+
+def _gap(kind: GroupMetrics) -> str:
+    pairs = f"{kind.n_similar:,} {'pair' if kind.n_similar == 1 else 'pairs'}"
+    return (
+        f"{number(kind.similar_output_gap.value)} apart ({pairs})"
+        if kind.n_similar
+        else "not measured (no pair)"
+    )

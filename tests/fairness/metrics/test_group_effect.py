@@ -1,0 +1,160 @@
+"""The test of a group effect, against its definition, by hand, and by how often it finds what is not there."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from likewise.errors import InputError
+from likewise.fairness import GroupEffects, RowDistance, Unavailable, group_effects
+from likewise.fairness.metrics.group_effect import NEAR, _mean_differences, _tested, neighbor_means
+
+
+def test_by_hand_two_outputs():
+    """Two pairs of twins, one of each pair in the group: the nearest other is the twin, so e and g are differences of twins."""
+    weights, _ = neighbor_means(RowDistance([0.0, 0.0, 5.0, 5.0]), 1)
+    members = np.array([[1.0], [0.0], [1.0], [0.0]])
+    outputs = np.array([[1.0, 4.0], [3.0, 4.0], [2.0, 7.0], [6.0, 5.0]])
+    # e = (-2, 2, -4, 4) and (0, 0, 2, -2); g = (1, -1, 1, -1): <e, g> = -12 and 4, <g, g> = 4; c = 2 g.
+    # z = -12 / sqrt(4 (4 + 4 + 16 + 16)) = -0.949 and 4 / sqrt(4 (4 + 4)) = 0.707: the first output is the clearer one.
+    [(best, difference, low, high, share, p_value, clear)] = _tested(
+        outputs, members, weights, 0.95, np.random.default_rng(0)
+    )
+    assert (best, difference) == (0, -3.0)
+    assert share == pytest.approx(3 / ((2 + 1 + 5 + 1 + 3 + 4) / 6))
+    assert low < difference < high
+    assert 0.05 < p_value <= 1
+    assert not clear
+
+
+def naive(outputs, members, d, k):
+    """Return difference and z of one group and one output, in loops."""
+    m = len(outputs)
+    near = []
+    for i in range(m):
+        others = sorted(d[i][j] for j in range(m) if j != i)
+        near.append([j for j in range(m) if j != i and d[i][j] <= others[k - 1]])
+    e = [outputs[i] - sum(outputs[j] for j in near[i]) / len(near[i]) for i in range(m)]
+    g = [members[i] - sum(members[j] for j in near[i]) / len(near[i]) for i in range(m)]
+    c = [g[j] - sum(g[i] / len(near[i]) for i in range(m) if j in near[i]) for j in range(m)]
+    total = sum(a * b for a, b in zip(e, g, strict=True))
+    spread = sum((a * b) ** 2 for a, b in zip(c, e, strict=True)) ** 0.5
+    return total / sum(a * a for a in g), total / spread
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_outputs=st.integers(1, 3), ties=st.booleans())
+def test_as_defined(seed, n_outputs, ties):
+    rng = np.random.default_rng(seed)
+    people = rng.integers(12, size=80).astype(float) if ties else rng.normal(size=80)
+    group = rng.permutation(np.repeat([0.0, 1.0], [50, 30]))
+    outputs = rng.normal(size=(80, n_outputs)) + people[:, None]
+    found = group_effects(outputs, RowDistance(people), np.where(group == 1, "b", "a"))
+    d = np.abs(people[:, None] - people)
+    by_output = [naive(outputs[:, k].tolist(), group.tolist(), d.tolist(), 5) for k in range(n_outputs)]
+    best = int(np.argmax([abs(z) for _, z in by_output]))
+    member = next(effect for effect in found.effects if effect.group == "b")
+    assert member.output == (f"output {best}" if n_outputs > 1 else "outputs")
+    assert member.difference == pytest.approx(by_output[best][0], rel=1e-9, abs=1e-12)
+    assert (member.p_value <= 0.05) == (member.low > 0 or member.high < 0)  # the interval is the test
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), scale=st.floats(0.01, 100), shift=st.floats(-10, 10), flip=st.booleans()
+)
+def test_units_and_what_d_explains_do_not_matter(seed, scale, shift, flip):
+    """Outputs in other units give the same test; so does what is the same for all who are equal on paper, where all neighbours are."""
+    rng = np.random.default_rng(seed)
+    people = np.repeat(np.arange(10.0), 8)
+    group, outputs = rng.permutation(np.repeat(["a", "b"], 40)), rng.normal(size=80)
+    sign = -1 if flip else 1
+    before = group_effects(outputs, RowDistance(people), group).effects
+    other = sign * scale * outputs + shift + rng.normal(size=10)[people.astype(int)]
+    after = {effect.group: effect for effect in group_effects(other, RowDistance(people), group).effects}
+    for effect in before:
+        assert after[effect.group].difference == pytest.approx(
+            sign * scale * effect.difference, rel=1e-6, abs=1e-6
+        )
+        assert after[effect.group].p_value == pytest.approx(effect.p_value, abs=2e-3)
+
+
+@given(values=st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20))
+def test_mean_difference_as_defined(values):
+    n = len(values)
+    pairs = [abs(values[i] - values[j]) for i in range(n) for j in range(i)]
+    assert _mean_differences(np.array(values)[:, None])[0] == pytest.approx(np.mean(pairs), abs=1e-9)
+
+
+def applicants(rng, m=300, penalty=0.0):
+    """Skill explains both group and pay; the penalty is what the group gets less."""
+    skill = rng.normal(size=m)
+    group = rng.random(m) < 1 / (1 + np.exp(-1.5 * skill))
+    pay = np.tanh(2 * skill) + 0.3 * rng.normal(size=m) - penalty * group
+    return pay, RowDistance(skill), np.where(group, "b", "a")
+
+
+def test_a_planted_penalty_is_found_with_its_size():
+    found = group_effects(*applicants(np.random.default_rng(0), penalty=0.4))
+    lowest = found.clear[0]
+    assert lowest.group == "b"
+    assert lowest.low < -0.4 < lowest.high < 0
+    assert lowest.share > 0.2
+
+
+@pytest.mark.slow
+def test_groups_that_differ_but_are_treated_alike_raise_no_alarm():
+    """At most 5% of the time: of 60 worlds, more than 8 have a chance of 1 in 500 even at 5%."""
+    rng = np.random.default_rng(1)
+    worlds = [group_effects(*applicants(rng)) for _ in range(60)]
+    assert sum(bool(found.clear) for found in worlds) <= 8
+
+
+def test_no_test_where_nobody_is_near():
+    rng = np.random.default_rng(0)
+    found = group_effects(
+        rng.normal(size=200), RowDistance(rng.normal(size=(200, 20))), rng.integers(2, size=200)
+    )
+    assert isinstance(found, Unavailable)
+    assert f"{NEAR:.0%}" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("people", "groups", "reason"),
+    [
+        (np.arange(30.0), ["a", "b"] * 15, "only 30 people"),
+        (np.arange(60.0), ["a"] * 55 + ["b"] * 5, "no group has 10"),
+        (np.zeros(60), ["a", "b"] * 30, "is 0"),
+    ],
+)
+def test_too_little_to_go_by(people, groups, reason):
+    found = group_effects(np.arange(len(people), dtype=float), RowDistance(people), groups)
+    assert isinstance(found, Unavailable)
+    assert reason in found.reason
+
+
+def test_equal_outputs_have_no_effect():
+    found = group_effects(np.ones(60), RowDistance(np.arange(60.0)), ["a", "b"] * 30)
+    assert isinstance(found, GroupEffects)
+    assert not found.clear
+    assert all(effect.p_value == 1 and abs(effect.difference) < 1e-12 for effect in found.effects)
+
+
+def test_people_of_unknown_group_and_small_groups_are_left_out():
+    rng = np.random.default_rng(0)
+    groups = np.array(["a", "b", None] * 30 + ["c"] * 3, dtype=object)
+    found = group_effects(rng.normal(size=93), RowDistance(rng.normal(size=93)), groups)
+    assert {effect.group for effect in found.effects} == {"a", "b"}
+    assert (found.n_individuals, found.n_small) == (63, 1)
+
+
+def test_many_people_are_drawn():
+    rng = np.random.default_rng(0)
+    found = group_effects(
+        rng.normal(size=4000), RowDistance(rng.normal(size=4000)), rng.integers(2, size=4000)
+    )
+    assert found.n_individuals == 3000
+
+
+@pytest.mark.parametrize("options", [{"n_neighbors": 0}, {"n_neighbors": 60}, {"confidence": 1.0}])
+def test_options_out_of_range(options):
+    with pytest.raises(InputError):
+        group_effects(np.arange(60.0), RowDistance(np.arange(60.0)), ["a", "b"] * 30, **options)

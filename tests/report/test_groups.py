@@ -1,0 +1,69 @@
+"""What the first screen says of groups: the finding where there is one, and what was tested where there is none."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import likewise
+from likewise.fairness import RowDistance
+from likewise.report.table import MOST_LINES
+
+
+def audited(penalty, names=("score",), n_features=1):
+    rng = np.random.default_rng(0)
+    skill = rng.normal(size=(400, n_features))
+    group = rng.integers(3, size=400)
+    score = skill[:, 0] + 0.1 * rng.normal(size=400) - penalty * (group == 0)
+    columns = {name: score if k == 0 else rng.normal(size=400) for k, name in enumerate(names)}
+    groups = np.array(["Black", "White", "<b>&"])[group]
+    return likewise.audit(RowDistance(skill), outputs=pl.DataFrame(columns), groups=groups)
+
+
+def test_the_smoking_gun_is_on_the_first_screen():
+    report = audited(0.5)
+    lines = str(report).splitlines()
+    told = " ".join(str(report).split())
+    assert (
+        "A group is treated differently from similar people of other groups: Black (129 people) get score 0.499"
+        in told
+    )
+    assert len(lines) <= MOST_LINES
+    page = report._repr_html_()
+    assert page.count("A group is treated differently") >= 1
+    assert report.to_dict()["answer"]["alarms"] == [
+        line for line in report.to_dict()["findings"] if line.startswith("A group")
+    ]
+
+
+def test_the_output_is_named():
+    report = audited(0.5, ("pay", "rank"))
+    assert "Black (129 people) get pay 0." in " ".join(str(report).split())
+
+
+def test_nothing_is_said_where_nothing_is_wrong():
+    told = " ".join(str(audited(0.0)).split())
+    assert "A group is treated differently" not in told
+    assert "No group is seen to get other outputs than similar people of other groups (400 people" in told
+
+
+def test_why_it_was_not_tested():
+    told = " ".join(str(audited(0.5, n_features=30)).split())
+    assert "A group is treated differently" not in told
+    assert "was not tested: the 5 nearest others of a person are" in told
+
+
+def test_a_distance_between_outputs_does_not_say_who_gets_more():
+    people = RowDistance(np.arange(60.0))
+    report = likewise.audit(
+        people, outputs=RowDistance(np.arange(60.0)).taken(np.arange(60)), groups=["a", "b"] * 30
+    )
+    assert report.arms["outputs"].group_effects is not None
+    other = likewise.audit(people, outputs=people, groups=["a", "b"] * 30)
+    assert other.arms["outputs"].group_effects is not None
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.5])
+def test_saved_and_loaded(tmp_path, penalty):
+    report = audited(penalty)
+    report.save(tmp_path)
+    assert str(likewise.load(tmp_path)) == str(report)
