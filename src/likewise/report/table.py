@@ -90,7 +90,7 @@ def as_renderable(report: AuditRecord, width: int = _WIDTH, *, details: bool = F
 
 
 def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
-    """Return the answer line by line; pairs that would be too many lines are left to the page and the details."""
+    """Return the answer line by line; groups and pairs that would be too many lines are left to the page and the details."""
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
     said = [
@@ -101,8 +101,9 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
         *_wrapped(f"Not shown: {_first_lower(answer.limits[0])}", width),
         *_wrapped(_MORE, width),
     ]
-    groups = [line for text in answer.groups for line in _wrapped(text, width)]
-    before_pairs = [*title, *said, "", *_row_lines(report, answer, width), "", *groups]
+    rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
+    room = MOST_LINES - len(rows) - len(after_pairs)
+    before_pairs = [*rows, *_fitting([_wrapped(text, width) for text in answer.groups], room)]
     room = MOST_LINES - len(before_pairs) - len(after_pairs)
     lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
     return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
@@ -143,13 +144,19 @@ def _row_lines(report: AuditRecord, answer: Answer, width: int) -> list[str]:
 
 def _pair_lines(answer: Answer, width: int, room: int) -> list[str]:
     """List the worst pairs that there is room for."""
-    lines = [f"Treated worst, {answer.arm}:"] if answer.pairs else []
-    for pair in answer.pairs[:_WORST_SHOWN]:
-        told = _wrapped(f"- {pair.brief}", width)
-        if len(lines) + len(told) > room:
+    told = [_wrapped(f"- {pair.brief}", width) for pair in answer.pairs[:_WORST_SHOWN]]
+    lines = _fitting(told, room - 1)
+    return [f"Treated worst, {answer.arm}:", *lines] if lines else []
+
+
+def _fitting(told: list[list[str]], room: int) -> list[str]:
+    """Return the first of several sentences, each in lines, as many as there is room for."""
+    lines: list[str] = []
+    for sentence in told:
+        if len(lines) + len(sentence) > room:
             break
-        lines += told
-    return lines if len(lines) > 1 else []
+        lines += sentence
+    return lines
 
 
 def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
