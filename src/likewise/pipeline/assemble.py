@@ -16,7 +16,9 @@ from likewise.fairness import (
     PairedDifferences,
     PairExplanation,
     PairwiseDistance,
+    RowDistance,
     Unavailable,
+    group_effects,
 )
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
@@ -32,10 +34,15 @@ from likewise.pipeline.references import (
 from likewise.pipeline.run import Run
 from likewise.pipeline.summaries import prove_outputs, proved_of_d, summarise_estimate
 from likewise.progress import Steps
+from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
 from likewise.report.json_document import versions
 from likewise.report.records import Arm, DataSummary, Provenance, ReferenceSummary
 from likewise.report.sentences import findings
+
+_NO_DIRECTION = Unavailable(
+    "group effect", "only a distance between the outputs is known, which does not say who gets more"
+)
 
 
 def make_report(
@@ -71,7 +78,7 @@ def make_report(
         proof = proved.get(name) if of_d else None
         verdict = measurement.judge(fairness, outputs[name], references[name], proof)
         found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
-        arms[name] = Arm(name, run.titles[name], fairness, *found, by_group[name])
+        arms[name] = Arm(name, run.titles[name], fairness, *found, by_group.get(name))
     return AuditReport(
         data=data,
         estimate=estimate,
@@ -115,11 +122,20 @@ def _by_group(
     outputs: Mapping[str, PairwiseDistance],
     references: Mapping[str, PairwiseDistance],
     run: Run,
-) -> dict[str, GroupEffects | Unavailable | None]:
-    return {
-        name: measurement.group_effects(output, references[name], run.output_ids(name))
-        for name, output in outputs.items()
-    }
+) -> dict[str, GroupEffects | Unavailable]:
+    """Test of each arm whether a group gets other outputs than similar people of other groups; nothing without groups."""
+    if measurement.groups is None:
+        return {}
+    seed = seed_of(measurement.random_state)
+    found: dict[str, GroupEffects | Unavailable] = {}
+    for name, output in outputs.items():
+        found[name] = _NO_DIRECTION
+        if isinstance(output, RowDistance):
+            reference, of_people = references[name], (measurement.groups, run.output_ids(name))
+            found[name] = group_effects(
+                output.rows, reference, *of_people, confidence=measurement.confidence, random_state=seed
+            )
+    return found
 
 
 def _findings(

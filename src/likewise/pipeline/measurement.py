@@ -18,16 +18,12 @@ from likewise.checks import checked_confidence, checked_name, checked_share, che
 from likewise.errors import InputError, option
 from likewise.fairness import (
     FairnessMetrics,
-    GroupEffects,
     LearnedDistance,
     PairedDifferences,
     PairExplanation,
     PairwiseDistance,
-    RowDistance,
-    Unavailable,
     Verdict,
     explain_pair,
-    group_effects,
     judge_learned,
     measure_arms,
     measure_sampled,
@@ -36,14 +32,13 @@ from likewise.fairness import (
     violating_share,
 )
 from likewise.fairness.exact.blocks import Block, units
-from likewise.fairness.metrics.group_effect import N_NEIGHBORS
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.options import check_options, output_distance
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations.index_alignment import check_order
 from likewise.pipeline.summaries import Proved
 from likewise.progress import Steps
-from likewise.randomness import generator_of, seed_of
+from likewise.randomness import generator_of
 from likewise.writing import PathLike, check_file, spreadsheet_safe, write_file
 
 PairChoice = Literal["all"] | int
@@ -220,28 +215,6 @@ class Measurement:
                 top=_LISTED,
             )
             for pair in chosen
-        )
-
-    def group_effects(
-        self, output: PairwiseDistance, reference: PairwiseDistance, output_ids: ArrayLike | None
-    ) -> GroupEffects | Unavailable | None:
-        """Test whether a group gets other outputs than similar people of other groups; None without groups."""
-        if self.groups is None:
-            return None
-        if not isinstance(output, RowDistance):
-            return Unavailable(
-                "group effect",
-                "only a distance between the outputs is known, which does not say who gets more",
-            )
-        most = reference.n_individuals - 1
-        return group_effects(
-            output.rows,
-            reference,
-            self.groups,
-            n_neighbors=min(N_NEIGHBORS, most),
-            output_ids=output_ids,
-            confidence=self.confidence,
-            random_state=seed_of(self.random_state),
         )
 
     def list_violations(

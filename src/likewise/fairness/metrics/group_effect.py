@@ -101,9 +101,9 @@ def group_effects(
     outputs: ArrayLike,
     reference: PairwiseDistance,
     groups: ArrayLike,
-    *,
-    n_neighbors: int = N_NEIGHBORS,
     output_ids: ArrayLike | None = None,
+    *,
+    n_neighbors: int | None = None,
     confidence: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> GroupEffects | Unavailable:
@@ -119,10 +119,10 @@ def group_effects(
         d; people at a small d should get the same, whatever their group.
     groups : array-like, shape (m,)
         People whose group is unknown are left out.
-    n_neighbors : int, default 5
-        In [1, m).
     output_ids : array-like, shape (k,), optional
         Names of the outputs.
+    n_neighbors : int, optional
+        In [1, m); by default 5, or all others where they are fewer.
     confidence : float, default 0.95
         In (0, 1); a group without an effect is found to have one with at most the rest.
     random_state : int, Generator or None, default 0
@@ -160,7 +160,10 @@ def group_effects(
     [('b', -0.5), ('a', 0.5)]
     """
     rows = complete_rows(outputs)
-    checked_whole("n_neighbors", n_neighbors, most=reference.n_individuals - 1)
+    most = reference.n_individuals - 1
+    n_neighbors = checked_whole(
+        "n_neighbors", min(N_NEIGHBORS, most) if n_neighbors is None else n_neighbors, most=most
+    )
     checked_confidence(confidence)
     names, numbers = number_groups(groups, reference.n_individuals)
     rng = generator_of(random_state)
