@@ -45,7 +45,7 @@ def audit(
     Parameters
     ----------
     ratings
-        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; also inside gzip or zip; - reads standard input.
+        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; gzip and zip too; - reads standard input.
     model
         The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
         package.module:name for your own. By default knn.
@@ -59,7 +59,7 @@ def audit(
         tables of numbers and categories, beside --outputs; estimate, the released code's convention (not a valid comparison); or the name of a
         registered distance.
     splits
-        With reference held-out, which it asks for: keep observations aside that many times anew, and measure over all of them. By default 1.
+        How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
     norm
         Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """

@@ -41,11 +41,11 @@ def estimate(
     pairs
         File of pairs (individual, feature), one a line, to predict.
     unknown
-        What to predict where a pair names somebody or something without an observation: mean, that of the observations of the other one of the
-        pair, or of all; or error, which refuses the file.
+        What to predict for an individual or a feature without observations: mean, of the observations of the other one of the pair, or of
+        all; or error, which refuses the file.
     confidence
-        With --pairs: add columns lower and upper, an interval for what would be observed at each pair. At least this share of such intervals
-        holds, such as 0.95. A tenth of the observations is set aside to measure how wide they must be; the estimates are made without it.
+        With --pairs: add columns lower and upper, an interval for what would be observed at each pair. At least this share of the intervals,
+        such as 0.95, contains it. A tenth of the observations is set aside to measure how wide they must be; the estimates are made without it.
     quiet
         Print nothing but errors and warnings.
     """

@@ -48,7 +48,7 @@ class ReadOptions:
     Parameters
     ----------
     format
-        triplets: a line for each observation; pairs: the same without a value, as of clicks; wide: a row for each individual, under a header; grid:
+        triplets: a line for each observation; pairs: the same without a value, such as clicks; wide: a row for each individual, under a header; grid:
         bare numbers.
     user
         Column of the individual in triplets, by name or by position counted from 0.
@@ -61,7 +61,7 @@ class ReadOptions:
     id_columns
         Columns of a wide table that name the individual, separated by commas.
     exclude
-        Columns of a wide table that are no features, separated by commas.
+        Columns of a wide table that are not features, separated by commas.
     missing_value
         A number that stands for "missing", such as 0 in a grid.
     missing
@@ -81,7 +81,7 @@ class ReadOptions:
     decimal
         What separates the decimals; the other one may then separate thousands. By default found by looking at the numbers.
     quote
-        What encloses fields; none: quotes are characters like any other.
+        What encloses fields; none: quotes are ordinary characters.
     """
 
     format: Literal["triplets", "pairs", "wide", "grid"] | None = None
