@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 ROOMS = [
-    "observations",
+    "engines", "observations",
     "spectrum",
     "certificates",
     "estimation",

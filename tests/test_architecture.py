@@ -39,6 +39,8 @@ EVERYBODYS = {
 NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
 """An audit of anybody's model needs the individuals and the outputs, and nothing of these."""
 LONGEST_FILE, LONGEST_BODY = 400, 36
+EXTRAS = ("dnn", "dask", "ray")
+"""What a user may install beside; the other extras are for those who work on the package."""
 IMPORTED_AS = {"scikit-learn": "sklearn"}
 """Names of imports that are not those of the libraries."""
 HEAVY = {"sklearn", "polars", "matplotlib", "pandas", "scipy", "torch", "dask", "rich", "cyclopts", "jinja2"}
@@ -231,7 +233,10 @@ def test_every_library_that_is_imported_is_declared():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = {
         re.match(r"[\w-]+", requirement)[0]
-        for requirement in (*declared["dependencies"], *declared["optional-dependencies"]["dnn"])
+        for requirement in (
+            *declared["dependencies"],
+            *(one for extra in EXTRAS for one in declared["optional-dependencies"][extra]),
+        )
     }
     known = {IMPORTED_AS.get(name, name) for name in named} | set(sys.stdlib_module_names) | {"likewise"}
     assert failing(lambda path: {module.partition(".")[0] for module in imports(path)} - known) == {}

@@ -13,6 +13,7 @@ _kernels/backend         threads native/library: what is loaded, and how many th
 _kernels/pair_sums       fallback/pair_sums native/pair_sums pair_sums_record ratios: one operation, all its twins against a naive sum
 _kernels/pairs           fallback/pairs native/pairs pair_lists: one operation, all its twins
 _kernels/products        fallback/products native/products: one operation, all its twins
+engines/engine           choice local dask_engine ray_engine: every engine gives the same
 certificates/preprocessing       constants: constants of an estimate, of which these are the parts
 certificates/filled              row_map: rows filled with their centre are a map of rows
 certificates/models/constants    network layers: constants of models, of which these are the parts
@@ -27,6 +28,7 @@ estimation/als/solver    descent variational ../base/factor_update: one regressi
 estimation/auto/transformer      candidates trials: one choice, its steps
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
+estimation/blocks        base/block_biases base/block_preparation: blocks, against the same in memory
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
 estimation/nuclear_norm/soft_impute      problem transformer: one problem, its solver and its estimator
@@ -48,6 +50,7 @@ fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry ../observations/outputs: any model, and the check of what it puts out
 inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps
 inference/net/dense_net          trained_net training: one net, its steps
+observations/partitioned/reading  blocks matrix parts sorting survey: from parts to blocks and back
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/audit           assemble run: one audit, its steps
@@ -76,6 +79,7 @@ OF_SEVERAL = {
     "cli/test_process.py": "the command as a process",
     "cli/test_propensities_sample.py": "one option, from the file to the estimate",
     "cli/test_spelling.py": "options in messages, all commands",
+    "estimation/test_blocks.py": "every estimator that takes observations in blocks",
     "estimation/test_contract.py": "every estimator",
     "estimation/test_plugins.py": "what others register",
     "estimation/base/test_regression.py": "foldings that are regressions",

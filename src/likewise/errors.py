@@ -17,6 +17,7 @@ __all__ = [
     "ConvergenceWarning",
     "DamagedStateWarning",
     "DistanceError",
+    "EngineError",
     "EstimatorError",
     "FairnessError",
     "FileFormatError",
@@ -173,6 +174,10 @@ class MemoryLimitError(LikewiseError, MemoryError):
 
 class SpectrumError(LikewiseError, RuntimeError):
     """A singular value computation that could not deliver what was asked for."""
+
+
+class EngineError(LikewiseError, RuntimeError):
+    """Workers that were lost again and again, or whoever hands out work; no result is left half made."""
 
 
 class MissingDependencyError(LikewiseError, ImportError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from likewise.cli.blocks import BLOCKS, BlockOptions, estimate_parts
 from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
 from likewise.cli.values import NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
@@ -27,6 +28,7 @@ def estimate(
     unknown: Literal["mean", "error"] = "mean",
     confidence: Number = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
+    blocks: BlockOptions = BLOCKS,
     completing: EstimatorOptions = COMPLETING,
     reading: ReadOptions = READING,
 ) -> None:
@@ -35,7 +37,7 @@ def estimate(
     Parameters
     ----------
     ratings
-        File of observations.
+        File of observations; or a folder of Parquet parts, or a pattern such as 'ratings/*.parquet' in quotes, which need not fit into memory.
     out
         File to write: factors go to .npz (read them with likewise.LowRankEstimate.load), predictions to .csv or .parquet.
     pairs
@@ -49,8 +51,14 @@ def estimate(
     quiet
         Print nothing but errors and warnings.
     """
+    in_parts = blocks.wanted(ratings)
+    if in_parts:
+        _check_parts(ratings, out, pairs)
     _check_kind(out, pairs)
     _check_confidence(confidence, pairs)
+    if in_parts:
+        estimate_parts(ratings, out, blocks, completing, reading, quiet=quiet)
+        return
     for path, holds in ((ratings, "observations"), (pairs, "pairs")):
         if path is not None:
             existing(path, holds)
@@ -75,6 +83,20 @@ def estimate(
         if wanted is not None and (note := wanted.note()):
             print(note)
         print(f"{'Factors' if wanted is None else 'Predictions'}: {out}")
+
+
+def _check_parts(ratings: Path, out: Path, pairs: Path | None) -> None:
+    """Fail before the work: of parts, the factors are written."""
+    from likewise.errors import InputError
+    from likewise.writing import check_file
+
+    if pairs is not None:
+        raise InputError(
+            f"--pairs for the parts of {ratings}",
+            "factors alone",
+            "likewise.LowRankEstimate.load(FILE).entries_of(...) predicts from them",
+        )
+    check_file(out)
 
 
 def _tell(

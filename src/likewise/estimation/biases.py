@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from likewise.errors import EstimatorError
+from likewise.estimation.base.block_preparation import prepare_blocks, rank_zero
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import prepare
-from likewise.estimation.propensities import PropensityChoice
+from likewise.estimation.propensities import Propensities, PropensityChoice
 from likewise.observations import ObservedMatrix
+from likewise.observations.partitioned import PartitionedMatrix
 from likewise.observations.value_range import RangeChoice, WorkingRange
 
 
@@ -65,6 +68,15 @@ class Biases(MatrixEstimator):
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
+
+    def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
+        for name in ("propensities", "max_lipschitz"):
+            if getattr(self, name) is not None:
+                raise EstimatorError(f"{name} for {observed!r}", "observations in memory, or neither")
+        prepared = prepare_blocks(observed, self.working_range, "biases", self.regularization)
+        self.notes_, self.budget_ = prepared.centre.notes, None
+        self.propensities_: Propensities | None = None
+        return rank_zero(prepared)
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         prepared = prepare(

@@ -62,6 +62,7 @@ def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | Non
     EstimateSummary
     """
     observed, rank = estimator.observed_, estimator.rank_
+    m, n = observed.shape
     parameters = estimator.get_params(deep=False)
     made = estimator.best_estimator_ if isinstance(estimator, Auto) else estimator
     cut = estimator.threshold_ is not None
@@ -76,7 +77,7 @@ def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | Non
             estimator.estimate_.clipped_fraction() if clipped_fraction is None else clipped_fraction
         ),
         completeness=None if completeness is None else str(completeness),
-        regime=regime(*observed.shape, rank, observed.observed_fraction) if cut else None,
+        regime=regime(m, n, rank, observed.observed_fraction) if cut else None,
         parameters={name: _plain(value) for name, value in parameters.items()},
         converged=estimator.converged_,
         n_iter=estimator.n_iter_,

@@ -43,12 +43,18 @@ class RowOperator(ABC):
         ``||A||_F^2``, the sum of all squared singular values; None where it is not known.
     passes : int
         How often A has been read from end to end since `singular_triplets` was last called with it.
+    width : int
+        Columns of a block of the iteration: narrow ones need fewer columns in all, wide ones fewer passes.
+    rows_fit : bool
+        Whether arrays of m rows may be held. Where not, triplets come without left singular vectors, ``u = A v / sigma``.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     energy: float | None = None
     passes: int = 0
+    width: int = 16
+    rows_fit: bool = True
 
     def gram(self, X: AnyFloats) -> AnyFloats:
         """Return ``A^T (A X)``, shape (n, b), for X of shape (n, b)."""
@@ -143,7 +149,7 @@ class Transposed(RowOperator):
 
     def __init__(self, inner: RowOperator) -> None:
         self.inner, self.shape = inner, inner.shape[::-1]
-        self.dtype, self.energy = inner.dtype, inner.energy
+        self.dtype, self.energy, self.width = inner.dtype, inner.energy, inner.width
 
     def largest_entry(self) -> float:
         """Return that of A."""
@@ -170,7 +176,7 @@ class Rescaled(RowOperator):
     def __init__(self, inner: RowOperator, exponent: int) -> None:
         self.inner, self.shape, self.dtype = inner, inner.shape, inner.dtype
         self.exponent, self.energy = exponent, inner.energy_over(exponent)
-        self.passes = inner.passes
+        self.passes, self.width, self.rows_fit = inner.passes, inner.width, inner.rows_fit
 
     def _gram(self, X: AnyFloats) -> AnyFloats:
         if abs(self.exponent) > _SINGLE_REACH:

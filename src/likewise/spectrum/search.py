@@ -26,7 +26,7 @@ from likewise.spectrum.request import Request
 from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import measured
 
-_WIDTH = 16  # columns of a block: narrower ones need fewer columns in all, wider ones fewer passes
+_FIRST_LOOK = 128  # columns
 _HEADROOM = 0.5  # of the tolerance: an estimate is held against it, and the refinement takes one more step
 _ROUNDING_REACH = (
     10.0  # times that: where float32 rounding may stop a residual, for the refinement to correct
@@ -84,15 +84,16 @@ class _Search:
 
     def __init__(self, operator: RowOperator, request: Request, columns_before_gram: float) -> None:
         self.operator, self.request, self.dtype = operator, request, request.dtype
+        self.width = operator.width
         self.columns_before_gram = columns_before_gram
         self.limit = columns_that_fit(operator.shape[1], self.dtype, request.memory_limit)
-        if self.limit < min(4 * _WIDTH, operator.shape[1]):
+        if self.limit < min(4 * self.width, operator.shape[1]):
             raise MemoryLimitError(
                 f"{format_bytes(request.memory_limit)} do not hold a few blocks of {operator.shape[1]:,} rows; allow more "
                 "with memory_limit="
             )
         self.space = BlockKrylov(operator, self._starting_block())
-        self.schedule = RestartSchedule(8 * _WIDTH)
+        self.schedule = RestartSchedule(max(_FIRST_LOOK, 4 * self.width))
         self.prover = Prover(operator, request)
 
     def run(self) -> CandidateTriplets:
@@ -125,7 +126,7 @@ class _Search:
         return target
 
     def _starting_block(self) -> AnyFloats:
-        gaussian = self._gaussian(_WIDTH)
+        gaussian = self._gaussian(self.width)
         start = self.request.start
         if start is None:
             return gaussian
@@ -140,7 +141,7 @@ class _Search:
         while True:
             # An invariant space is complete by itself, but may lack copies of repeated singular values: random directions find them.
             if self.space.exhausted and self.space.size:
-                self.space.inject(self._gaussian(max(_WIDTH, self.space.size)))
+                self.space.inject(self._gaussian(max(self.width, self.space.size)))
             self.space.step()
             self.request.report(f"Krylov space of {self.space.size} columns", None)
             if self.space.size >= self.schedule.next_size or self._cannot_grow:
@@ -163,8 +164,9 @@ class _Search:
         if 0 < self.request.square < target.floor:
             raise _TooFineError
         # Ritz values never exceed the eigenvalues they stand for: at least so many triplets have to be held.
-        held = target.wanted * 8 * sum(self.operator.shape)
-        no_room = self.limit < self.operator.shape[1] and target.wanted + 3 * _WIDTH > self.limit
+        m, n = self.operator.shape
+        held = target.wanted * 8 * (m + n if self.operator.rows_fit else n)
+        no_room = self.limit < self.operator.shape[1] and target.wanted + 3 * self.width > self.limit
         if no_room or held > self.request.memory_limit:
             raise self._does_not_fit(target.wanted)
         if self.space.size > self.columns_before_gram:

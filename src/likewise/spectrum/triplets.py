@@ -15,7 +15,7 @@ from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
 from likewise.checks import checked_name
 from likewise.errors import CompletenessWarning, SpectrumError
-from likewise.spectrum.candidates import CandidateTriplets, Refined, refine
+from likewise.spectrum.candidates import CandidateTriplets, Refined, refine, refine_right
 from likewise.spectrum.library_solvers import arpack_search, decompose_dense, dense_bytes, gram_search
 from likewise.spectrum.operators import RowOperator, as_operator, near_one
 from likewise.spectrum.proof import Proof
@@ -135,6 +135,7 @@ def singular_triplets(
     Returns
     -------
     SingularTriplets
+        Without left vectors, `left` of shape (0, k), where a `RowOperator` says that arrays of m rows may not be held.
 
     Raises
     ------
@@ -202,7 +203,8 @@ def _solve(operator: RowOperator, request: Request, choice: Choice) -> tuple[Ref
         candidates = gram_search(operator, request)
     if choice.dense_at_need and not candidates.proof.complete:
         return _solve(operator, request, Choice("dense", candidates.proof.completeness.reason))
-    return refine(operator, candidates, request), candidates.proof, choice
+    refined = (refine if operator.rows_fit else refine_right)(operator, candidates, request)
+    return refined, candidates.proof, choice
 
 
 def _selected(

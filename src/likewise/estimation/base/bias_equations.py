@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite, isinf
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,18 +96,38 @@ def _minimise(
         image: Floats = column_totals * b - transposed @ per_row(weighted @ b)
         return image
 
-    columns, status = np.zeros(n), 0
+    columns, converged = np.zeros(n), True
     if np.isfinite(column_penalty):
         products = with_data(values, values.data * weights)
         side = products.T @ np.ones(m) - transposed @ per_row(products @ np.ones(n))
-        scaling = np.divide(1.0, column_totals, out=np.ones(n), where=column_totals > 0)
-        equations, preconditioner = (
-            LinearOperator((n, n), matvec=times, dtype=np.float64)
-            for times in (normal, lambda x: scaling * x)
-        )
-        columns, status = cg(equations, side, rtol=_ACCURACY, maxiter=10 * n + 100, M=preconditioner)
+        columns, converged = solve_for_columns(normal, side, np.asarray(column_totals, np.float64))
     rows = row_offsets(with_data(values, values.data - columns[indices]), row_penalty, weights)
-    return rows, columns, status == 0
+    return rows, columns, converged
+
+
+def solve_for_columns(
+    normal: Callable[[Floats], Floats], side: Floats, totals: Floats
+) -> tuple[Floats, bool]:
+    """Solve the equations of the column biases by conjugate gradients; return them, and whether that succeeded.
+
+    Parameters
+    ----------
+    normal : callable
+        Applies the matrix of the equations, rows eliminated.
+    side : ndarray, shape (n,)
+    totals : ndarray, shape (n,)
+        Weights of the columns and lambda: the scaling.
+    """
+    n = side.size
+    scaling = np.divide(1.0, totals, out=np.ones(n), where=totals > 0)
+    columns, status = cg(
+        LinearOperator((n, n), matvec=normal, dtype=np.float64),
+        side,
+        rtol=_ACCURACY,
+        maxiter=10 * n + 100,
+        M=LinearOperator((n, n), matvec=lambda x: scaling * x, dtype=np.float64),
+    )
+    return columns, status == 0
 
 
 @dataclass(frozen=True)
@@ -183,8 +205,22 @@ def variance_components(values: Values, weights: Floats | None = None) -> Varian
     data, total = np.asarray(values.data, dtype=np.float64), float(values.nnz)
     by_row = _grouped(rows_of_entries(values), data, values.shape[0])
     by_column = _grouped(values.indices, data, values.shape[1])
-    of_mean = data.sum() ** 2 / total
-    sides = np.array([data @ data, by_row.between, by_column.between]) - of_mean
+    return components_of(float(data @ data), float(data.sum()), total, by_row, by_column)
+
+
+def components_of(
+    squares: float, sums: float, total: float, by_row: Grouped, by_column: Grouped
+) -> VarianceComponents:
+    """Solve Henderson's equations for sums over all observations, by rows and by columns.
+
+    Parameters
+    ----------
+    squares, sums, total : float
+        The sum of squares, the sum, and how many there are.
+    by_row, by_column : Grouped
+    """
+    of_mean = sums**2 / total
+    sides = np.array([squares, by_row.between, by_column.between]) - of_mean
     spread_rows, spread_columns = by_row.squared_counts / total, by_column.squared_counts / total
     system = np.array(
         [
@@ -223,17 +259,24 @@ def _between(labels: NDArray[np.integer], deviations: Floats, weights: Floats, n
 
 
 @dataclass(frozen=True)
-class _Grouped:
+class Grouped:
+    """What Henderson's equations need of groups: ``sum (sum of a group)^2 / count``, the sum of squared counts, how many have any."""
+
     between: float
     squared_counts: float
     n_groups: int
 
+    @classmethod
+    def of_sums(cls, sums: Floats, counts: NDArray[Any]) -> Self:
+        """Collect it from the sum and the count of each group."""
+        seen = counts > 0
+        between = float((sums[seen] ** 2 / counts[seen]).sum())
+        return cls(between, float((counts.astype(np.float64) ** 2).sum()), int(seen.sum()))
 
-def _grouped(labels: NDArray[np.integer], data: Floats, n_labels: int) -> _Grouped:
-    counts, sums = np.bincount(labels, minlength=n_labels), np.bincount(labels, data, minlength=n_labels)
-    seen = counts > 0
-    between = float((sums[seen] ** 2 / counts[seen]).sum())
-    return _Grouped(between, float((counts.astype(np.float64) ** 2).sum()), int(seen.sum()))
+
+def _grouped(labels: NDArray[np.integer], data: Floats, n_labels: int) -> Grouped:
+    sums = np.asarray(np.bincount(labels, data, minlength=n_labels), np.float64)
+    return Grouped.of_sums(sums, np.bincount(labels, minlength=n_labels))
 
 
 def _ratio(noise: float, variance: float) -> float:

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise._typing import Floats
 from likewise.certificates import certify
-from likewise.errors import ConvergenceWarning
+from likewise.errors import ConvergenceWarning, EstimatorError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import BudgetSolution
 from likewise.estimation.budget.regression import StrongerPrior, within_regression_budget
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.estimator_input import validated
+from likewise.observations.partitioned import PartitionedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
@@ -100,7 +101,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         Parameters
         ----------
         X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
-            What was observed, in the user's units. In a sparse matrix a stored entry is an observation.
+            What was observed, in the user's units. In a sparse matrix a stored entry is an observation. SVT and Biases take a
+            `PartitionedMatrix` too, whose rows need not fit into memory.
         y : None
             Ignored.
 
@@ -122,8 +124,11 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         self.converged_: bool | None = None
         self.n_iter_: int | None = None
         self.notes_: tuple[str, ...] = ()
-        self.estimate_ = self._estimate(observed)
-        self.observed_ = observed
+        if isinstance(observed, PartitionedMatrix):
+            self.estimate_ = self._estimate_blocks(observed)
+        else:
+            self.estimate_ = self._estimate(observed)
+        self.observed_: Any = observed
         self.singular_values_ = self.estimate_.singular_values
         self.rank_ = self.estimate_.rank
         return self
@@ -159,6 +164,14 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
         """Make the estimate from observations in the user's units."""
 
+    def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
+        """Make the estimate in passes over blocks of rows; most kinds need all rows at once."""
+        raise EstimatorError(
+            f"{type(self).__name__} for {observed!r}",
+            "an estimator that needs passes over the rows alone: svt or biases",
+            "in_memory() reads all rows, where they fit",
+        )
+
     def decomposed_matrix(self) -> Values | None:
         """Return the matrix whose singular values `threshold_` cuts, missing entries 0; None where nothing is cut."""
         return None
@@ -167,6 +180,10 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     def certificate_(self) -> LipschitzCertificates:
         """Proved constants of the estimate as a function of rows, or why there are none; computed when first asked for."""
         check_is_fitted(self)
+        if isinstance(self.observed_, PartitionedMatrix):
+            raise EstimatorError(
+                f"constants for {self.observed_!r}", "observations in memory: in_memory() reads them"
+            )
         return certify(self.estimate_, self.observed_, threshold=self.threshold_)
 
     def stored_parts(self) -> dict[str, Any]:
@@ -185,9 +202,9 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             setattr(estimator, name, value)
         return estimator
 
-    def _observe(self, X: Any) -> ObservedMatrix:
+    def _observe(self, X: Any) -> ObservedMatrix | PartitionedMatrix:
         values = self._validate(X, reset=True)
-        if isinstance(values, ObservedMatrix):
+        if isinstance(values, ObservedMatrix | PartitionedMatrix):
             return values
         names = getattr(self, "feature_names_in_", None)
         observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
@@ -196,7 +213,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         return observed
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, ObservedMatrix):
+        if isinstance(X, ObservedMatrix | PartitionedMatrix):
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X

@@ -90,7 +90,7 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     -------
     float
     """
-    matrix = statistics.require_matrix("noise from the residual")
+    matrix = statistics.require_products("noise from the residual")
     variance, kept, most = statistics.mean_square, -1, max(20, statistics.shorter_side // 10)
     for _ in range(_ROUNDS):
         edge = statistics.noise_edge(variance)

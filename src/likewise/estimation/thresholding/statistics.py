@@ -15,6 +15,7 @@ from scipy import sparse
 from likewise._typing import Floats
 from likewise.errors import ThresholdError
 from likewise.estimation.base.preparation import Recentred
+from likewise.spectrum import RowOperator
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class ObservationStatistics:
         Inverse propensities of the observations, times the observed fraction; all 1 where None.
     recentred : callable or None, default None
         From which observations are hidden, boolean of shape (n_observed,), to `Recentred`. None where nothing was subtracted and nothing will be clipped.
+    operator : RowOperator or None, default None
+        Products with the observations where they are in blocks, and there is no matrix.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class ObservationStatistics:
     recentred: Callable[[NDArray[np.bool_]], Recentred] | None = field(
         default=None, repr=False, compare=False
     )
+    operator: RowOperator | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -64,6 +68,13 @@ class ObservationStatistics:
         m, n = zero_filled.shape
         energy = float(np.dot(zero_filled.data, zero_filled.data))
         return cls(m, n, zero_filled.nnz / (m * n), energy / (m * n), zero_filled, weights, recentred)
+
+    @classmethod
+    def of_blocks(cls, operator: RowOperator, observed_fraction: float) -> ObservationStatistics:
+        """Collect the numbers from observations in blocks, whose energy is known."""
+        m, n = operator.shape
+        assert operator.energy is not None
+        return cls(m, n, observed_fraction, operator.energy / (m * n), operator=operator)
 
     @property
     def longer_side(self) -> int:
@@ -113,8 +124,17 @@ class ObservationStatistics:
         free = (self.n_individuals - kept.size) * (self.n_features - kept.size)
         return max(self.energy - float(np.dot(kept, kept)), 0.0) / free if free else 0.0
 
+    def require_products(self, rule: str) -> sparse.csr_array | RowOperator:
+        """Return what has products with the observations, in memory or in blocks."""
+        return self.require_matrix(rule) if self.operator is None else self.operator
+
     def require_matrix(self, rule: str) -> sparse.csr_array:
         """Return the observations, or say that this rule cannot do without them."""
+        if self.operator is not None:
+            raise ThresholdError(
+                f"{rule} for observations in blocks",
+                "a rule that needs numbers or products alone, such as noise-edge, noise-edge-residual or universal",
+            )
         if self.matrix is None:
             raise ThresholdError(
                 f"{rule} from numbers alone", "the observations too, as ObservationStatistics.of() takes them"

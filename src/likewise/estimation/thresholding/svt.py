@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from likewise.errors import FullRankWarning, RankZeroWarning, option
+from likewise._typing import Floats
+from likewise.errors import EstimatorError, FullRankWarning, RankZeroWarning, option
+from likewise.estimation.base.block_preparation import estimate_of_blocks, prepare_blocks
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
@@ -23,6 +26,7 @@ from likewise.estimation.thresholding.statistics import (
 )
 from likewise.estimation.thresholding.thresholds import resolve_threshold, threshold_rule
 from likewise.observations import ObservedMatrix
+from likewise.observations.partitioned import PartitionedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.spectrum import singular_triplets
@@ -30,6 +34,8 @@ from likewise.spectrum import singular_triplets
 if TYPE_CHECKING:
     from likewise.spectrum import SingularTriplets
 
+_STATE = 512
+"""Columns of n numbers that a Krylov space takes at the least."""
 _NEARLY_FULL = 0.9
 _SMALLEST_SIDE_TO_WARN = 10
 
@@ -108,22 +114,52 @@ def threshold_spectrum(
     memory_limit: float | None = None,
 ) -> tuple[LowRankEstimate, SingularTriplets, float]:
     """Run the four steps; the estimate comes with its triplets and tau, for those who report on them."""
-    shrinker_rule(shrinker)  # an unknown name is told before the work
     # 1. Missing entries are 0, on the method's working range.
-    zero_filled = prepared.matrix
-    tau = resolve_threshold(threshold, statistics, shrinker)
-    # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
-    triplets = singular_triplets(
-        zero_filled, above=tau, solver=solver, random_state=random_state, memory_limit=memory_limit
+    kept = Thresholded.of(
+        statistics, prepared.matrix, threshold, shrinker, solver, random_state, memory_limit
     )
-    _warn_of_extreme_rank(triplets, min(zero_filled.shape), tau, threshold)
-    # 4. sum over S of psi(sigma_l) u_l v_l^T, plus the centre, clipped when it is read.
-    sigma = np.asarray(triplets.values, dtype=np.float64)
-    shrunk_values = shrink(resolve_shrinker(shrinker, KeptSpectrum(statistics, tau, sigma)), sigma)
     estimate = LowRankEstimate.from_triplets(
-        triplets, shrunk_values, prepared.observed, prepared.working_range, prepared.folding, prepared.centre
+        kept.triplets,
+        kept.shrunk_values,
+        prepared.observed,
+        prepared.working_range,
+        prepared.folding,
+        prepared.centre,
     )
-    return estimate, triplets, tau
+    return estimate, kept.triplets, kept.threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholded:
+    """Steps 2 to 4 of Section 4.1: what is above tau, and what becomes of it."""
+
+    triplets: SingularTriplets
+    shrunk_values: Floats
+    threshold: float
+
+    @classmethod
+    def of(
+        cls,
+        statistics: ObservationStatistics,
+        operand: Any,
+        threshold: ThresholdChoice,
+        shrinker: ShrinkerChoice,
+        solver: str,
+        random_state: int | np.random.Generator | None,
+        memory_limit: float | None,
+    ) -> Self:
+        """Decompose the zero-filled observations, in memory or in blocks."""
+        shrinker_rule(shrinker)  # an unknown name is told before the work
+        tau = resolve_threshold(threshold, statistics, shrinker)
+        # 2. and 3. S = { l : sigma_l > tau }, strictly, and the singular vectors that belong to it.
+        triplets = singular_triplets(
+            operand, above=tau, solver=solver, random_state=random_state, memory_limit=memory_limit
+        )
+        _warn_of_extreme_rank(triplets, statistics.shorter_side, tau, threshold)
+        # 4. sum over S of psi(sigma_l) u_l v_l^T, plus the centre, clipped when it is read.
+        sigma = np.asarray(triplets.values, dtype=np.float64)
+        shrunk = shrink(resolve_shrinker(shrinker, KeptSpectrum(statistics, tau, sigma)), sigma)
+        return cls(triplets, shrunk, tau)
 
 
 def _warn_of_extreme_rank(
@@ -136,14 +172,14 @@ def _warn_of_extreme_rank(
             f"no singular value exceeds the threshold {tau:g}, so the estimate is constant, or its centre alone: "
             f"{rule.when_nothing_is_kept}. Try {other}a smaller number, {option('shrinker', repr('identity'))} or {option('estimator', repr('auto'))}.",
             RankZeroWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     elif full_rank >= _SMALLEST_SIDE_TO_WARN and triplets.rank >= _NEARLY_FULL * full_rank:
         warnings.warn(
             f"{triplets.rank} of at most {full_rank} singular values exceed the threshold {tau:g}, so the estimate keeps "
             f"nearly all noise. Try {other}a larger number.",
             FullRankWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -268,6 +304,35 @@ class SVT(MatrixEstimator):
         self.notes_ += threshold_rule(self.threshold).notes(statistics, self.threshold_)
         self.notes_ += assumption_notes(statistics, self.threshold, self.shrinker, estimate.singular_values)
         self.budget_ = None
+        if self.max_lipschitz is not None:
+            estimate, self.budget_ = within_budget(estimate, self.max_lipschitz)
+            self.notes_ += (str(self.budget_),)
+        return estimate
+
+    def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
+        if self.max_lipschitz is not None:
+            check_limit(self.max_lipschitz)
+        if self.propensities is not None:
+            raise EstimatorError(
+                f"propensities for {observed!r}", "observations in memory, or no propensities"
+            )
+        prepared = prepare_blocks(observed, self.working_range, self.centering)
+        self.notes_, self.propensities_, self.budget_ = prepared.centre.notes, None, None
+        statistics = ObservationStatistics.of_blocks(prepared.operator, observed.observed_fraction)
+        room = observed.room(_STATE * 4 * observed.shape[1], "singular vectors")
+        kept = Thresholded.of(
+            statistics,
+            prepared.operator,
+            self.threshold,
+            self.shrinker,
+            self.solver,
+            self.random_state,
+            room,
+        )
+        self.completeness_, self.threshold_ = kept.triplets.completeness, kept.threshold
+        self.passes_ = kept.triplets.passes
+        self.notes_ += threshold_rule(self.threshold).notes(statistics, self.threshold_)
+        estimate = estimate_of_blocks(prepared, kept.triplets, kept.shrunk_values)
         if self.max_lipschitz is not None:
             estimate, self.budget_ = within_budget(estimate, self.max_lipschitz)
             self.notes_ += (str(self.budget_),)

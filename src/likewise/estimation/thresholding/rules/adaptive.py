@@ -65,6 +65,8 @@ class Adaptive(ThresholdRule):
     def notes(self, statistics: ObservationStatistics, threshold: float) -> tuple[str, ...]:
         """Say where hidden observations spoke against the edge."""
         edge = _edge(statistics)
+        if statistics.operator is not None:
+            return ("the threshold is the edge of noise, not tried on hidden observations as in memory",)
         if threshold == edge:
             return ()
         return (

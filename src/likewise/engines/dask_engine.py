@@ -1,0 +1,113 @@
+"""The engine on a Dask cluster: futures only, none of its arrays or data frames."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from likewise.engines.engine import Engine, Task
+from likewise.engines.local import alone
+from likewise.engines.tree import Arrays, add_arrays, grouped, in_tree
+from likewise.errors import EngineError, MissingDependencyError
+
+_PATIENCE = 5
+"""Seconds to wait for a scheduler to answer."""
+_AHEAD = 4
+"""Blocks for each worker that are begun before their turn."""
+
+
+class Dask(Engine):
+    """Workers of a Dask cluster.
+
+    Sums are added on the workers, so that one comes back. A worker that is lost costs what it had in hand; the scheduler has it done
+    again elsewhere.
+
+    Parameters
+    ----------
+    cluster : str, distributed.Client or None
+        Address of a scheduler, a client as it is, or None: a cluster on this machine, one process for each processor.
+    """
+
+    name = "dask"
+
+    def __init__(self, cluster: Any = None) -> None:
+        try:
+            from distributed import Client
+        except ImportError as error:
+            raise MissingDependencyError(
+                "the engine 'dask' needs Dask: pip install 'likewise[dask]'"
+            ) from error
+        self._is_ours = not isinstance(cluster, Client)
+        self.client = _client(cluster) if self._is_ours else cluster
+        self.n_workers = max(1, sum(self.client.nthreads().values()))
+
+    def map(self, task: Task, blocks: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+        """Yield what `task` makes of each block, in their order."""
+        with _told(self.client):
+            rest, handle, begun = iter(blocks), self.broadcast(shared), deque[Any]()
+            while True:
+                ahead = islice(rest, _AHEAD * self.n_workers - len(begun))
+                begun.extend(self._begun(alone, task, block, handle) for block in ahead)
+                if not begun:
+                    return
+                yield begun.popleft().result()
+
+    def reduce(self, task: Task, blocks: Sequence[Any], shared: Any = None) -> Arrays:
+        """Return the sum of what `task` makes of the blocks, added on the workers."""
+        with _told(self.client):
+            handle = self.broadcast(shared)
+            leaves = (self._begun(alone, grouped(task), group, handle) for group in self._branches(blocks))
+            total = in_tree(leaves, lambda left, right: self._begun(add_arrays, left, right))
+            arrays: Arrays = total.result()
+            return arrays
+
+    def broadcast(self, value: Any) -> Any:
+        """Hand a value to the scheduler once; workers get it from one another, and again where one that had it is lost."""
+        # Unlike scattered data, the result of a task can be made again.
+        return None if value is None else self._begun(_same, value)
+
+    def _begun(self, function: Any, *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False, retries=3)
+
+    def close(self) -> None:
+        """End the cluster if it was begun here; one that was given goes on."""
+        if self._is_ours:
+            self.client.close()
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _client(address: str | None) -> Any:
+    from distributed import Client
+
+    if address is None:
+        return Client(processes=True, threads_per_worker=1, dashboard_address=None)
+    try:
+        return Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise EngineError(
+            f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler"
+        ) from error
+
+
+@contextmanager
+def _told(client: Any) -> Iterator[None]:
+    """Say what was lost, and where: the scheduler, or worker after worker on one task."""
+    from concurrent.futures import CancelledError
+
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise EngineError(f"Dask lost worker after worker on one task ({error})") from error
+    except (CancelledError, CommClosedError, TimeoutError) as error:
+        raise EngineError(
+            f"the Dask scheduler at {client.scheduler.address if client.scheduler else 'its address'} was lost ({type(error).__name__})"
+        ) from error

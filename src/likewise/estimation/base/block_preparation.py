@@ -1,0 +1,195 @@
+"""Observations in blocks as they are decomposed: on the working range, less their centre; `prepare` for rows that stay where they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.checks import checked_name
+from likewise.errors import EstimatorError
+from likewise.estimation.base.block_biases import solve_block_biases
+from likewise.estimation.base.folding import LinearFolding, row_offsets
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.base.preparation import Centering, Centre
+from likewise.observations.partitioned import PartitionedMatrix
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock
+from likewise.observations.table import Values, rows_of_entries, with_data
+from likewise.observations.value_range import WorkingRange
+from likewise.spectrum import SingularTriplets
+from likewise.spectrum.block_rows import BlockRows
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualReader:
+    """Reads what remains of the observations of a block after the centre; the offset of a row follows from its own observations.
+
+    Parameters
+    ----------
+    reader : BlockReader
+        On the working range.
+    column_offsets : ndarray, shape (n,), or None
+    row_penalty : float or None
+        See `Centre`.
+    """
+
+    reader: BlockReader
+    column_offsets: Floats | None = None
+    row_penalty: float | None = None
+
+    def read(self, block: RowBlock, dtype: Any = np.float64) -> Values:
+        """Return the residuals of a block, shape (n_rows, n)."""
+        if self.column_offsets is None:
+            return self.reader.read(block, dtype)
+        return self.with_offsets(block, dtype)[0]
+
+    def with_offsets(self, block: RowBlock, dtype: Any = np.float64) -> tuple[Values, Floats | None]:
+        """Return the residuals of a block, and the offsets of its rows where rows have such."""
+        values = self.reader.read(block)
+        if self.column_offsets is None:
+            return values.astype(dtype, copy=False), None
+        left = with_data(values, values.data - self.column_offsets[values.indices])
+        if self.row_penalty is None:
+            return left.astype(dtype, copy=False), None
+        offsets = row_offsets(left, self.row_penalty)
+        return with_data(left, (left.data - offsets[rows_of_entries(left)]).astype(dtype)), offsets
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPrepared:
+    """Observations in blocks as they are decomposed.
+
+    Parameters
+    ----------
+    observed : PartitionedMatrix
+        In the user's units.
+    working_range : {"symmetric", "unit"}
+    centre : Centre
+        Without the offsets of rows, which stay with them.
+    """
+
+    observed: PartitionedMatrix
+    working_range: WorkingRange
+    centre: Centre
+
+    @property
+    def reader(self) -> ResidualReader:
+        """What reads residuals."""
+        return ResidualReader(
+            self.observed.on(self.working_range), self.centre.column_offsets, self.centre.row_penalty
+        )
+
+    @property
+    def folding(self) -> LinearFolding:
+        """How a row is decomposed."""
+        return LinearFolding(self.centre.row_penalty)
+
+    @cached_property
+    def operator(self) -> BlockRows:
+        """Products with the residuals, missing entries 0."""
+        energies = list(self.observed.engine.map(_energy, self.observed.blocks, self.reader))
+        energy, largest = sum(one for one, _ in energies), max(most for _, most in energies)
+        observed = self.observed
+        return BlockRows(observed.blocks, self.reader, observed.shape, observed.engine, energy, largest)
+
+    def row_offsets(self) -> Floats | None:
+        """Return the offsets of all rows, shape (m,); None where rows have none."""
+        if self.centre.row_penalty is None:
+            return None
+        return np.concatenate(list(self.observed.engine.map(_offsets, self.observed.blocks, self.reader)))
+
+
+def _energy(block: RowBlock, reader: ResidualReader) -> tuple[float, float]:
+    data = reader.read(block).data
+    return float(data @ data), float(np.abs(data).max(initial=0.0))
+
+
+def _offsets(block: RowBlock, reader: ResidualReader) -> NDArray[np.float64]:
+    offsets = reader.with_offsets(block)[1]
+    assert offsets is not None
+    return offsets
+
+
+def prepare_blocks(
+    observed: PartitionedMatrix,
+    working_range: WorkingRange,
+    centering: Centering,
+    regularization: float | None = None,
+) -> BlockPrepared:
+    """Find the centre of observations in blocks, in one pass, or for biases in as many as their equations take.
+
+    Raises
+    ------
+    EstimatorError
+        A centering that is unknown.
+    """
+    reader = observed.on(working_range)
+    if centering == "none":
+        return BlockPrepared(observed, working_range, Centre("none"))
+    sums, counts = observed.engine.reduce(_column_sums, observed.blocks, reader)
+    mean = float(sums.sum() / counts.sum())
+    offsets = np.full(observed.shape[1], mean)
+    if centering == "biases":
+        found = solve_block_biases(observed, reader, mean, regularization)
+        centre = Centre(centering, offsets + found.columns, None, found.row_penalty, found.notes)
+    elif centering == "column":
+        centre = Centre(centering, sums / counts)
+    else:
+        checked_name("centering", centering, ("global", "row"), EstimatorError)
+        centre = Centre(centering, offsets, None, 0.0 if centering == "row" else None)
+    return BlockPrepared(observed, working_range, centre)
+
+
+def estimate_of_blocks(
+    prepared: BlockPrepared, triplets: SingularTriplets, shrunk_values: Floats
+) -> LowRankEstimate:
+    """Make the estimate of singular triplets without left vectors: one pass makes them.
+
+    Raises
+    ------
+    MemoryLimitError
+        If the vectors of all individuals do not fit.
+    """
+    m, rank = prepared.observed.shape[0], triplets.rank
+    prepared.observed.room(2 * 8.0 * m * rank, f"vectors of rank {rank} of {m:,} individuals")
+    left = triplets.left
+    if not left.shape[0]:
+        left = prepared.operator.forward(np.asarray(triplets.right, dtype=np.float64)) / triplets.values
+    return _estimate(prepared, left, triplets.values, shrunk_values, triplets.right)
+
+
+def rank_zero(prepared: BlockPrepared) -> LowRankEstimate:
+    """Make the estimate that is the centre alone."""
+    m, n = prepared.observed.shape
+    return _estimate(prepared, np.zeros((m, 0)), np.zeros(0), np.zeros(0), np.zeros((n, 0)))
+
+
+def _estimate(
+    prepared: BlockPrepared, left: Any, values: Any, shrunk_values: Any, right: Any
+) -> LowRankEstimate:
+    observed = prepared.observed
+    return LowRankEstimate(
+        np.asarray(left, np.float64),
+        np.asarray(values, np.float64),
+        np.asarray(shrunk_values, np.float64),
+        np.asarray(right, np.float64),
+        observed.value_range.scale_to(prepared.working_range),
+        observed.row_ids,
+        observed.column_ids,
+        prepared.row_offsets(),
+        prepared.centre.column_offsets,
+        prepared.folding,
+    )
+
+
+def _column_sums(block: RowBlock, reader: BlockReader) -> tuple[Floats, Floats]:
+    values = reader.read(block)
+    n = values.shape[1]
+    return (
+        np.asarray(np.bincount(values.indices, values.data, minlength=n), np.float64),
+        np.bincount(values.indices, minlength=n).astype(np.float64),
+    )

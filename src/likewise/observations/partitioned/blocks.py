@@ -1,0 +1,138 @@
+"""A block of consecutive rows in a file of its own: who reads it needs nothing but the description."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.errors import FileFormatError, OutputError
+from likewise.observations.table import Values
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """Where the rows of a block lie; any worker that sees the file can take it.
+
+    Parameters
+    ----------
+    path : str
+        Of the file: the number of entries of each row, then their columns, then their values.
+    start, stop : int
+        Its rows.
+    n_entries : int
+    column_type, value_type : str
+        Types of NumPy: of columns, and of values or their codes.
+    checksum : int
+        Of the file's bytes.
+    """
+
+    path: str
+    start: int
+    stop: int
+    n_entries: int
+    column_type: str
+    value_type: str
+    checksum: int
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.stop - self.start
+
+    def arrays(self) -> tuple[NDArray[np.uint32], NDArray[Any], NDArray[Any]]:
+        """Read the number of entries of each row, the columns and the values.
+
+        Raises
+        ------
+        FileFormatError
+            The file is gone, or another than the one that was written.
+        """
+        try:
+            data = Path(self.path).read_bytes()
+        except OSError as error:
+            raise FileFormatError(
+                f"{self} is gone ({error.strerror})", "the file that was written"
+            ) from error
+        if zlib.crc32(data) != self.checksum:
+            raise FileFormatError(
+                f"{self} was changed or damaged", "the file that was written", "read the parts again"
+            )
+        ends = np.cumsum([4 * self.n_rows, self.n_entries * np.dtype(self.column_type).itemsize])
+        counts = np.frombuffer(data, np.uint32, self.n_rows)
+        columns = np.frombuffer(data, self.column_type, self.n_entries, int(ends[0]))
+        return counts, columns, np.frombuffer(data, self.value_type, self.n_entries, int(ends[1]))
+
+    def __str__(self) -> str:
+        return f"block {Path(self.path).name} (rows {self.start:,} to {self.stop:,})"
+
+
+def write_block(path: Path, start: int, values: Values, codes: NDArray[Any]) -> RowBlock:
+    """Write the rows of a matrix, with codes in place of their values where there are few different ones.
+
+    Raises
+    ------
+    OutputError
+        The disk is full.
+    """
+    columns = values.indices.astype(column_type(values.shape[1]))
+    content = b"".join(part.tobytes() for part in (np.diff(values.indptr).astype(np.uint32), columns, codes))
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror}; the sorted copy is removed") from error
+    return RowBlock(
+        str(path),
+        start,
+        start + values.shape[0],
+        int(values.nnz),
+        columns.dtype.str,
+        codes.dtype.str,
+        zlib.crc32(content),
+    )
+
+
+def column_type(n_columns: int) -> np.dtype[Any]:
+    """Return the shortest type for positions of columns."""
+    return np.dtype(np.uint16 if n_columns <= 1 << 16 else np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockReader:
+    """From the file of a block to a matrix of observations: what every task is told.
+
+    Parameters
+    ----------
+    n_columns : int
+    levels : ndarray, shape (k,), or None
+        The value that each code stands for, in the user's units or on a working range; None where values are written themselves.
+    shift, factor, bounds
+        Of the map to the working range, where values are written themselves; see `AffineScale`.
+    """
+
+    n_columns: int
+    levels: Floats | None
+    shift: float = 0.0
+    factor: float = 1.0
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    def read(self, block: RowBlock, dtype: Any = np.float64) -> Values:
+        """Return the observations of a block, shape (n_rows, n_columns)."""
+        counts, columns, stored = block.arrays()
+        if self.levels is None:
+            data = np.clip((stored - self.shift) / self.factor, *self.bounds).astype(dtype)
+        else:
+            data = self.levels.astype(dtype)[stored]
+        pointers = np.zeros(block.n_rows + 1, np.int32 if block.n_entries < 2**31 else np.int64)
+        np.cumsum(counts, out=pointers[1:])
+        matrix = sparse.csr_array(
+            (data, columns.astype(np.int32), pointers), shape=(block.n_rows, self.n_columns)
+        )
+        matrix.has_canonical_format = True
+        return matrix

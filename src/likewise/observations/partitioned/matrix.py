@@ -1,0 +1,183 @@
+"""Observations whose rows lie in blocks on disk: what is known of them without reading, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise.engines import Engine
+from likewise.errors import MemoryLimitError
+from likewise.memory import format_bytes
+from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.index_alignment import checked_positions
+from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock
+from likewise.observations.table import Table, Values
+from likewise.observations.value_range import ValueRange, WorkingRange
+
+_STANDING = 320 << 20
+"""Bytes that Python with its libraries takes before anything is read."""
+_A_LINE = 48
+"""Bytes of an entry of a block while it is worked on, its sorting included."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedMatrix:
+    """Sparse, noisy observations that are read block by block; made by `read_partitioned`.
+
+    It stands for an `ObservedMatrix` where an algorithm needs passes over the rows and nothing else. The blocks are a sorted copy in a
+    folder of its own, which `close`, or the end of a ``with``, removes.
+
+    Attributes
+    ----------
+    blocks : tuple of RowBlock
+        Consecutive rows; all of them together are the matrix.
+    reader : BlockReader
+    value_range : ValueRange
+    row_ids, column_ids : ndarray
+        Sorted.
+    engine : Engine
+        Where work on blocks runs.
+    memory_limit : float or None
+        Bytes that this process may take, with its libraries; None for what is free.
+    notes : tuple of str
+        What the reader of a result should know.
+    roles : ColumnRoles or None
+        Which columns were read as what.
+    """
+
+    blocks: tuple[RowBlock, ...]
+    reader: BlockReader
+    value_range: ValueRange
+    row_ids: NDArray[Any]
+    column_ids: NDArray[Any]
+    engine: Engine
+    memory_limit: float | None = None
+    notes: tuple[str, ...] = ()
+    roles: ColumnRoles | None = None
+    folder: TemporaryDirectory[str] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_individuals, n_features)."""
+        return self.row_ids.size, self.column_ids.size
+
+    @property
+    def n_observed(self) -> int:
+        """How many entries are observed, ``|Omega|``."""
+        return sum(block.n_entries for block in self.blocks)
+
+    @property
+    def observed_fraction(self) -> float:
+        """``p_hat = |Omega| / (m n)``, in (0, 1]."""
+        rows, columns = self.shape
+        return self.n_observed / (rows * columns)
+
+    def on(self, working_range: WorkingRange) -> BlockReader:
+        """Return what reads blocks on a working range of the method."""
+        scale = self.value_range.scale_to(working_range)
+        if self.reader.levels is not None:
+            levels = np.clip(scale.forward(self.reader.levels), *scale.bounds)
+            return replace(self.reader, levels=levels)
+        return replace(self.reader, shift=float(scale.shift), factor=float(scale.factor), bounds=scale.bounds)
+
+    def row_blocks(self) -> Iterator[tuple[slice, Values]]:
+        """Yield (row slice, rows in the user's units), a block at a time."""
+        for block in self.blocks:
+            yield slice(block.start, block.stop), self.reader.read(block)
+
+    def take_rows(self, rows: ArrayLike) -> ObservedMatrix:
+        """Return some of the individuals, in the order given, as observations in memory.
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Positions.
+
+        Returns
+        -------
+        ObservedMatrix
+            All columns; value range and notes as here.
+
+        Raises
+        ------
+        ShapeError
+            A position that is no integer from 0 to m - 1.
+        """
+        from scipy import sparse
+
+        chosen = checked_positions(rows, self.shape[0], "row")
+        order = np.argsort(chosen, kind="stable")
+        starts = np.array([block.start for block in self.blocks])
+        owner = np.searchsorted(starts, chosen[order], side="right") - 1
+        wanted = [
+            (self.blocks[number], chosen[order[owner == number]] - self.blocks[number].start)
+            for number in np.unique(owner)
+        ]
+        taken = sparse.vstack(list(self.engine.map(_taken, wanted, self.reader)), format="csr")
+        back = np.empty(order.size, np.intp)
+        back[order] = np.arange(order.size)
+        table = Table(taken[back], self.row_ids[chosen], self.column_ids.copy(), self.notes, self.roles)
+        return ObservedMatrix.from_table(table, self.value_range)
+
+    def in_memory(self) -> ObservedMatrix:
+        """Return all of it as an `ObservedMatrix`."""
+        return self.take_rows(np.arange(self.shape[0]))
+
+    def room(self, state: float, what: str) -> float:
+        """Return how many bytes are left of the memory limit for the state of an algorithm.
+
+        Parameters
+        ----------
+        state : float
+            Bytes that it needs at the least.
+        what : str
+
+        Raises
+        ------
+        MemoryLimitError
+            If the limit is smaller than what is needed; it says how much that is.
+        """
+        from likewise.memory import available_memory
+
+        in_hand = self.engine.n_workers if self.engine.name == "threads" else 1
+        standing = (
+            _STANDING
+            + 8 * sum(self.shape)
+            + _A_LINE * in_hand * max(block.n_entries for block in self.blocks)
+        )
+        limit = standing + 0.8 * available_memory() if self.memory_limit is None else self.memory_limit
+        if standing + state > limit:
+            raise MemoryLimitError(
+                f"{what} need {format_bytes(standing + state)} with the blocks in hand, {format_bytes(limit)} may be used; raise memory_limit="
+            )
+        return limit - standing
+
+    def close(self) -> None:
+        """Remove the sorted copy; the matrix can then not be read any more."""
+        if self.folder is not None:
+            self.folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        size = f"{rows:,} individuals x {columns:,} features, {self.n_observed:,} observed ({self.observed_fraction:.3%})"
+        return f"PartitionedMatrix({size}, {self.value_range!r}, {len(self.blocks)} blocks on {self.engine.name})"
+
+
+def _taken(wanted: tuple[RowBlock, NDArray[np.intp]], reader: BlockReader) -> Values:
+    block, rows = wanted
+    return reader.read(block)[rows]

@@ -1,0 +1,173 @@
+"""The parts of a partitioned file: found, held against each other, and read a bounded number of lines at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import glob, has_magic
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from likewise.errors import FileFormatError
+from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.reading.columns import Column, find_roles, listing
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_LINES = 1 << 20
+"""That are in memory at a time."""
+NAMES = ("user", "item", "value")
+"""What the columns of a batch are called."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Parquet files that hold one observation a line, in the same columns.
+
+    Parameters
+    ----------
+    source : str
+        As the caller wrote it.
+    paths : tuple of Path
+        In order of their names.
+    columns : tuple of str
+        Of the user, the item and the rating.
+    roles : ColumnRoles
+    stamps : tuple of (int, int)
+        Size and time of the last change of each part: it must stay as it was found.
+    """
+
+    source: str
+    paths: tuple[Path, ...]
+    columns: tuple[str, ...]
+    roles: ColumnRoles
+    stamps: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def found(
+        cls, source: str | PathLike[str], user: Column | None, item: Column | None, rating: Column | None
+    ) -> Self:
+        """Find the parts of a folder, a pattern or a single file, and hold their columns against each other.
+
+        Raises
+        ------
+        FileFormatError
+            No parts; a part that is no Parquet file, or has other columns or types than the first.
+        """
+        name = fspath(source)
+        paths = part_paths(name)
+        schema = _schema(paths[0])
+        roles = find_roles(
+            list(schema), len(schema), {"user": user, "item": item, "rating": rating}, str(paths[0])
+        )
+        columns = tuple(list(schema)[position] for position in roles.values())
+        for path in paths:
+            _check_schema(path, _schema(path), {column: schema[column] for column in columns}, paths[0])
+        _check_number(schema[columns[2]], columns[2], paths[0])
+        left_out = tuple(column for column in schema if column not in columns)
+        told = ColumnRoles(
+            name, ids=columns[:1], features=columns[1:2], values=columns[2:], left_out=left_out
+        )
+        return cls(name, paths, columns, told, tuple(map(_stamp, paths)))
+
+    def batches(self) -> Iterator[tuple[Path, int, pl.DataFrame]]:
+        """Yield the part, the number of its first line, and lines of it as columns ``user``, ``item``, ``value``.
+
+        Raises
+        ------
+        FileFormatError
+            A part is damaged, or was changed since it was found.
+        """
+        import polars as pl
+
+        for path, stamp in zip(self.paths, self.stamps, strict=True):
+            first = 0
+            while True:
+                if _stamp(path) != stamp:
+                    raise FileFormatError(
+                        f"{path} was changed while it was read", "parts that stay as they are"
+                    )
+                try:
+                    lines = pl.scan_parquet(path).select(
+                        pl.col(column).alias(name) for column, name in zip(self.columns, NAMES, strict=True)
+                    )
+                    frame = lines.slice(first, _LINES).collect()
+                except (pl.exceptions.PolarsError, OSError) as error:
+                    raise _damaged(path, error) from error
+                if not frame.height:
+                    break
+                yield path, first, frame
+                first += frame.height
+
+
+def part_paths(name: str) -> tuple[Path, ...]:
+    """Return the parts in order of their names: of a folder all ``*.parquet`` below it, but what is hidden or begins with ``_``.
+
+    Raises
+    ------
+    FileFormatError
+        If there is none.
+    """
+    root = Path(name).expanduser()
+    if root.is_dir():
+        below = sorted(path for path in root.rglob("*.parquet") if path.is_file())
+        paths = [path for path in below if not _is_private(path.relative_to(root))]
+    elif has_magic(name):
+        paths = sorted(path for path in map(Path, glob(str(root), recursive=True)) if path.is_file())  # noqa: PTH207  the pattern may be absolute
+    else:
+        paths = [root] if root.is_file() else []
+    if not paths:
+        raise FileFormatError(
+            f"no parts in {name!r}",
+            "a folder with .parquet files, a pattern such as 'ratings/*.parquet', or a file",
+        )
+    return tuple(paths)
+
+
+def is_partitioned(source: str | PathLike[str]) -> bool:
+    """Return whether a path is a folder or a pattern, so that parts are meant."""
+    name = fspath(source)
+    return Path(name).expanduser().is_dir() or (has_magic(name) and not Path(name).exists())
+
+
+def _is_private(path: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise FileFormatError(f"{path} is gone ({error.strerror})", "parts that stay as they are") from error
+    return found.st_size, found.st_mtime_ns
+
+
+def _schema(path: Path) -> dict[str, Any]:
+    import polars as pl
+
+    try:
+        return dict(pl.read_parquet_schema(path))
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path, error: Exception) -> FileFormatError:
+    reason = str(error).partition("\n")[0]
+    return FileFormatError(f"{path} cannot be read ({reason})", "a Parquet file", "write this part again")
+
+
+def _check_schema(path: Path, found: dict[str, Any], expected: dict[str, Any], first: Path) -> None:
+    for column, kind in expected.items():
+        if column not in found:
+            raise FileFormatError(
+                f"{path} has no column {column!r}, but {listing(list(found))}", f"the columns of {first}"
+            )
+        if found[column] != kind:
+            raise FileFormatError(f"column {column!r} of {path} is {found[column]}", f"{kind}, as in {first}")
+
+
+def _check_number(kind: Any, column: str, path: Path) -> None:
+    if not kind.is_numeric():
+        raise FileFormatError(f"column {column!r} of {path} is {kind}", "numbers, the values of observations")

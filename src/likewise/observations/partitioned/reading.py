@@ -1,0 +1,142 @@
+"""Read a partitioned file: survey it, sort it into blocks, and check everything on the way."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import get_args
+
+import numpy as np
+
+from likewise.checks import checked_name
+from likewise.engines import EngineChoice, engine_of
+from likewise.errors import ObservationError, OutputError, option
+from likewise.memory import bytes_of
+from likewise.observations.partitioned.blocks import BlockReader
+from likewise.observations.partitioned.matrix import PartitionedMatrix
+from likewise.observations.partitioned.parts import Parts
+from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, sorted_blocks
+from likewise.observations.partitioned.survey import Survey, chosen_range, survey
+from likewise.observations.reading.columns import Column
+from likewise.observations.table import DuplicateRule
+from likewise.observations.value_range import RangeChoice, ValueRange
+
+
+def read_partitioned(
+    source: str | PathLike[str],
+    *,
+    user: Column | None = None,
+    item: Column | None = None,
+    rating: Column | None = None,
+    value_range: RangeChoice = None,
+    duplicates: DuplicateRule = "error",
+    engine: EngineChoice = "threads",
+    memory_limit: float | str | None = None,
+    scratch: str | PathLike[str] | None = None,
+) -> PartitionedMatrix:
+    """Read observations that need not fit into memory: Parquet parts, one observation a line, in any order.
+
+    All lines are read twice, a bounded number at a time: to see who and what there is, and to bring the lines of each individual
+    together, wherever they lie. What comes of it is a sorted copy in a folder of its own, three bytes an observation where there are few
+    different values and up to 65,536 features; every later pass reads that.
+
+    Parameters
+    ----------
+    source : path-like
+        A folder, of which all ``*.parquet`` are parts; a pattern such as ``"ratings/*.parquet"``; or one file.
+    user, item, rating : str or int, optional
+        Columns, by name or by position counted from 0; by default found by their usual names. All parts must have them, of one type.
+    value_range : (low, high) or ValueRange, optional
+        The range that a value can take; by default the smallest and largest that occur.
+    duplicates : {"error", "first", "last", "mean"}
+        What to do where a pair occurs more than once; the order is that of the names of the parts, and of their lines.
+    engine : str, Engine or distributed.Client
+        Where work on blocks runs; see `likewise.engines.engine_of`. All engines give the same bits.
+    memory_limit : float or str, optional
+        Bytes that this process may take, or a size such as ``"2 GiB"``.
+    scratch : path-like, optional
+        Where the sorted copy is made, by default in the system's folder for temporary files. Workers on other machines must see it.
+
+    Returns
+    -------
+    PartitionedMatrix
+        To be used in a ``with``, whose end removes the sorted copy; its `notes` say where that is.
+
+    Raises
+    ------
+    FileFormatError
+        No parts; a part that is damaged, was changed, or has other columns or types than the first.
+    ObservationError
+        Ids or values missing; values that are not finite, outside the range, or all equal; repeated pairs.
+    OutputError
+        The sorted copy cannot be written, as on a full disk; what was written is removed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import polars as pl
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> pl.DataFrame({"user": ["bob", "ann"], "item": [1, 1], "rating": [5, 2]}).write_parquet(folder / "1.parquet")
+    >>> pl.DataFrame({"user": ["ann"], "item": [2], "rating": [4]}).write_parquet(folder / "2.parquet")
+    >>> with read_partitioned(folder, value_range=(1, 5)) as Z:
+    ...     Z.shape, Z.n_observed, Z.in_memory().to_dense(missing=0)
+    ((2, 2), 3, array([[2., 4.],
+           [5., 0.]]))
+    """
+    checked_name("rule for duplicates", duplicates, get_args(DuplicateRule), ObservationError)
+    return _read(
+        Parts.found(source, user, item, rating), value_range, duplicates, engine, memory_limit, scratch
+    )
+
+
+def _read(
+    parts: Parts,
+    value_range: RangeChoice,
+    duplicates: DuplicateRule,
+    engine: EngineChoice,
+    memory_limit: float | str | None,
+    scratch: str | PathLike[str] | None,
+    entries_of_a_block: int = ENTRIES_OF_A_BLOCK,
+) -> PartitionedMatrix:
+    limit = None if memory_limit is None else bytes_of(memory_limit)
+    declared, running = chosen_range(value_range), engine_of(engine)
+    # The mean of two values may be none of those that occur.
+    found = survey(parts, declared, *[0] * (duplicates == "mean"))
+    resolved, notes = (declared, ()) if declared is not None else _inferred(found)
+    folder = _folder(scratch)
+    try:
+        blocks, merged = sorted_blocks(
+            parts, found, Path(folder.name), running, duplicates, entries_of_a_block
+        )
+    except BaseException:
+        folder.cleanup()
+        raise
+    n_bytes = sum(Path(block.path).stat().st_size for block in blocks)
+    copied = f"{len(parts.paths):,} parts, sorted by individual in {folder.name} ({n_bytes:,} bytes), which is removed afterwards"
+    reader = BlockReader(found.column_ids.size, found.levels)
+    told = (*notes, *merged, copied)
+    return PartitionedMatrix(
+        blocks, reader, resolved, found.row_ids, found.column_ids, running, limit, told, parts.roles, folder
+    )
+
+
+def _inferred(found: Survey) -> tuple[ValueRange, tuple[str, ...]]:
+    low, high = found.extremes
+    if low == high:
+        raise ObservationError(
+            f"observations that all equal {low:g}",
+            "values that differ, or a declared range",
+            f"give {option('value_range', '(low, high)')}",
+        )
+    inferred = ValueRange(np.asarray(low), np.asarray(high), inferred=True)
+    return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)
+
+
+def _folder(scratch: str | PathLike[str] | None) -> TemporaryDirectory[str]:
+    try:
+        # A name of its own: two runs side by side never meet.
+        return TemporaryDirectory(prefix="likewise-", dir=scratch)
+    except OSError as error:
+        where = "the folder for temporary files" if scratch is None else fspath(scratch)
+        raise OutputError(f"cannot write a sorted copy to {where}: {error.strerror}") from error

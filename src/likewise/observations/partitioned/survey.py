@@ -1,0 +1,141 @@
+"""The first reading of all parts: who and what occurs, how often, and which values; everything is checked on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.errors import ObservationError
+from likewise.observations.partitioned.parts import Parts
+from likewise.observations.reading.layouts import id_array
+from likewise.observations.value_range import RangeChoice, ValueRange
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MOST_LEVELS = 256
+"""Different values that are written as one byte each: ratings have five or ten."""
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What the parts hold.
+
+    Parameters
+    ----------
+    row_ids, column_ids : ndarray
+        Sorted.
+    counts : ndarray of int64, shape (m,)
+        Lines of each individual.
+    extremes : tuple of float
+        The smallest and the largest value.
+    levels : ndarray, shape (k,), or None
+        All values, increasing, where there are few.
+    """
+
+    row_ids: NDArray[Any]
+    column_ids: NDArray[Any]
+    counts: NDArray[np.int64]
+    extremes: tuple[float, float]
+    levels: Floats | None
+
+    @property
+    def value_type(self) -> np.dtype[Any]:
+        """What a value is written as."""
+        return np.dtype(np.float64 if self.levels is None else np.uint8)
+
+    def encoded(self, values: Floats) -> NDArray[Any]:
+        """Return what is written of values."""
+        if self.levels is None:
+            return values
+        return np.searchsorted(self.levels, values).astype(np.uint8)
+
+    def decoded(self, stored: NDArray[Any]) -> Floats:
+        """Return the values of what was written."""
+        return np.asarray(stored if self.levels is None else self.levels[stored], dtype=np.float64)
+
+
+def survey(parts: Parts, declared: ValueRange | None, few: int = _MOST_LEVELS) -> Survey:
+    """Read all lines once; up to `few` different values are written as codes.
+
+    Raises
+    ------
+    ObservationError
+        No line; an id or a value that is missing or not finite; a value outside the declared range.
+    """
+    import polars as pl
+
+    users: list[Any] = []
+    items: list[Any] = []
+    low, high = np.inf, -np.inf
+    levels: Floats | None = np.zeros(0)
+    for path, first, frame in parts.batches():
+        values = _checked(path, first, frame, declared)
+        low, high = min(low, float(values.min())), max(high, float(values.max()))
+        if levels is not None:
+            levels = np.union1d(levels, values)
+            levels = levels if levels.size <= few else None
+        seen = frame.group_by("user").agg(pl.len().cast(pl.Int64))
+        users = [pl.concat([*users, seen]).group_by("user").agg(pl.col("len").sum())]
+        items = [pl.concat([*items, frame.select("item").unique()]).unique()]
+    if not users:
+        raise ObservationError(f"no line in {parts.source}", "at least one")
+    people = users[0].sort("user")
+    return Survey(
+        id_array(people["user"]),
+        id_array(items[0].sort("item")["item"]),
+        people["len"].to_numpy().astype(np.int64),
+        (low, high),
+        levels,
+    )
+
+
+def _checked(path: Path, first: int, frame: pl.DataFrame, declared: ValueRange | None) -> Floats:
+    """Return the values of a batch; each check names the part and the line of the first offender."""
+    for name, expected in (
+        ("user", "an id for every observation"),
+        ("item", "an id for every observation"),
+        ("value", "a value in every line"),
+    ):
+        missing = frame[name].is_null()
+        if missing.any():
+            line = first + int(missing.arg_max() or 0)
+            raise ObservationError(f"the {name} of line {line:,} of {path} is missing", expected)
+    values = frame["value"].to_numpy().astype(np.float64)
+    if (wrong := np.flatnonzero(~np.isfinite(values))).size:
+        raise ObservationError(
+            _named(path, first, frame, wrong[0]), "finite values", "leave out what is missing"
+        )
+    if declared is not None:
+        outside = np.flatnonzero((values < declared.low) | (values > declared.high))
+        if outside.size:
+            raise ObservationError(_named(path, first, frame, outside[0]), f"values in {declared!r}")
+    return values
+
+
+def _named(path: Path, first: int, frame: pl.DataFrame, line: np.intp) -> str:
+    user, item, value = frame.row(int(line))
+    return f"value {value:g} at ({user}, {item}), line {first + int(line):,} of {path}"
+
+
+def chosen_range(choice: RangeChoice) -> ValueRange | None:
+    """Return the range that is declared; None where it is to be inferred.
+
+    Raises
+    ------
+    ObservationError
+        A range for each column: it would need a pass over all columns of all blocks.
+    """
+    if choice is None:
+        return None
+    if isinstance(choice, str):
+        raise ObservationError(f"value range {choice!r} for a partitioned file", "a pair (low, high)")
+    declared = choice if isinstance(choice, ValueRange) else ValueRange.declared(choice)
+    if declared.low.ndim:
+        raise ObservationError("a range for each column of a partitioned file", "one pair (low, high)")
+    return declared

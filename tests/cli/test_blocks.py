@@ -1,0 +1,69 @@
+"""Parts from the command line: what is written, what is said, and what is refused before the work."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from likewise import LowRankEstimate
+from likewise.cli.main import run
+from likewise.observations import clustered
+
+
+@pytest.fixture
+def parts(tmp_path):
+    observed = clustered(200, 60, 3, observed_fraction=0.4, random_state=0).observed
+    rows, columns = observed.positions()
+    frame = pl.DataFrame({"user": rows, "item": columns, "rating": observed.values.data})
+    folder = tmp_path / "ratings"
+    folder.mkdir()
+    for number in range(3):
+        frame[number::3].write_parquet(folder / f"{number}.parquet")
+    return folder
+
+
+def test_factors_are_written_and_the_copy_is_named(parts, tmp_path, capsys):
+    out = tmp_path / "factors.npz"
+    assert run(["estimate", str(parts), "--out", str(out), "--memory-limit", "4GiB"]) == 0
+    said = capsys.readouterr().out
+    assert "3 parts, sorted by individual in" in said
+    assert "passes over the blocks" in said
+    estimate = LowRankEstimate.load(out)
+    assert estimate.shape == (200, 60)
+    assert run(["estimate", str(parts / "*.parquet"), "--out", str(out), "--estimator", "biases", "--quiet"]) == 0
+    assert LowRankEstimate.load(out).rank == 0
+
+
+@pytest.mark.slow
+def test_processes_write_the_same_bytes(parts, tmp_path):
+    outs = [tmp_path / f"{engine}.npz" for engine in ("serial", "processes")]
+    for out in outs:
+        assert run(["estimate", str(parts), "--out", str(out), "--engine", out.stem, "--quiet"]) == 0
+    first, second = map(LowRankEstimate.load, outs)
+    for name in ("left", "singular_values", "right"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--engine", "spark"], "unknown engine 'spark'; expected one of 'serial', 'threads'"),
+        (["--engine", "threads=2"], "--engine threads=2; expected threads alone"),
+        (["--header"], "--header for Parquet parts; expected only --user, --item"),
+        (["--estimator", "als"], "an estimator that needs passes over the rows alone: svt or biases"),
+        (["--memory-limit", "1MiB"], "raise memory_limit"),
+        (["--pairs", "pairs.csv"], "--pairs for the parts of"),
+        (["--scratch", "absent"], "cannot write a sorted copy to absent"),
+    ],
+)
+def test_what_is_refused(parts, tmp_path, capsys, options, said):
+    out = tmp_path / "factors.npz"
+    assert run(["estimate", str(parts), "--out", str(out), *options]) in (1, 2)
+    assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_an_empty_folder(tmp_path, capsys):
+    assert run(["estimate", str(tmp_path), "--out", str(tmp_path / "factors.npz")]) == 1
+    assert "no parts in" in capsys.readouterr().err

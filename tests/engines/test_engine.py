@@ -1,0 +1,182 @@
+"""Every engine: what it returns, in which order, to which bits, and what happens when a worker dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from likewise.engines import ENGINES, Engine, engine_of
+from likewise.errors import EngineError, InputError, MissingDependencyError
+
+INSTALLED = [
+    pytest.param(
+        name,
+        marks=[
+            pytest.mark.skipif(
+                name in ("dask", "ray") and not find_spec("distributed" if name == "dask" else name),
+                reason=f"{name} is not installed",
+            ),
+            *([pytest.mark.slow] if name in ("processes", "dask", "ray") else []),
+        ],
+    )
+    for name in ENGINES
+]
+
+
+@pytest.fixture(params=INSTALLED, scope="module")
+def engine(request):
+    with engine_of(request.param) as started:
+        yield started
+
+
+def random_sums():
+    """A task whose sums depend on the order; nested, so that other processes get it by value."""
+
+    def task(seed, shared):
+        rng = np.random.default_rng(seed)
+        return (rng.standard_normal((7, 3)) * 10.0 ** rng.integers(-8, 8), np.full(2, shared[0] * seed))
+
+    return task
+
+
+def level_by_level(sums):
+    """The tree as one draws it: neighbours, then pairs of neighbours; the last without a neighbour moves up."""
+    while len(sums) > 1:
+        pairs = [
+            tuple(a + b for a, b in zip(*sums[k : k + 2], strict=True)) for k in range(0, len(sums) - 1, 2)
+        ]
+        sums = pairs + sums[len(sums) - len(sums) % 2 :]
+    return sums[0]
+
+
+def test_results_come_in_the_order_of_the_blocks(engine):
+    assert list(engine.map(lambda block, shared: block**2 + shared, range(40), 1)) == [
+        k**2 + 1 for k in range(40)
+    ]
+
+
+def test_no_blocks_no_results(engine):
+    assert list(engine.map(lambda block, _: block, [])) == []
+
+
+@pytest.mark.parametrize("n_blocks", [1, 5, 64, 101])
+def test_every_engine_gives_the_bits_of_the_tree(engine, n_blocks):
+    task, shared = random_sums(), np.array([0.1])
+    expected = level_by_level([task(block, shared) for block in range(n_blocks)])
+    found = engine.reduce(task, range(n_blocks), shared)
+    assert [array.tobytes() for array in found] == [array.tobytes() for array in expected]
+
+
+def test_an_error_of_a_task_comes_through(engine):
+    def task(block, _):
+        if block == 3:
+            raise InputError("block 3", "another")
+        return (np.zeros(1),)
+
+    with pytest.raises(InputError, match="block 3"):
+        engine.reduce(task, range(9))
+    with pytest.raises(InputError, match="block 3"):
+        list(engine.map(task, range(9)))
+
+
+def suicide(marks):
+    """A task that kills its process the first time that it sees block 5."""
+
+    def task(block, _):
+        mark = marks / "seen"
+        if block == 5 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return (np.array([block * 0.1]),)
+
+    return task
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in INSTALLED if name.values[0] in ("processes", "dask", "ray")]
+)
+def test_a_killed_worker_changes_no_bit(name, tmp_path):
+    with engine_of(name) as engine:
+        found = engine.reduce(suicide(tmp_path), range(32))
+    expected = level_by_level([(np.array([block * 0.1]),) for block in range(32)])
+    assert (tmp_path / "seen").exists()
+    assert found[0].tobytes() == expected[0].tobytes()
+
+
+@pytest.mark.slow
+def test_a_block_that_kills_every_worker_is_named():
+    with engine_of("processes") as engine, pytest.raises(EngineError, match="on block 7"):
+        list(engine.map(lambda *_: os.kill(os.getpid(), signal.SIGKILL), ["block 7"]))
+
+
+def test_an_engine_and_its_name_are_taken(engine):
+    assert engine_of(engine) is engine
+    assert engine.name in repr(engine).lower()
+    assert engine.n_workers >= 1
+
+
+def test_an_engine_of_ones_own_needs_map_alone():
+    class Backwards(Engine):
+        name = "backwards"
+
+        def map(self, task, blocks, shared=None):
+            return iter([task(block, shared) for block in reversed(list(blocks))][::-1])
+
+    task, shared = random_sums(), np.array([0.1])
+    expected = level_by_level([task(block, shared) for block in range(11)])
+    found = engine_of(Backwards()).reduce(task, range(11), shared)
+    assert found[0].tobytes() == expected[0].tobytes()
+
+
+@pytest.mark.parametrize("wrong", ["spark", "threads=2", "", 3, None])
+def test_what_is_no_engine_is_refused(wrong):
+    with pytest.raises(InputError):
+        engine_of(wrong)
+
+
+@pytest.mark.parametrize(("name", "module"), [("dask", "distributed"), ("ray", "ray")])
+def test_what_is_not_installed_is_told_with_the_command(name, module, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'likewise\[{name}\]'"):
+        engine_of(name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+def test_a_client_is_taken_as_it_is_and_left_open():
+    from distributed import Client
+
+    with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+        with engine_of(client) as engine:
+            assert list(engine.map(lambda block, _: -block, [1, 2])) == [-1, -2]
+        assert client.submit(sum, [1, 2]).result() == 3
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_nobody_at_an_address_of_dask(address):
+    with pytest.raises(EngineError, match="no Dask scheduler answers at"):
+        engine_of(f"dask={address}")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+def test_a_scheduler_that_is_lost_is_told():
+    from distributed import Client, LocalCluster
+
+    def slow(block, _):
+        __import__("time").sleep(0.2)
+        return block
+
+    with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
+        engine = engine_of(Client(cluster.scheduler_address, timeout=5))
+        results = engine.map(slow, range(20))
+        assert next(results) == 0
+        cluster.close()
+        with pytest.raises(EngineError, match="was lost"):
+            list(results)

@@ -1,0 +1,223 @@
+"""Partitioned files: what is read is what one file would give, and whatever is wrong is told by part and line."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from likewise import ObservedMatrix
+from likewise.errors import FileFormatError, InputError, MemoryLimitError, ObservationError, OutputError
+from likewise.observations.partitioned import read_partitioned
+from likewise.observations.partitioned.parts import Parts, is_partitioned
+from likewise.observations.partitioned.reading import _read
+from likewise.observations.partitioned.sorting import block_edges
+
+
+def write_parts(folder, users, items, values, n_parts=3, **others):
+    """Cut lines into parts as they come, so that people lie in several."""
+    frame = pl.DataFrame({"user": users, "item": items, "rating": values} | others)
+    for number, lines in enumerate(np.array_split(np.arange(frame.height), n_parts)):
+        frame[lines].write_parquet(folder / f"part-{number}.parquet")
+    return frame
+
+
+@pytest.fixture
+def ratings(tmp_path):
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(40 * 25)[:500]
+    folder = tmp_path / "ratings"
+    folder.mkdir()
+    write_parts(folder, pairs // 25 + 7, pairs % 25, rng.integers(1, 6, 500).astype(float), 4)
+    return folder
+
+
+def as_one(folder, **options):
+    frame = pl.read_parquet(folder / "*.parquet")
+    return ObservedMatrix.from_triplets(
+        *(frame[name].to_numpy() for name in ("user", "item", "rating")), **options
+    )
+
+
+def same(matrix, other):
+    assert matrix.shape == other.shape
+    assert (matrix.values != other.values).nnz == 0
+    assert matrix.values.nnz == other.values.nnz
+    assert list(matrix.row_ids) == list(other.row_ids)
+    assert list(matrix.column_ids) == list(other.column_ids)
+
+
+@pytest.mark.parametrize("entries_of_a_block", [1, 50, 10**6])
+def test_parts_are_what_one_file_is(ratings, entries_of_a_block):
+    with _read(
+        Parts.found(ratings, None, None, None), (1, 5), "error", "serial", None, None, entries_of_a_block
+    ) as read:
+        same(read.in_memory(), as_one(ratings, value_range=(1, 5)))
+        assert read.n_observed == 500
+        assert read.observed_fraction == 500 / (read.shape[0] * read.shape[1])
+        assert sum(block.n_rows for block in read.blocks) == read.shape[0]
+        same(read.take_rows([5, 0, 5]), as_one(ratings, value_range=(1, 5)).take_rows([5, 0, 5]))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_any_lines_in_any_parts(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("parts")
+    ids = data.draw(
+        st.sampled_from([st.integers(-(2**62), 2**62), st.integers(0, 9), st.text(min_size=1, max_size=3)])
+    )
+    pairs = data.draw(st.lists(st.tuples(ids, ids), min_size=2, max_size=40, unique=True))
+    values = data.draw(st.lists(st.floats(-1e6, 1e6), min_size=len(pairs), max_size=len(pairs)))
+    write_parts(folder, *(list(column) for column in zip(*pairs, strict=True)), values, min(3, len(pairs)))
+    whole = as_one(folder, value_range=(-1e6, 1e6))
+    with read_partitioned(folder, value_range=(-1e6, 1e6), engine="serial") as read:
+        same(read.in_memory(), whole)
+
+
+def test_many_different_values_are_kept_to_the_last_digit(tmp_path):
+    values = np.random.default_rng(1).standard_normal(900)
+    write_parts(tmp_path, np.arange(900) // 30, np.arange(900) % 30, values)
+    with read_partitioned(tmp_path, engine="serial") as read:
+        assert read.reader.levels is None
+        same(read.in_memory(), as_one(tmp_path))
+        scaled = read.on("symmetric").read(read.blocks[0])
+        np.testing.assert_array_equal(
+            scaled.data, as_one(tmp_path).scaled("symmetric").values.data[: scaled.nnz]
+        )
+
+
+@pytest.mark.parametrize("rule", ["first", "last", "mean"])
+def test_duplicates_in_different_parts(tmp_path, rule):
+    columns = [1, 2, 1, 1], [1, 1, 1, 2], [1.0, 5.0, 4.0, 3.0]
+    write_parts(tmp_path, *columns, 4)
+    with read_partitioned(tmp_path, value_range=(1, 5), duplicates=rule, engine="serial") as read:
+        same(read.in_memory(), ObservedMatrix.from_triplets(*columns, value_range=(1, 5), duplicates=rule))
+        assert any("1 lines repeated a pair" in note for note in read.notes)
+    with pytest.raises(ObservationError, match=r"the first being \(1, 1\)"):
+        read_partitioned(tmp_path, value_range=(1, 5), engine="serial")
+
+
+def test_a_pattern_a_file_and_what_is_hidden(ratings):
+    (ratings / "_temporary.parquet").write_bytes(b"half")
+    with (
+        read_partitioned(ratings, engine="serial") as whole,
+        read_partitioned(str(ratings / "part-*"), engine="serial") as found,
+    ):
+        assert whole.shape == found.shape
+    with read_partitioned(ratings / "part-0.parquet", engine="serial") as one:
+        assert one.n_observed == 125
+    assert is_partitioned(ratings)
+    assert is_partitioned(str(ratings / "part-*"))
+    assert not is_partitioned(ratings / "part-0.parquet")
+
+
+def test_the_sorted_copy_is_named_and_removed(ratings, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with read_partitioned(ratings, engine="serial", scratch=scratch) as read:
+        (folder,) = scratch.iterdir()
+        assert any(str(folder) in note for note in read.notes)
+    assert list(scratch.iterdir()) == []
+
+
+def refused(folder, error, match, **options):
+    with pytest.raises(error, match=match):
+        read_partitioned(folder, engine="serial", **options)
+
+
+def test_no_parts(tmp_path):
+    refused(tmp_path, FileFormatError, "no parts in")
+    refused(tmp_path / "absent", FileFormatError, "no parts in")
+    refused(str(tmp_path / "*.parquet"), FileFormatError, "no parts in")
+
+
+def test_parts_of_other_columns_or_types(ratings):
+    pl.DataFrame({"user": [1], "item": [1]}).write_parquet(ratings / "part-9.parquet")
+    refused(ratings, FileFormatError, r"part-9.parquet has no column 'rating'")
+    pl.DataFrame({"user": ["a"], "item": [1], "rating": [1.0]}).write_parquet(ratings / "part-9.parquet")
+    refused(
+        ratings,
+        FileFormatError,
+        r"column 'user' of .*part-9.parquet is String; expected Int64, as in .*part-0",
+    )
+
+
+def test_a_damaged_part_is_named(ratings):
+    part = ratings / "part-2.parquet"
+    part.write_bytes(part.read_bytes()[:-200])
+    refused(ratings, FileFormatError, "part-2.parquet cannot be read")
+
+
+def test_a_part_that_changes_is_named(ratings):
+    parts = Parts.found(ratings, None, None, None)
+    pl.DataFrame({"user": [1], "item": [1], "rating": [1.0]}).write_parquet(ratings / "part-1.parquet")
+    with pytest.raises(FileFormatError, match=r"part-1\.parquet was changed"):
+        list(parts.batches())
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ((None, 1, 1.0), "the user of line 0 of .*part-9.parquet is missing"),
+        ((1, None, 1.0), "the item of line 0"),
+        ((1, 1, None), "the value of line 0"),
+        ((1, 1, float("nan")), r"value nan at \(1, 1\), line 0 of"),
+        ((1, 1, float("inf")), "value inf"),
+        ((1, 1, 6.0), r"value 6 at \(1, 1\), line 0 of .*; expected values in ValueRange\(1 to 5\)"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(ratings, line, match):
+    schema = {"user": pl.Int64, "item": pl.Int64, "rating": pl.Float64}
+    pl.DataFrame([line], schema=schema, orient="row").write_parquet(ratings / "part-9.parquet")
+    refused(ratings, ObservationError, match, value_range=(1, 5))
+
+
+def test_text_for_values_and_one_value_alone(tmp_path):
+    write_parts(tmp_path, [1, 2], [1, 2], [3.0, 3.0], 1)
+    refused(tmp_path, ObservationError, "all equal 3")
+    write_parts(tmp_path, [1, 2], [1, 2], ["a", "b"], 1)
+    refused(tmp_path, FileFormatError, "column 'rating' of .* is String; expected numbers")
+
+
+def test_ranges_and_limits_that_mean_nothing(ratings):
+    refused(ratings, ObservationError, "per-column", value_range="per-column")
+    refused(ratings, ObservationError, "for each column", value_range=([1, 1], [5, 5]))
+    refused(ratings, InputError, "memory_limit", memory_limit="much")
+    refused(ratings, InputError, "rule for duplicates", duplicates="any")
+    refused(ratings, OutputError, "absent: No such file", scratch=ratings / "absent")
+
+
+def test_a_limit_below_what_is_needed_says_how_much_that_is(ratings):
+    with (
+        read_partitioned(ratings, engine="serial", memory_limit="10 MiB") as read,
+        pytest.raises(MemoryLimitError, match=r"need 3.* MiB"),
+    ):
+        read.room(1e6, "singular vectors")
+
+
+def test_a_block_that_is_lost_or_changed_is_named(ratings):
+    with read_partitioned(ratings, engine="serial") as read:
+        path = Path(read.blocks[0].path)
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(FileFormatError, match=r"block 000000.rows .* was changed or damaged"):
+            read.in_memory()
+        path.unlink()
+        with pytest.raises(FileFormatError, match=r"block 000000.rows .* is gone"):
+            read.in_memory()
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=100), st.integers(1, 200))
+def test_blocks_hold_whole_rows_and_not_many_more_entries_than_they_should(counts, most):
+    counts = np.array(counts)
+    edges = block_edges(counts, most)
+    assert edges[0] == 0
+    assert edges[-1] == counts.size
+    assert (np.diff(edges) > 0).all()
+    assert max(counts[a:b].sum() for a, b in pairwise(edges)) < most + counts.max()
