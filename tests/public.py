@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 ROOMS = [
-    "engines", "observations",
+    "engines",
+    "observations",
     "spectrum",
     "certificates",
     "estimation",

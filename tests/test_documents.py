@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from likewise.cli.main import run
@@ -49,6 +50,14 @@ def folder(tmp_path, monkeypatch):
     lines = zip(rows + 1, columns + 1, np.round(2 * observed.values.data + 3, 2), strict=True)
     ratings = "\n".join(f"{user},{item},{rating}" for user, item, rating in lines)
     (tmp_path / "ratings.csv").write_text(f"userId,movieId,rating\n{ratings}\n")
+    (tmp_path / "ratings").mkdir()
+    for number in range(2):
+        part = {
+            "userId": rows[number::2],
+            "movieId": columns[number::2],
+            "rating": observed.values.data[number::2],
+        }
+        pl.DataFrame(part).write_parquet(tmp_path / "ratings" / f"{number}.parquet")
     (tmp_path / "applicants.csv").write_text(APPLICANTS)
     (tmp_path / "decisions.csv").write_text(DECISIONS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))

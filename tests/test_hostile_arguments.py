@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
@@ -171,7 +172,7 @@ COMPLETE = np.nan_to_num(Z, nan=3.0)
 SCORES = np.array([0.1, 0.5, 0.2, 0.9, 0.4, 0.7])
 HALF = {"features": COMPLETE / 5, "targets": Z / 5}
 
-RATINGS, TABLE, ESTIMATE = "ratings.csv", "table.csv", "estimate.npz"
+RATINGS, PART, TABLE, ESTIMATE = "ratings.csv", "part.parquet", "table.csv", "estimate.npz"
 """Files in the folder of a test."""
 
 
@@ -188,6 +189,8 @@ def files(tmp_path, monkeypatch):
     ]
     known = [(registry, dict(registry)) for registry in registries]
     likewise.observations.write_ratings(RATINGS, observed())
+    lines = {"user": [1, 1, 2], "item": [1, 2, 1], "rating": [1.0, 5.0, 2.0]}
+    pl.DataFrame(lines).write_parquet(PART)
     Path(TABLE).write_text(
         "id,score\n" + "".join(f"{name},{score}\n" for name, score in zip("abcdef", SCORES, strict=True))
     )
@@ -276,6 +279,7 @@ NAMED: dict[str, Callable[[], Any]] = {
 
 OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "likewise.read_ratings": {"path": lambda: RATINGS},
+    "likewise.read_partitioned": {"source": lambda: PART},
     "observations.read_pairs": {"path": lambda: RATINGS},
     "observations.read_table": {"path": lambda: TABLE},
     "observations.write_ratings": {"path": lambda: "ratings.csv"},

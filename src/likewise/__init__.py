@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from likewise.estimation import SVT, LowRankEstimate, entry_intervals, make_estimator, svt
     from likewise.fairness import measure_fairness, repair
     from likewise.inference import DenseNetRecommender, KNNRecommender
-    from likewise.observations import ObservedMatrix, hold_out, read_ratings
+    from likewise.observations import ObservedMatrix, hold_out, read_partitioned, read_ratings
     from likewise.pipeline import AuditReport
     from likewise.pipeline.audit import audit
     from likewise.pipeline.compare import compare
@@ -39,6 +39,7 @@ _ROOM_OF_NAME = {
     "load": "pipeline",
     "make_estimator": "estimation",
     "measure_fairness": "fairness",
+    "read_partitioned": "observations",
     "read_ratings": "observations",
     "repair": "fairness",
     "save": "pipeline",
@@ -62,6 +63,7 @@ __all__ = [
     "load",
     "make_estimator",
     "measure_fairness",
+    "read_partitioned",
     "read_ratings",
     "repair",
     "save",

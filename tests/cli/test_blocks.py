@@ -31,7 +31,10 @@ def test_factors_are_written_and_the_copy_is_named(parts, tmp_path, capsys):
     assert "passes over the blocks" in said
     estimate = LowRankEstimate.load(out)
     assert estimate.shape == (200, 60)
-    assert run(["estimate", str(parts / "*.parquet"), "--out", str(out), "--estimator", "biases", "--quiet"]) == 0
+    assert (
+        run(["estimate", str(parts / "*.parquet"), "--out", str(out), "--estimator", "biases", "--quiet"])
+        == 0
+    )
     assert LowRankEstimate.load(out).rank == 0
 
 

@@ -38,7 +38,12 @@ def blocks(observed, tmp_path_factory):
 @pytest.mark.parametrize("working_range", ["symmetric", "unit"])
 @pytest.mark.parametrize("centering", ["none", "global", "row", "column", "biases"])
 def test_svt_with_every_centre(observed, blocks, centering, working_range):
-    options = {"threshold": "noise-edge", "centering": centering, "working_range": working_range, "random_state": 0}
+    options = {
+        "threshold": "noise-edge",
+        "centering": centering,
+        "working_range": working_range,
+        "random_state": 0,
+    }
     there, here = SVT(**options).fit(blocks), SVT(**options).fit(observed)
     assert there.rank_ == here.rank_
     assert there.completeness_.proved

@@ -1,6 +1,7 @@
 """Room of the observations, Z: what was observed, read from memory or from files, with its value range."""
 
 from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.observations.partitioned import PartitionedMatrix, read_partitioned
 from likewise.observations.reading import read_pairs, read_ratings
 from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
@@ -12,11 +13,13 @@ __all__ = [
     "ClusteredData",
     "HoldOut",
     "ObservedMatrix",
+    "PartitionedMatrix",
     "ValueRange",
     "WorkingRange",
     "clustered",
     "hold_out",
     "read_pairs",
+    "read_partitioned",
     "read_ratings",
     "write_ratings",
 ]

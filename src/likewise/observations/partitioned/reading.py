@@ -10,7 +10,8 @@ from typing import get_args
 import numpy as np
 
 from likewise.checks import checked_name
-from likewise.engines import EngineChoice, engine_of
+from likewise.engines import engine_of
+from likewise.engines.choice import EngineChoice
 from likewise.errors import ObservationError, OutputError, option
 from likewise.memory import bytes_of
 from likewise.observations.partitioned.blocks import BlockReader
