@@ -300,6 +300,7 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "certificates.compose": {"model": bound},
     "inference.nearest_neighbor_outputs": {"n_neighbors": lambda: 2},
     "fairness.distance_by_name": {"name": lambda: "rows"},
+    "fairness.named_output_distance": {"name": lambda: "l2"},
     "fairness.projected_distance": {"directions": lambda: np.eye(1, 4)},
     "fairness.worst_pairs": {"k": lambda: 3},
     "report.findings": {"arms": lambda: report().arms},

@@ -29,7 +29,7 @@ def arm(gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite
         n_individuals=60,
     )
     error = None if rmse is None else SimpleNamespace(rmse=rmse)
-    return SimpleNamespace(fairness=fairness, error=error, on_truth=None)
+    return SimpleNamespace(fairness=fairness, error=error, on_truth=None, test_error=None)
 
 
 def answer(before, after, **options):
@@ -177,3 +177,17 @@ def test_the_change_is_named():
 def test_intervals_that_touch_do_not_tell():
     assert compared(Gap(0.9, 0.8, 1.0), Gap(0.7, 0.6, 0.8)) == 0
     assert compared(Gap(0.9, 0.8, 1.0), Gap(1.2, 1.1, 1.3)) == 1
+
+
+def test_a_test_from_elsewhere_is_told_beside_the_hidden_share():
+    before, after = arm(0.9, rmse=1.0), arm(0.5, rmse=0.5)
+    before.test_error, after.test_error = (SimpleNamespace(n=1200, rmse=rmse) for rmse in (2.0, 1.5))
+    told = findings({"without": before, "with": after})
+    assert (
+        "On 1,200 test observations from elsewhere: RMSE goes from 2 to 1.5 (-25%), in the units of the data."
+        in told
+    )
+    assert any(
+        sentence.startswith("On 1,200 test observations from elsewhere: RMSE 2,")
+        for sentence in findings({"x": before})
+    )

@@ -11,13 +11,15 @@ from likewise.cli.options import (
     MEASURING,
     OUTPUTS,
     READING,
+    RUNNING,
     EstimatorOptions,
     MeasureOptions,
     OutputOptions,
     ReadOptions,
+    RunOptions,
 )
 from likewise.cli.results import RESULTS, ResultOptions
-from likewise.cli.values import OldPath, Whole
+from likewise.cli.values import OldPath, reference_file
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -28,11 +30,8 @@ def audit(
     ratings: OldPath,
     /,
     *,
-    model: str | None = None,
-    n_neighbors: Whole = None,
-    hold_out: float | None = None,
+    running: RunOptions = RUNNING,
     reference: str | None = None,
-    splits: Whole = None,
     norm: str | None = None,
     outputs: OutputOptions = OUTPUTS,
     results: ResultOptions = RESULTS,
@@ -46,28 +45,20 @@ def audit(
     ----------
     ratings
         File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; gzip and zip too; - reads standard input.
-    model
-        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
-        package.module:name for your own. By default knn.
-    n_neighbors
-        How many neighbours knn takes.
-    hold_out
-        Share of the observations that is hidden to measure the error on. By default 0.1; 0.5 with --reference held-out.
     reference
         What individuals are compared by: held-out, on observations that the algorithm does not see (fairness on the truth; the default for ratings of
         which enough pairs share enough); observed, missing entries filled (the paper's); co-observed, on what both of two individuals observed; gower, for
-        tables of numbers and categories, beside --outputs; estimate, the released code's convention (not a valid comparison); or the name of a
-        registered distance.
-    splits
-        How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
+        tables of numbers and categories, beside --outputs; estimate, the released code's convention (not a valid comparison); the name of a
+        registered distance; or a file of features, or of the truth A where that is known, a row of numbers for each individual.
     norm
         Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """
     files = outputs.files()
+    features = reference_file(reference)
     read = outputs.files_read(ratings, measuring.checked().groups)
+    read |= {"reference": features, "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    running = {"model": model, "n_neighbors": n_neighbors, "hold_out": hold_out, "splits": splits}
-    _refuse_idle(files, running, completing, outputs.output_columns, mixed=mixed)
+    _refuse_idle(files, running.given(), completing, outputs.output_columns, mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fail_above is not None)
     import likewise
     from likewise.cli.inputs import Inputs
@@ -76,15 +67,17 @@ def audit(
     with StepBars(quiet=results.quiet) as progress:
         progress("read the files", 0, 1)
         found = Inputs.read(ratings, outputs, measuring, reading, mixed=mixed)
+        d, found = found.reference(None if mixed else reference, features, norm, reading)
         found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(
             found.individuals,
             estimator=estimator if not found.outputs or completing.estimator else None,
-            model=_chosen_model(model, n_neighbors),
-            reference=None if mixed else reference,
-            hold_out=hold_out,
-            splits=splits,
-            norm=norm,
+            model=_chosen_model(running.model, running.n_neighbors),
+            reference=d,
+            hold_out=running.hold_out,
+            splits=running.splits,
+            test=None if running.test is None else reading.read(running.test),
+            norm=norm if features is None else None,
             **found.arguments(measuring),
             violations=results.violations,
             random_state=completing.random_state,

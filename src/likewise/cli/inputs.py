@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from likewise.cli.options import MeasureOptions, OutputOptions, ReadOptions
 from likewise.cli.values import STANDARD_STREAM
-from likewise.fairness import GowerDistance, PairwiseDistance, learn_distance, top_n_distance
+from likewise.fairness import (
+    GowerDistance,
+    PairwiseDistance,
+    feature_distance,
+    learn_distance,
+    rank_biased_distance,
+    top_n_distance,
+)
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading import (
@@ -80,7 +87,7 @@ class Inputs:
                 found = read_outputs_file(
                     file, ids, output_columns=asked.output_columns, usual_ids=reading.id_columns
                 )
-                outputs[arm] = _as_outputs(found)
+                outputs[arm] = _as_outputs(found, measuring.output_distance)
                 columns.append(found.roles)
                 notes += found.notes
         groups = measuring.read_groups(ids, reading.id_columns)
@@ -93,6 +100,20 @@ class Inputs:
             tuple(columns),
             tuple(notes),
         )
+
+    def reference(
+        self, name: str | None, path: Path | None, norm: str | None, reading: ReadOptions
+    ) -> tuple[str | PairwiseDistance | None, Self]:
+        """Return what d is, or is taken from: a name, or the distance between the rows of a file; and what was read so far, with that file's columns."""
+        if path is None:
+            return name, self
+        ids = self.individuals.row_ids
+        assert ids is not None
+        found = read_outputs_file(path, ids, usual_ids=reading.id_columns, kind="numbers")
+        d = feature_distance(found.values.reshape(len(found.values), -1), norm or "l2", row_ids=ids)
+        d.description = replace(d.description, name=f"{d.name} of {path.name}")
+        roles = replace(found.roles, outputs=None, features=found.roles.outputs)
+        return d, replace(self, columns=(*self.columns, roles), notes=(*self.notes, *found.notes))
 
     def arguments(self, measuring: MeasureOptions) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that say what is measured: from files, and from options."""
@@ -144,10 +165,11 @@ def _mixed(
     return learned, [table.roles, said.roles], [*table.notes, learned.in_words()]
 
 
-def _as_outputs(found: OutputsFile) -> Any:
+def _as_outputs(found: OutputsFile, output_distance: str | None) -> Any:
     """Return outputs under their names, so that worst pairs can be explained by them; lists as what they are."""
     if found.kind == "top-n":
-        return top_n_distance(found.values)
+        compare = rank_biased_distance if output_distance == "rbo" else top_n_distance
+        return compare(found.values)
     if len(set(found.names)) < len(found.names):
         return found.values
     columns = found.values.reshape(len(found.values), -1).T
@@ -157,5 +179,5 @@ def _as_outputs(found: OutputsFile) -> Any:
 def _recorded(role: str, path: Path) -> FileRecord:
     with path.open("rb") as stream:
         checksum = file_digest(stream, "sha256").hexdigest()
-    named = role if role in ("observations", "groups", "answers") else "outputs"
+    named = role if role in ("observations", "groups", "answers", "reference", "test") else "outputs"
     return FileRecord(named, path.name, path.stat().st_size, checksum)

@@ -283,6 +283,41 @@ _NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",)
 """Options of measuring that mean nothing without one of the others."""
 
 
+@Parameter(name="*", group="Algorithm")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The algorithm that runs, and what is kept from it.
+
+    Parameters
+    ----------
+    model
+        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
+        package.module:name for your own. By default knn.
+    n_neighbors
+        How many neighbours knn takes.
+    hold_out
+        Share of the observations that is hidden to measure the error on. By default 0.1; 0.5 with --reference held-out.
+    splits
+        How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
+    test
+        File of observations from elsewhere, such as ratings of items drawn at random, read like the first file: the error on them stands beside the
+        one on hidden observations.
+    """
+
+    model: str | None = None
+    n_neighbors: Whole = None
+    hold_out: float | None = None
+    splits: Whole = None
+    test: OldPath | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Return every option by name, None where it was not given."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+RUNNING = RunOptions()
+
+
 @Parameter(name="*", group="Measuring")
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
@@ -290,6 +325,9 @@ class MeasureOptions:
 
     Parameters
     ----------
+    output_distance
+        D between outputs, by default l2: l1, linf, l3 and other norms; absolute, of one number; tv, hellinger, w1, where outputs are probabilities of classes
+        (of ordered ones for w1); top-n, rbo, of the 10 items with the highest scores, top-5 of 5; or the name of a registered distance.
     nearest_share
         Share of the pairs that counts as most similar.
     lipschitz
@@ -302,6 +340,8 @@ class MeasureOptions:
         File with a group for each individual: its first column is the id, or the same id columns as in the observations.
     group_column
         Column of that file, by name or by position counted from 0. By default the only one beside the ids.
+    consistency
+        Measure also how close everybody's output, one number, is to the mean of that many nearest neighbours.
     pairs
         Draw that many pairs and give intervals, instead of measuring all pairs.
     confidence
@@ -310,12 +350,14 @@ class MeasureOptions:
         What the audit may hold beyond the data, such as 4GiB. Pairs that would take more are measured block by block.
     """
 
+    output_distance: str | None = None
     nearest_share: float = 0.1
     lipschitz: float | None = None
     fail_above: float | None = None
     tolerance: float = 0.0
     groups: OldPath | None = None
     group_column: Column = None
+    consistency: Whole = None
     pairs: Whole = None
     confidence: float = 0.95
     memory_limit: str = "1GiB"
@@ -340,9 +382,11 @@ class MeasureOptions:
     def options(self) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that these are, all but the groups."""
         return {
+            "output_distance": self.output_distance,
             "nearest_share": self.nearest_share,
             "lipschitz": self.limit(),
             "tolerance": self.tolerance,
+            "consistency": self.consistency,
             "pairs": "all" if self.pairs is None else self.pairs,
             "confidence": self.confidence,
             "memory_limit": self.memory_limit,

@@ -75,6 +75,27 @@ def existing(path: Path, holds: str = "observations") -> Path:
     raise FileFormatError(f"no file {str(path)!r}", f"a path to a file of {holds}", hint)
 
 
+def reference_file(reference: str | None) -> Path | None:
+    """Return the file that a reference names; None where it is a name: what has no ending and is no file.
+
+    Raises
+    ------
+    FileFormatError
+        It looks like a file, and there is none.
+
+    Examples
+    --------
+    >>> reference_file("held-out"), reference_file(None)
+    (None, None)
+    """
+    if reference is None:
+        return None
+    path = Path(reference).expanduser()
+    if path.is_file() or path.suffix or len(path.parts) > 1:
+        return existing(path, "features, or of the truth A, or the name of a distance")
+    return None
+
+
 def _two_numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, float] | str:
     """Read ``1,5``, or a word that the library knows."""
     text = tokens[0].value

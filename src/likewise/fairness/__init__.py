@@ -18,12 +18,15 @@ from likewise.fairness.distances.distance import DistanceDescription, PairwiseDi
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance
 from likewise.fairness.distances.gower import GowerDistance
+from likewise.fairness.distances.named_outputs import OUTPUT_DISTANCES, named_output_distance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.outputs import (
+    hellinger_distance,
     rank_biased_distance,
     top_items,
     top_n_distance,
     total_variation_distance,
+    wasserstein_distance,
 )
 from likewise.fairness.distances.pattern import PatternDistance
 from likewise.fairness.distances.registry import DISTANCES, distance_by_name, register_distance
@@ -64,6 +67,7 @@ from likewise.fairness.verdicts import Verdict, judge_certificate, judge_rate, s
 
 __all__ = [
     "DISTANCES",
+    "OUTPUT_DISTANCES",
     "ActivityCheck",
     "AffineCertificate",
     "AnyMetricValue",
@@ -123,6 +127,7 @@ __all__ = [
     "feature_distance",
     "group_effects",
     "held_out_error",
+    "hellinger_distance",
     "judge_certificate",
     "judge_completions",
     "judge_learned",
@@ -133,6 +138,7 @@ __all__ = [
     "measure_fairness",
     "measure_sampled",
     "model_constant",
+    "named_output_distance",
     "nearest_neighbors",
     "paired_differences",
     "projected_distance",
@@ -146,5 +152,6 @@ __all__ = [
     "total_variation_distance",
     "verdict",
     "violating_share",
+    "wasserstein_distance",
     "worst_pairs",
 ]

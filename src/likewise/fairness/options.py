@@ -19,6 +19,7 @@ from likewise.checks import (
 )
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.named_outputs import named_output_distance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.metrics.violations import check_lipschitz
 from likewise.observations.frames import refuse_output_lines
@@ -28,14 +29,31 @@ from likewise.progress import Progress
 
 
 def output_distance(
-    name: str, outputs: ArrayLike | PairwiseDistance, reference: PairwiseDistance
+    name: str,
+    outputs: ArrayLike | PairwiseDistance,
+    reference: PairwiseDistance,
+    how: str | None = None,
+    output_ids: NDArray[Any] | None = None,
 ) -> PairwiseDistance:
-    """Return outputs as a distance between the individuals of the reference, compared by l2 unless they are one already."""
+    """Return outputs as a distance between the individuals of the reference, compared by l2 unless they are one already.
+
+    Parameters
+    ----------
+    name : str
+        Of the arm, for the message.
+    outputs : array-like or PairwiseDistance
+    reference : PairwiseDistance
+    how : str, optional
+        A name of `OUTPUT_DISTANCES`, in place of l2. Outputs that are a distance already cannot be compared anew; ``"top-n"`` and ``"rbo"`` name
+        what lists of items are compared by.
+    output_ids : ndarray, optional
+        What the columns of the outputs are called, for lists of the best of them.
+    """
     if not isinstance(outputs, PairwiseDistance):
         refuse_output_lines(outputs)
     checked_reference(reference)
     try:
-        distance = outputs if isinstance(outputs, PairwiseDistance) else RowDistance.of_outputs(outputs)
+        distance = _compared(name, outputs, how, output_ids)
     except DistanceError as error:
         raise ModelError(f"outputs of {name!r}: {error.given}", error.expected, error.hint) from error
     if distance.n_individuals != reference.n_individuals:
@@ -45,6 +63,27 @@ def output_distance(
         )
     check_order(f"outputs of {name!r}", outputs, reference.row_ids)
     return distance
+
+
+_OF_LISTS = {"top-n": "top-N overlap", "rbo": "rank-biased overlap"}
+"""What lists of items from files are compared by, in the words of the distance."""
+
+
+def _compared(
+    name: str, outputs: ArrayLike | PairwiseDistance, how: str | None, output_ids: NDArray[Any] | None
+) -> PairwiseDistance:
+    if not isinstance(outputs, PairwiseDistance):
+        return (
+            RowDistance.of_outputs(outputs)
+            if how is None
+            else named_output_distance(how, outputs, output_ids)
+        )
+    if how is not None and outputs.description.norm != _OF_LISTS.get(how):
+        raise InputError(
+            f"{option('output_distance', str(how))} for {name!r}, which is {outputs.name}",
+            "outputs that are numbers, or no output distance",
+        )
+    return outputs
 
 
 def checked_reference(reference: Any) -> PairwiseDistance:

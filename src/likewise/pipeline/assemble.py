@@ -11,6 +11,7 @@ from likewise.certificates import LipschitzCertificates, certify
 from likewise.estimation import SVT
 from likewise.fairness import (
     ErrorMetrics,
+    ExactValue,
     FairnessMetrics,
     GroupEffects,
     PairedDifferences,
@@ -23,7 +24,8 @@ from likewise.fairness import (
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
 from likewise.pipeline.held_out import measure_on_truth
-from likewise.pipeline.measurement import Measurement, as_distances
+from likewise.pipeline.measurement import Measurement
+from likewise.pipeline.outside_test import OutsideTest
 from likewise.pipeline.references import (
     ReferenceChoice,
     missing_in_worst_pairs,
@@ -55,9 +57,10 @@ def make_report(
     steps: Steps,
     errors: Mapping[str, ErrorMetrics | None] | None = None,
     reruns: Iterable[Run] = (),
+    test: OutsideTest | None = None,
 ) -> AuditReport:
     """Measure, explain, certify, judge, and put everything together; reruns are those of further splits, which only the truth is measured on."""
-    outputs = as_distances(run.outputs, references)
+    outputs = measurement.as_distances(run, references)
     measured = measurement.measure(outputs, references, steps)
     norm = settings.get("norm", "l1")
     with steps.step("explain and certify"):
@@ -69,16 +72,16 @@ def make_report(
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
         explained = _explained(measurement, measured, outputs, references, run)
         by_group = _by_group(measurement, outputs, references, run)
-    truth, own_errors = _on_truth(run, reruns, reference, measurement, steps)
-    errors = own_errors if errors is None else errors
+    truth, errors = _on_truth(run, reruns, reference, measurement, steps, errors)
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
     arms, of_truth = {}, {} if truth is None else truth.arms
     for name, fairness in measured.items():
-        of_d = _is_proved_of_d(name, reference, run, certificates, norm)
+        of_d = measurement.compares_by_l2 and _is_proved_of_d(name, reference, run, certificates, norm)
         proof = proved.get(name) if of_d else None
         verdict = measurement.judge(fairness, outputs[name], references[name], proof)
         found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
-        arms[name] = Arm(name, run.titles[name], fairness, *found, by_group.get(name))
+        asked = _asked_for(name, run, references[name], measurement, test)
+        arms[name] = Arm(name, run.titles[name], fairness, *found, by_group.get(name), *asked)
     return AuditReport(
         data=data,
         estimate=estimate,
@@ -94,14 +97,28 @@ def make_report(
     )
 
 
+def _asked_for(
+    name: str, run: Run, reference: PairwiseDistance, measurement: Measurement, test: OutsideTest | None
+) -> tuple[ErrorMetrics | None, ExactValue | None]:
+    """Return the error on a test from elsewhere, and the consistency, where they were asked for."""
+    error = None if test is None else test.error(run, name, measurement.confidence)
+    return error, measurement.consistency_of(run.outputs[name], reference)
+
+
 def _on_truth(
-    run: Run, reruns: Iterable[Run], reference: ReferenceChoice, measurement: Measurement, steps: Steps
+    run: Run,
+    reruns: Iterable[Run],
+    reference: ReferenceChoice,
+    measurement: Measurement,
+    steps: Steps,
+    errors: Mapping[str, ErrorMetrics | None] | None,
 ) -> tuple[HeldOutFairness | None, Mapping[str, ErrorMetrics | None]]:
-    """Return fairness on the truth, where it is measured, and the errors: of all splits, or of the one there is."""
+    """Return fairness on the truth, where it is measured, and the errors: those given, of all splits, or of the one there is."""
     if isinstance(reference, str) and reference == "held-out":
         found = measure_on_truth(chain([run], reruns), measurement, steps)
         return found.fairness, found.errors
-    return None, {name: run.error(name, measurement.confidence) for name in run.outputs}
+    own = {name: run.error(name, measurement.confidence) for name in run.outputs}
+    return None, own if errors is None else errors
 
 
 def _explained(

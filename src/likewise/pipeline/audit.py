@@ -20,6 +20,7 @@ from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.held_out import NOTHING_KEPT, reference_and_share
 from likewise.pipeline.measurement import Measurement, PairChoice
+from likewise.pipeline.outside_test import OutsideTest
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.summaries import summarise_data
@@ -39,11 +40,14 @@ def audit(
     hold_out: float | None = None,
     reference: ReferenceChoice | None = None,
     splits: int | None = None,
+    test: Any = None,
     norm: Norm | None = None,
+    output_distance: str | None = None,
     nearest_share: float = 0.1,
     lipschitz: float | None = None,
     tolerance: float = 0.0,
     groups: ArrayLike | None = None,
+    consistency: int | None = None,
     pairs: PairChoice = "all",
     confidence: float = 0.95,
     memory_limit: float | str = "1 GiB",
@@ -84,8 +88,15 @@ def audit(
     splits : int, optional
         With reference ``"held-out"``, which it asks for: keep observations aside that many times anew, and fit and run each time. The truth and the error are
         measured over all of them (cross-fitting), which narrows intervals; what is proved, and the paper's d, are those of the first. By default 1.
+    test : ObservedMatrix, or what its constructor takes, optional
+        Observations from elsewhere, of the same individuals and features: such as ratings of items drawn at random, which people did not choose to
+        give. The error on them stands beside the one on hidden observations, which are drawn from those that people chose.
     norm : {"l1", "l2", "linf"} or float, optional
         Norm of d where it is taken from the data; by default ``"l1"``.
+    output_distance : str, optional
+        D between outputs, by default ``"l2"``. ``"l1"``, ``"linf"``, ``"l3"``; ``"absolute"``, of one number; ``"tv"``, ``"hellinger"`` and ``"w1"``, where outputs
+        are probabilities of classes (of ordered ones for ``"w1"``); ``"top-n"`` and ``"rbo"``, of the 10 items with the highest scores, ``"top-5"`` of 5;
+        or a registered name. What is proved speaks of l2 alone.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.
     lipschitz : float, optional
@@ -94,6 +105,8 @@ def audit(
         Share of the pairs that may violate, in [0, 1).
     groups : array-like, shape (m,), optional
         A group for each individual: metrics are split by pairs within and across groups.
+    consistency : int, optional
+        Measure also ``1 - mean |y_i - mean y of that many nearest neighbours|`` (Zemel et al. 2013); outputs are one number for each individual.
     pairs : "all" or int, default "all"
         Measure all pairs exactly, or that many drawn ones: each metric then has an interval for all pairs of these data.
     confidence : float, default 0.95
@@ -141,10 +154,11 @@ def audit(
     >>> report.arms["outputs"].verdict.status
     'violated'
     """
+    limits = nearest_share, lipschitz, tolerance, groups
     measurement = Measurement(
-        nearest_share, lipschitz, tolerance, groups, pairs, confidence, random_state, memory_limit, violations
+        *limits, pairs, confidence, random_state, memory_limit, violations, output_distance, consistency
     )
-    of_model = {"model": model, "target": target, "hold_out": hold_out, "splits": splits}
+    of_model = {"model": model, "target": target, "hold_out": hold_out, "splits": splits, "test": test}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     _refuse_idle(individuals, outputs, of_model, of_data)
     individuals = _as_individuals(individuals)
@@ -152,16 +166,45 @@ def audit(
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
     measurement.check_groups(_count(individuals), individuals.row_ids)
     chosen = None if estimator is None else as_estimator(estimator, random_state)
+    tested = _outside_test(test, individuals, of_model)
     with shown(progress) as reported:
         steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
         if outputs is None and observed is not None:
             d, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
         else:
             runs, d = iter([take_outputs(observed, outputs, chosen, steps)]), d or "observed"
-        run = next(runs)
-        data = summarise_data(individuals, run.working_range, source)
-        references = reference_distances(d, run, norm)
-        return make_report(data, run, references, d, measurement, settings, steps, reruns=runs)
+        return _reported(individuals, source, d, runs, tested, measurement, settings, steps)
+
+
+def _reported(
+    individuals: ObservedMatrix | PairwiseDistance,
+    source: str,
+    d: ReferenceChoice,
+    runs: Iterator[Run],
+    tested: OutsideTest | None,
+    measurement: Measurement,
+    settings: dict[str, Any],
+    steps: Steps,
+) -> AuditReport:
+    """Measure the first run, and what further ones tell of the truth."""
+    run = next(runs)
+    notes = () if tested is None else (tested.note,)
+    data = summarise_data(individuals, run.working_range, source, notes)
+    references = reference_distances(d, run, settings["norm"])
+    return make_report(data, run, references, d, measurement, settings, steps, reruns=runs, test=tested)
+
+
+def _outside_test(test: Any, observed: Any, asked: Mapping[str, Any]) -> OutsideTest | None:
+    """Find the places of test observations, if any, and raise before the work where the model does not predict entries."""
+    if test is None:
+        return None
+    model = as_model("knn" if asked["model"] is None else asked["model"], asked["target"], 0)
+    if not model.predicts_entries:
+        raise InputError(
+            f"{option('test', '')} beside {option('model', model.name)}",
+            "a model that predicts values of the features, which test observations are",
+        )
+    return OutsideTest.of(test, observed)
 
 
 def _as_individuals(individuals: Any) -> ObservedMatrix | PairwiseDistance:

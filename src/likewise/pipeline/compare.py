@@ -90,8 +90,7 @@ def compare(
         confidence,
         random_state,
         memory_limit,
-        None,
-        paired,
+        paired=paired,
     )
     first = next(iter(references.values()))
     measurement.check_groups(first.n_individuals, first.row_ids)

@@ -144,7 +144,7 @@ def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps
                 errors.setdefault(arm, []).extend(filter(None, [run.hidden_errors(arm)]))
             with steps.step("compare on what was kept aside"):  # which goes on while the split is measured
                 pairs = reference_pairs(kept_aside(run.hidden, run.working_range), rng=rng)
-                yield MeasuredSplit(pairs, run.outputs)
+                yield MeasuredSplit(pairs, measurement.compared(run))
 
     fairness = measure_held_out(
         splits(), nearest_share=measurement.nearest_share, confidence=measurement.confidence, rng=rng

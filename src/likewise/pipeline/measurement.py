@@ -17,25 +17,31 @@ from likewise._typing import Floats
 from likewise.checks import checked_confidence, checked_name, checked_share, checked_whole
 from likewise.errors import InputError, option
 from likewise.fairness import (
+    ExactValue,
     FairnessMetrics,
     LearnedDistance,
     PairedDifferences,
     PairExplanation,
     PairwiseDistance,
+    RowDistance,
     Verdict,
+    consistency,
     explain_pair,
     judge_learned,
     measure_arms,
     measure_sampled,
+    named_output_distance,
     paired_differences,
     verdict,
     violating_share,
 )
+from likewise.fairness.distances.named_outputs import check_output_distance
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.options import check_options, output_distance
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations.index_alignment import check_order
+from likewise.pipeline.run import Run
 from likewise.pipeline.summaries import Proved
 from likewise.progress import Steps
 from likewise.randomness import generator_of
@@ -79,6 +85,8 @@ class Measurement:
     random_state: int | np.random.Generator | None = None
     memory_limit: float | str = DEFAULT_MEMORY
     violations: PathLike | None = None
+    output_distance: str | None = None
+    consistency: int | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
 
     def __post_init__(self) -> None:
@@ -95,6 +103,10 @@ class Measurement:
                 raise InputError(given, "both, or neither")
             check_file(self.violations)
         checked_confidence(self.confidence)
+        if self.output_distance is not None:
+            check_output_distance(self.output_distance)
+        if self.consistency is not None:
+            checked_whole("consistency", self.consistency)
         if not (isinstance(self.pairs, str) and self.pairs == "all"):
             checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)
@@ -136,6 +148,42 @@ class Measurement:
             )
             held = _WORKING
         return f"about {format_bytes(matrices + held)}: {format_bytes(matrices)} for complete matrices, and {pairs}"
+
+    def as_distances(
+        self, run: Run, references: Mapping[str, PairwiseDistance]
+    ) -> dict[str, PairwiseDistance]:
+        """Return the output distance D of each arm, made once for all that is measured on it."""
+        return {
+            name: output_distance(name, values, references[name], self.output_distance, run.output_ids(name))
+            for name, values in run.outputs.items()
+        }
+
+    def compared(self, run: Run) -> Mapping[str, Any]:
+        """Return the outputs of every arm as they are to be compared: as they are where that is by l2, else as distances."""
+        if self.output_distance is None:
+            return run.outputs
+        return {
+            name: values
+            if isinstance(values, PairwiseDistance)
+            else named_output_distance(self.output_distance, values, run.output_ids(name))
+            for name, values in run.outputs.items()
+        }
+
+    @property
+    def compares_by_l2(self) -> bool:
+        """Whether D is the paper's l2 between outputs."""
+        return self.output_distance in (None, "l2")
+
+    def consistency_of(self, outputs: Any, reference: PairwiseDistance) -> ExactValue | None:
+        """Return how close everybody's output is to the mean of their nearest neighbours', where that was asked for."""
+        if self.consistency is None:
+            return None
+        if isinstance(outputs, PairwiseDistance):
+            raise InputError(
+                f"{option('consistency', str(self.consistency))} of outputs that are a distance",
+                "one number for each individual",
+            )
+        return consistency(outputs, reference, self.consistency)
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
@@ -197,6 +245,8 @@ class Measurement:
         output_ids: ArrayLike | None,
     ) -> tuple[PairExplanation, ...]:
         """Say of the worst pairs which features make d small, and which outputs make D large."""
+        if not isinstance(output, RowDistance) or output.rows.shape[1:] != np.shape(np.asarray(output_ids)):
+            output_ids = None  # of lists of items, which have names of their own, or of sums over outputs
         chosen = fairness.worst[:_EXPLAINED]
         ids = range(reference.n_individuals) if reference.row_ids is None else reference.row_ids.tolist()
         wanted = {one for pair in chosen for one in (pair.left, pair.right)}
@@ -234,6 +284,8 @@ class Measurement:
             "confidence": self.confidence,
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
             "memory_limit": format_bytes(bytes_of(self.memory_limit)),
+            "output_distance": self.output_distance,
+            "consistency": self.consistency,
         }
 
     def verdict(self, fairness: FairnessMetrics, proved: Proved | None = None) -> Verdict | None:
@@ -299,13 +351,6 @@ def _matrix_bytes(shape: tuple[int, int]) -> float:
 def _pair_bytes(n_individuals: int, n_arms: int) -> float:
     """Return what d of all pairs and D of each arm take, with blocks to work in."""
     return _WORKING + 8.0 * (n_arms + 1) * (n_individuals * (n_individuals - 1) // 2)
-
-
-def as_distances(
-    outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance]
-) -> dict[str, PairwiseDistance]:
-    """Return the output distance D of each arm, made once for all that is measured on it."""
-    return {name: output_distance(name, values, references[name]) for name, values in outputs.items()}
 
 
 def _are_one(distances: Any) -> bool:

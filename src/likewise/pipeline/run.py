@@ -152,19 +152,23 @@ class Run:
 
     def hidden_errors(self, arm: str) -> HiddenErrors | None:
         """Return what an arm predicts of the hidden observations, beside them; None where there is none to speak of."""
+        if self.hidden is None or self.nothing_to_predict:
+            return None
+        return self.errors_at(arm, self.hidden.rows, self.hidden.columns, self.hidden.values)
+
+    def errors_at(
+        self,
+        arm: str,
+        rows: NDArray[np.integer],
+        columns: NDArray[np.integer],
+        values: NDArray[np.floating],
+    ) -> HiddenErrors | None:
+        """Return what an arm predicts at some entries, beside their values in the user's units; None where it predicts none."""
         predictions = np.asarray(self.outputs[arm])
-        if (
-            self.hidden is None
-            or self.training is None
-            or not self.predicts_entries
-            or predictions.shape != self.training.shape
-            or self.nothing_to_predict
-        ):
+        if self.training is None or not self.predicts_entries or predictions.shape != self.training.shape:
             return None
         scale = self.training.value_range.scale_to(self.working_range)
-        rows, columns = self.hidden.rows, self.hidden.columns
-        actual = scale.forward(self.hidden.values, columns)
-        return HiddenErrors(predictions[rows, columns], actual, rows, columns, scale)
+        return HiddenErrors(predictions[rows, columns], scale.forward(values, columns), rows, columns, scale)
 
 
 def run_model(

@@ -27,7 +27,10 @@ from likewise.report.records import DataSummary, EstimateSummary
 
 
 def summarise_data(
-    individuals: ObservedMatrix | PairwiseDistance, working_range: str, source: str
+    individuals: ObservedMatrix | PairwiseDistance,
+    working_range: str,
+    source: str,
+    notes: tuple[str, ...] = (),
 ) -> DataSummary:
     """Describe the individuals of an audit: their observations, or how many there are if only a distance is known."""
     if isinstance(individuals, PairwiseDistance):
@@ -42,7 +45,7 @@ def summarise_data(
         observed_fraction=observed.observed_fraction,
         value_range=str(observed.value_range),
         working_range=working_range,
-        notes=observed.notes,
+        notes=(*observed.notes, *filter(None, notes)),
         columns=() if observed.roles is None else (observed.roles,),
     )
 

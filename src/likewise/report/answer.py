@@ -162,7 +162,7 @@ def _limits(report: AuditRecord) -> list[str]:
     ]
     if not isinstance(fairness, SampledFairness):
         lines.append("How individuals who are not in these data would be treated, except for what is proved.")
-    if any(arm.error for arm in report.arms.values()):
+    if any(arm.error and not arm.test_error for arm in report.arms.values()):
         lines.append(
             "The error on entries that people did not choose to fill: hidden observations are drawn from those they did."
         )

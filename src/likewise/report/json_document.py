@@ -118,10 +118,12 @@ def _arm(arm: Arm) -> dict[str, Any]:
     return {
         "title": arm.title,
         "error": told(arm.error),
+        "test_error": told(arm.test_error),
         "verdict": told(arm.verdict),
         "certificate": told(arm.certificate),
         "fairness": arm.fairness.to_dict(),
         "group_effects": _group_effects(arm),
+        "consistency": arm.consistency,
         "explained": [pair.to_dict() for pair in arm.explained],
     }
 

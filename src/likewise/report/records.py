@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         AffineCertificate,
         Certificate,
         ErrorMetrics,
+        ExactValue,
         FairnessMetrics,
         GroupEffects,
         LipschitzCertificates,
@@ -71,7 +72,7 @@ class FileRecord:
     Parameters
     ----------
     role : str
-        What it was read as: ``"observations"``, ``"outputs"``, ``"groups"``.
+        What it was read as: ``"observations"``, ``"outputs"``, ``"groups"``, ``"reference"``, ``"test"``.
     name : str
     n_bytes : int
     sha256 : str
@@ -202,6 +203,10 @@ class Arm:
         Against a distance on A that the algorithm has not seen, where observations were kept aside to measure it.
     group_effects : GroupEffects, Unavailable or None
         Whether people of a group get other outputs than similar people of other groups, or why that was not tested; None without groups.
+    test_error : ErrorMetrics or None
+        On test observations from elsewhere, such as ratings of items drawn at random; None where there are none.
+    consistency : ExactValue or None
+        How close everybody's output is to the mean of their nearest neighbours'; None unless it was asked for.
     """
 
     name: str
@@ -213,6 +218,8 @@ class Arm:
     explained: tuple[PairExplanation, ...] = ()
     on_truth: HeldOutMetrics | None = None
     group_effects: GroupEffects | Unavailable | None = None
+    test_error: ErrorMetrics | None = None
+    consistency: ExactValue | None = None
 
     @property
     def label(self) -> str:

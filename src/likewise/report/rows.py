@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from likewise.report.numbers import number, percent_change, value_text, with_end
 from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
-    from likewise.fairness import AnyMetricValue, SampledValue
+    from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
     from likewise.report.records import Arm, AuditRecord
 
 _NOT_MEASURED = "not measured"
@@ -147,7 +147,7 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
             (gap_row(arms, comparable), *_metric_rows(arms, _SIMILAR, comparable), *_similarity_rows(arms)),
         ),
         Group("All pairs", (*_metric_rows(arms, _ALL_PAIRS, comparable), *_quantile_rows(arms, comparable))),
-        Group("Outputs", tuple(_metric_rows(arms, _OUTPUTS, comparable))),
+        Group("Outputs", (*_metric_rows(arms, _OUTPUTS, comparable), *_consistency_rows(arms, comparable))),
         *_groups_on_request(arms, comparable),
         *([Group("Registered metrics", added)] if (added := tuple(_added_rows(arms, comparable))) else []),
         Group("Counted pairs", tuple(_count_rows(arms))),
@@ -155,7 +155,7 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
     if report.truth is not None:
         title = f"The {report.truth.nearest_share:.0%} of pairs most similar on observations kept aside"
         groups.insert(0, Group(title, truth_rows(report)))
-    return (_error_group(arms), *groups) if any(arm.error for arm in arms) else tuple(groups)
+    return (*_error_groups(arms), *groups)
 
 
 def headline(report: AuditRecord) -> tuple[Row, ...]:
@@ -343,14 +343,28 @@ def _count_rows(arms: list[Arm]) -> Iterable[Row]:
         yield Row(label, meaning, tuple(f"{getattr(arm.fairness, name):,}" for arm in arms))
 
 
-def _error_group(arms: list[Arm]) -> Group:
-    hidden = next(arm.error.n for arm in arms if arm.error)
-    rows = []
+def _error_groups(arms: list[Arm]) -> Iterator[Group]:
+    """Yield the errors that were measured: on hidden observations, and on those of a test from elsewhere."""
+    for errors, what in (
+        ([arm.error for arm in arms], "hidden observations"),
+        ([arm.test_error for arm in arms], "test observations from elsewhere"),
+    ):
+        known = [error for error in errors if error is not None]
+        if known:
+            yield Group(f"Error on {known[0].n:,} {what}", tuple(_error_rows(errors)))
+
+
+def _error_rows(errors: list[ErrorMetrics | None]) -> Iterator[Row]:
     for name, (label, meaning) in _ERRORS.items():
-        values = [None if arm.error is None else float(getattr(arm.error, name)) for arm in arms]
+        values = [None if error is None else float(getattr(error, name)) for error in errors]
         texts = tuple(_NOT_MEASURED if value is None else number(value) for value in values)
-        rows.append(Row(label, meaning, texts, _change([value for value in values if value is not None])))
-    return Group(f"Error on {hidden:,} hidden observations", tuple(rows))
+        yield Row(label, meaning, texts, _change([value for value in values if value is not None]))
+
+
+def _consistency_rows(arms: list[Arm], comparable: bool) -> tuple[Row, ...]:
+    values = [arm.consistency for arm in arms if arm.consistency is not None]
+    meaning = "One minus how far everybody's output is from the mean of their nearest neighbours': 1, everybody is treated as they are."
+    return (_row("consistency", meaning, list(values), comparable),) if values else ()
 
 
 def _row(label: str, meaning: str, values: list[AnyMetricValue], comparable: bool) -> Row:

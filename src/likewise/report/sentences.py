@@ -149,7 +149,7 @@ def findings(
     told: tuple[str, ...]
     if not rest:
         told = (_marked(_one_arm(before, truth), by), _set_apart(before), _scale_free(before))
-        told += (_accuracy(before, unmeasured),)
+        told += (_accuracy(before, unmeasured), _test_sentence(before))
     elif not valid:
         told = (_not_comparable(before, rest[0]), _set_apart(before, rest[0]))
     else:
@@ -161,6 +161,7 @@ def findings(
             _set_apart(before, after),
             _scale_free(before, after),
             _error_sentence(before, after, advice, unmeasured),
+            _test_sentence(before, after),
             _mean_ratio_sentence(before, after),
             "" if paired is None else _paired_sentence(paired),
         )
@@ -290,6 +291,15 @@ def _error_sentence(before: Arm, after: Arm, advice: str | None, unmeasured: str
     verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
     text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
     return f"{text} {advice}" if advice and verb == "rises" else text
+
+
+def _test_sentence(*arms: Arm) -> str:
+    """State the error on a test from elsewhere: other entries than those that people chose to fill."""
+    errors = [arm.test_error for arm in arms if arm.test_error is not None]
+    if not errors:
+        return ""
+    rmse = _number(errors[0].rmse) if len(errors) == 1 else _change(*(error.rmse for error in errors))
+    return f"On {errors[0].n:,} test observations from elsewhere: RMSE {rmse}, in the units of the data."
 
 
 def _mean_ratio_sentence(before: Arm, after: Arm) -> str:

@@ -15,12 +15,14 @@ from likewise.fairness import (
     PrecomputedDistance,
     RowDistance,
     feature_distance,
+    hellinger_distance,
     mahalanobis_distance,
     projected_distance,
     rank_biased_distance,
     top_items,
     top_n_distance,
     total_variation_distance,
+    wasserstein_distance,
 )
 
 M = 24
@@ -86,6 +88,11 @@ KINDS = {
     "gower with gaps": lambda s: GowerDistance(records(s, missing=True)),
     "gower without a column": lambda s: GowerDistance(records(s), exclude=["job"]),
     "total variation": lambda s: total_variation_distance(numbers(s, 3) / 3 / 3 + (1 - numbers(s, 3).sum(1, keepdims=True) / 9) / 3),
+    "hellinger": lambda s: hellinger_distance(numbers(s, 3) / 3 / 3 + (1 - numbers(s, 3).sum(1, keepdims=True) / 9) / 3),
+    "wasserstein": lambda s: wasserstein_distance(numbers(s, 3) / 3 / 3 + (1 - numbers(s, 3).sum(1, keepdims=True) / 9) / 3),
+    "zero-filled linf": lambda s: ObservedDistance(stars(s), "linf"),
+    "co-observed linf": lambda s: CoObservedDistance(stars(s), "linf"),
+    "rows linf": lambda s: RowDistance(numbers(s), "linf"),
     "binary probabilities": lambda s: total_variation_distance(numbers(s)[:, 0] / 2),
     "top-n": lambda s: top_n_distance(recommendations(s)),
     "rank-biased": lambda s: rank_biased_distance(recommendations(s), 0.7),

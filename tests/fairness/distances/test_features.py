@@ -189,7 +189,7 @@ def test_ids_travel():
     assert list(ObservedDistance(Z, row_ids=["a", "b"]).row_ids) == ["a", "b"]
 
 
-@pytest.mark.parametrize("norm", ["l0", "max", 0.5, np.inf, np.nan, None, "l"])
+@pytest.mark.parametrize("norm", ["l0", "max", 0.5, -np.inf, np.nan, None, "l"])
 def test_unknown_norms(norm):
     with pytest.raises(DistanceError, match="norm"):
         RowDistance([1.0, 2.0], norm)

@@ -12,9 +12,11 @@ from likewise.fairness.distances.features import feature_distance, mahalanobis_d
 from likewise.fairness.distances.gower import GowerDistance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.outputs import (
+    hellinger_distance,
     rank_biased_distance,
     top_n_distance,
     total_variation_distance,
+    wasserstein_distance,
 )
 from likewise.fairness.distances.pattern import PatternDistance
 from likewise.fairness.distances.rows import RowDistance
@@ -43,6 +45,8 @@ OF_THE_PACKAGE: dict[str, DistanceMaker] = {
     "projected": projected_distance,
     "gower": GowerDistance,
     "total-variation": total_variation_distance,
+    "hellinger": hellinger_distance,
+    "wasserstein-1": wasserstein_distance,
     "top-n": top_n_distance,
     "rank-biased": rank_biased_distance,
 }
@@ -98,7 +102,7 @@ def distance_by_name(name: str, individuals: Any, **options: Any) -> PairwiseDis
     ----------
     name : str
         One of the package's (``"observed"``, ``"co-observed"``, ``"pattern"``, ``"rows"``, ``"features"``, ``"mahalanobis"``,
-        ``"projected"``, ``"gower"``, ``"total-variation"``, ``"top-n"``, ``"rank-biased"``), one that was registered, or one of a plug-in.
+        ``"projected"``, ``"gower"``, ``"total-variation"``, ``"hellinger"``, ``"wasserstein-1"``, ``"top-n"``, ``"rank-biased"``), one that was registered, or one of a plug-in.
     individuals : object
         Data of the individuals, as that distance takes them.
     **options

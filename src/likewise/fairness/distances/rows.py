@@ -70,6 +70,8 @@ class RowDistance(PairwiseDistance):
     """
 
     concurrent = True
+    shown: Floats | None = None
+    """What `rows` were made of, where they were transformed: what a reader knows them by."""
 
     def __init__(
         self,
@@ -95,17 +97,21 @@ class RowDistance(PairwiseDistance):
         self.scale = float(np.sqrt(np.mean(self.norms**2)))
 
     @classmethod
-    def of_outputs(cls, outputs: ArrayLike) -> RowDistance:
-        """Return l2 between outputs, where what differs by no more than rounding is equal.
+    def of_outputs(cls, outputs: ArrayLike, norm: Norm = "l2") -> RowDistance:
+        """Return l2, or another norm, between outputs, where what differs by no more than rounding is equal.
 
         Equal individuals often get outputs that were summed in another order. Distances of at most 64 times the unit of rounding of the
         largest output are therefore 0, and the description says so: over d = 0 they would make a ratio infinite that means nothing.
         """
-        distance = cls(outputs)
-        distance.resolution = _ROUNDINGS * _EPSILON * float(distance.norms.max())
+        return cls(outputs, norm).rounded()
+
+    def rounded(self) -> RowDistance:
+        """Return the same distance, where rows that differ by no more than rounding are equal; see `of_outputs`."""
+        distance = copy(self)
+        distance.resolution = _ROUNDINGS * _EPSILON * float(self.norms.max())
         distance.description = replace(
-            distance.description,
-            scaling=f"none; up to {distance.resolution:.2g}, as rounding leaves, counts as 0",
+            self.description,
+            scaling=f"{self.description.scaling}; up to {distance.resolution:.2g}, as rounding leaves, counts as 0",
         )
         distance.notes = distance._hidden_differences()
         return distance
@@ -148,6 +154,7 @@ class RowDistance(PairwiseDistance):
             resolution=self.resolution,
         )
         some.upper_bound, some.notes = self.upper_bound, self.notes
+        some.shown = None if self.shown is None else self.shown[individuals]
         return some
 
     def unresolved(self) -> RowDistance:

@@ -86,10 +86,13 @@ def _(distance: CoObservedDistance, i: int, j: int) -> Differences:
 
 
 @differences.register
-def _(distance: RowDistance, i: int, j: int) -> Differences:
+def _(distance: RowDistance, i: int, j: int) -> Differences | None:
     """Compare all columns; two individuals who have nothing in common differ as rows of the data do on average."""
-    left, right = distance.rows[i], distance.rows[j]
-    parts = np.abs(left - right) ** _power(distance)
+    shown = distance.rows if distance.shown is None else distance.shown
+    if shown.shape != distance.rows.shape:  # sums over classes, of which none is a column of the outputs
+        return None
+    left, right = shown[i], shown[j]
+    parts = np.abs(distance.rows[i] - distance.rows[j]) ** _power(distance)
     everything = np.arange(left.size)
     usual = _usual(distance.rows.std(axis=0), _power(distance))
     return Differences(everything, everything, left, right, parts, usual)

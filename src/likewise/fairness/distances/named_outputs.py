@@ -1,0 +1,139 @@
+"""Output distances D by a short name, for outputs of any kind: numbers, class probabilities, scores of items, lists of items."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from likewise._typing import Floats
+from likewise.errors import DistanceError, InputError, ShapeError, option, unknown_name
+from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.outputs import (
+    hellinger_distance,
+    rank_biased_distance,
+    top_items,
+    top_n_distance,
+    total_variation_distance,
+    wasserstein_distance,
+)
+from likewise.fairness.distances.registry import DISTANCES, OF_THE_PACKAGE, distance_by_name
+from likewise.fairness.distances.rows import RowDistance, complete_rows
+from likewise.norms import norm_order
+
+N_ITEMS = 10
+"""How many of the best-scored items are compared where a name does not say it."""
+
+_OF_DISTRIBUTIONS: dict[str, Callable[[ArrayLike], RowDistance]] = {
+    "tv": total_variation_distance,
+    "hellinger": hellinger_distance,
+    "w1": wasserstein_distance,
+}
+_OF_LISTS: dict[str, Callable[[ArrayLike], PairwiseDistance]] = {
+    "top": top_n_distance,
+    "rbo": rank_biased_distance,
+}
+_LISTS = re.compile(r"(top|rbo)(?:-(n|[1-9][0-9]*))?")
+
+OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *_OF_DISTRIBUTIONS, "top-n", "rbo")
+"""The names; also l3 and any other q from 1, top-5 and rbo-5 with another number of items, and what was registered."""
+
+
+def check_output_distance(name: object) -> str:
+    """Return the name, or raise InputError where no output distance is called so: before any work.
+
+    Examples
+    --------
+    >>> check_output_distance("top-5")
+    'top-5'
+    >>> check_output_distance("hellinge")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: unknown output distance 'hellinge'; expected one of ... Hint: did you mean 'hellinger'?
+    """
+    known = isinstance(name, str) and (
+        name in ("absolute", *_OF_DISTRIBUTIONS)
+        or _LISTS.fullmatch(name)
+        or _is_norm(name)
+        or name in _registered()
+    )
+    if not isinstance(name, str) or not known or name == "top":
+        raise InputError(*unknown_name("output distance", name, [*OUTPUT_DISTANCES, *_registered()]))
+    return name
+
+
+def named_output_distance(
+    name: str, outputs: ArrayLike, item_ids: NDArray[Any] | None = None
+) -> PairwiseDistance:
+    """Make D between outputs.
+
+    Parameters
+    ----------
+    name : str
+        ``"l1"``, ``"l2"``, ``"linf"``, ``"l3"``: a norm. ``"absolute"``: the difference of one number. ``"tv"``, ``"hellinger"``, ``"w1"``: outputs are
+        probabilities of classes, for ``"w1"`` ordered ones. ``"top-n"``, ``"rbo"``: outputs are scores of items, of which the best 10 are
+        compared, as a set or by rank; ``"top-5"`` takes 5. Or a name that was registered.
+    outputs : array-like, shape (m,) or (m, k)
+    item_ids : ndarray, shape (k,), optional
+        What the columns are called, for lists of items.
+
+    Returns
+    -------
+    PairwiseDistance
+
+    Raises
+    ------
+    InputError
+        An unknown name, or fewer items than are to be compared.
+    DistanceError, ShapeError
+        Outputs that are not of that kind.
+
+    Examples
+    --------
+    >>> named_output_distance("tv", [[0.5, 0.5], [0.2, 0.8]]).between([0], [1]).round(6)
+    array([0.3])
+    >>> named_output_distance("top-1", [[0.5, 0.6], [0.2, 0.8]]).between([0], [1])
+    array([0.])
+    """
+    check_output_distance(name)
+    if (lists := _LISTS.fullmatch(name)) is not None:
+        return _OF_LISTS[lists[1]](_best_items(outputs, lists[2], item_ids))
+    if name == "absolute":
+        return RowDistance.of_outputs(_one_number(outputs))
+    if name in _OF_DISTRIBUTIONS:
+        return _OF_DISTRIBUTIONS[name](outputs).rounded()
+    return RowDistance.of_outputs(outputs, name) if _is_norm(name) else distance_by_name(name, outputs)
+
+
+def _registered() -> list[str]:
+    """Return the names that others gave; the package's own take observations, features or pairs."""
+    return [name for name in DISTANCES if name not in OF_THE_PACKAGE]
+
+
+def _is_norm(name: str) -> bool:
+    try:
+        norm_order(name)
+    except DistanceError:
+        return False
+    return name.startswith("l")
+
+
+def _best_items(outputs: ArrayLike, count: str | None, item_ids: NDArray[Any] | None) -> NDArray[Any]:
+    scores = complete_rows(outputs)
+    n = min(N_ITEMS, scores.shape[1]) if count in (None, "n") else int(count)
+    items = top_items(scores, n)
+    return items if item_ids is None else np.asarray(item_ids)[items]
+
+
+def _one_number(outputs: ArrayLike) -> Floats:
+    numbers = complete_rows(outputs)
+    if numbers.shape[1] != 1:
+        raise ShapeError(
+            f"{option('output_distance', 'absolute')} of outputs with {numbers.shape[1]} columns",
+            "one number for each individual",
+            f"{option('output_distance', 'l2')} compares several",
+        )
+    return numbers[:, 0]

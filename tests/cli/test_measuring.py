@@ -1,0 +1,234 @@
+"""`likewise audit`: how outputs are compared, what individuals are compared by, and tests from elsewhere, from files."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from likewise import ObservedMatrix, audit, read_ratings
+from likewise.errors import InputError
+from likewise.fairness import (
+    ObservedDistance,
+    RowDistance,
+    consistency,
+    feature_distance,
+    rank_biased_distance,
+)
+from likewise.observations import clustered, write_ratings
+
+M, N = 40, 30
+RANGE = "--value-range=-1,1"
+
+
+@pytest.fixture(scope="module")
+def data():
+    return clustered(M, N, 3, observed_fraction=0.4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, data):
+    """Ratings; A, in another order and with a stranger; a test; probabilities, a score and lists for everybody."""
+    path, rng = tmp_path_factory.mktemp("measuring"), np.random.default_rng(1)
+    write_ratings(path / "ratings.csv", data.observed)
+    people = [*rng.permutation(M), 999]
+    features = [f"f{j}" for j in range(N)]
+    rows = [[i, *(data.truth[i] if i < M else np.zeros(N))] for i in people]
+    write(path / "truth.csv", ["user", *features], rows)
+    shares = rng.dirichlet(np.ones(3), M)
+    write(path / "shares.csv", ["user", "a", "b", "c"], [[i, *shares[i]] for i in people[:-1]])
+    write(path / "scores.csv", ["user", "score"], [[i, shares[i, 0]] for i in range(M)])
+    lists = [[i, *rng.permutation(8)[:4]] for i in range(M)]
+    write(path / "lists.csv", ["user", "rec1", "rec2", "rec3", "rec4"], lists)
+    cells = rng.choice(M * N, 200, replace=False)
+    entries = [[k // N, k % N, data.truth[k // N, k % N]] for k in cells]
+    write(path / "test.csv", ["user", "item", "rating"], entries)
+    return path
+
+
+def write(path, header, rows):
+    path.write_text("\n".join(",".join(map(str, row)) for row in (header, *rows)) + "\n")
+
+
+def numbers(path):
+    """Read a file back by plain Python: everybody's row, in the order of the ratings."""
+    lines = [line.split(",") for line in path.read_text().splitlines()[1:]]
+    rows = {line[0]: [float(each) for each in line[1:]] for line in lines}
+    return np.array([rows[str(i)] for i in range(M)])
+
+
+def told(likewise, folder, *options):
+    ran = likewise("audit", folder / "ratings.csv", RANGE, *options, "--json", "-")
+    assert (ran.code, ran.err) == (0, "")
+    return json.loads(ran.out)
+
+
+@pytest.mark.parametrize("name", ["l2", "l1", "linf", "l3", "tv", "hellinger", "w1", "top-1", "top-2", "rbo"])
+def test_output_distances_are_those_of_python(likewise, folder, name):
+    found = told(likewise, folder, "--outputs", folder / "shares.csv", "--output-distance", name)
+    Z = read_ratings(folder / "ratings.csv", value_range=(-1, 1))
+    report = audit(Z, outputs=numbers(folder / "shares.csv"), output_distance=name)
+    assert found["arms"]["outputs"]["fairness"]["mean_output_distance"]["value"] == pytest.approx(
+        report.arms["outputs"].fairness.mean_output_distance.value
+    )
+    assert (
+        found["arms"]["outputs"]["fairness"]["output"]["name"] == report.arms["outputs"].fairness.output.name
+    )
+    assert found["settings"]["output_distance"] == name
+
+
+def test_one_number_is_compared_by_its_difference_and_its_consistency(likewise, folder):
+    options = ("--output-distance", "absolute", "--consistency", "3")
+    found = told(likewise, folder, "--outputs", folder / "scores.csv", *options)
+    arm, scores = found["arms"]["outputs"], numbers(folder / "scores.csv")[:, 0]
+    pairs = np.triu_indices(M, 1)
+    assert arm["fairness"]["mean_output_distance"]["value"] == pytest.approx(
+        np.abs(scores[pairs[0]] - scores[pairs[1]]).mean()
+    )
+    Z = read_ratings(folder / "ratings.csv", value_range=(-1, 1))
+    assert arm["consistency"]["value"] == pytest.approx(consistency(scores, ObservedDistance(Z), 3).value)
+    ran = likewise(
+        "audit", folder / "ratings.csv", RANGE, "--outputs", folder / "scores.csv", *options, "--details"
+    )
+    assert "consistency" in ran.out
+
+
+def test_lists_can_be_compared_by_rank(likewise, folder):
+    lists = numbers(folder / "lists.csv").astype(int)
+    found = told(likewise, folder, "--outputs", folder / "lists.csv", "--output-distance", "rbo")
+    D = rank_biased_distance(lists).between(*np.triu_indices(M, 1))
+    assert found["arms"]["outputs"]["fairness"]["mean_output_distance"]["value"] == pytest.approx(D.mean())
+    ran = likewise(
+        "audit", folder / "ratings.csv", RANGE, "--outputs", folder / "lists.csv", "--output-distance", "l1"
+    )
+    assert ran.code == 1
+    assert "--output-distance l1" in ran.err
+
+
+@pytest.mark.parametrize("norm", [None, "l1", "linf"])
+def test_a_file_of_features_is_the_reference_aligned_by_id(likewise, folder, data, norm):
+    options = () if norm is None else ("--norm", norm)
+    found = told(
+        likewise, folder, "--outputs", folder / "scores.csv", "--reference", folder / "truth.csv", *options
+    )
+    d = feature_distance(data.truth, norm or "l2").between(*np.triu_indices(M, 1))
+    arm = found["arms"]["outputs"]["fairness"]
+    assert arm["mean_reference_distance"]["value"] == pytest.approx(d.mean())
+    assert found["reference"]["kind"] == "given"
+    assert "truth.csv" in found["reference"]["description"]
+    assert {"source": "truth.csv"}.items() <= found["data"]["columns"][-1].items()
+    assert len(found["data"]["columns"][-1]["features"]) == N
+
+
+def test_with_the_truth_as_reference_a_model_is_held_against_it(likewise, folder, data):
+    found = told(
+        likewise, folder, "--reference", folder / "truth.csv", "--model", "identity", "--estimator", "svt"
+    )
+    arm = found["arms"]["with"]["fairness"]
+    d = RowDistance(data.truth).between(*np.triu_indices(M, 1))
+    assert arm["mean_reference_distance"]["value"] == pytest.approx(d.mean())
+
+
+def test_a_test_from_elsewhere_stands_beside_the_hidden_share(likewise, folder, data):
+    options = ("--test", folder / "test.csv", "--model", "identity", "--estimator", "svt")
+    found = told(likewise, folder, *options)
+    Z = read_ratings(folder / "ratings.csv", value_range=(-1, 1))
+    entries = np.loadtxt(folder / "test.csv", delimiter=",", skiprows=1)
+    seen = {(int(i), int(j)) for i, j in zip(*data.observed.positions(), strict=True)}
+    new = [(int(i), int(j), value) for i, j, value in entries if (int(i), int(j)) not in seen]
+    with_, without = (found["arms"][arm]["test_error"] for arm in ("with", "without"))
+    assert with_["n"] == len(new) < len(entries)
+    # Without pre-processing the identity predicts the middle of the range, 0, for whatever was not observed.
+    assert without["mse"] == pytest.approx(np.mean([value**2 for *_, value in new]))
+    assert found["arms"]["with"]["error"]["n"] != with_["n"]
+    assert any(
+        f"{len(entries) - len(new)} test ratings are among the observations" in note
+        for note in found["data"]["notes"]
+    )
+    assert any(sentence.startswith(f"On {len(new)} test observations") for sentence in found["findings"])
+    assert not any("did not choose" in limit for limit in found["answer"]["limits"])
+    assert Z.shape == (M, N)
+
+
+def test_a_test_in_python_takes_an_array(data):
+    table = np.full((M, N), np.nan)
+    hidden = np.argwhere(np.isnan(np.where(data.observed.values.toarray() == 0, np.nan, 1.0)))[:50]
+    table[tuple(hidden.T)] = data.truth[tuple(hidden.T)]
+    report = audit(
+        data.observed,
+        model="identity",
+        estimator="svt",
+        test=ObservedMatrix(table, value_range=(-1, 1)),
+        hold_out=0,
+    )
+    assert report.arms["with"].error is None
+    assert report.arms["with"].test_error.n == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--output-distance", "tvv"), "did you mean 'tv'"),
+        (("--output-distance", "tv"), "no probability distribution"),
+        (("--consistency", "0"), "--consistency 0"),
+        (("--reference", "nowhere.csv"), "no file 'nowhere.csv'"),
+        (("--reference", "observd"), "did you mean 'observed'"),
+        (("--test", "nowhere.csv"), "no file 'nowhere.csv'"),
+        (("--norm", "l0.5"), "'l1', 'l2', 'linf' or a number q"),
+    ],
+)
+def test_what_cannot_be_used_is_said(likewise, folder, options, message):
+    ran = likewise("audit", folder / "ratings.csv", RANGE, *options)
+    assert ran.code == 1
+    assert message in " ".join(ran.err.split())
+    assert ran.out == ""
+
+
+def test_a_test_beside_outputs_or_of_a_model_that_predicts_none_is_refused(likewise, folder):
+    ran = likewise(
+        "audit",
+        folder / "ratings.csv",
+        RANGE,
+        "--test",
+        folder / "test.csv",
+        "--outputs",
+        folder / "scores.csv",
+    )
+    assert ran.code == 1
+    assert "--outputs with --test" in ran.err
+    Z = read_ratings(folder / "ratings.csv", value_range=(-1, 1))
+    with pytest.raises(InputError, match="a model that predicts values of the features"):
+        audit(
+            Z,
+            model=LinearRegression(),
+            target=np.arange(M),
+            test=read_ratings(folder / "test.csv", value_range=(-1, 1)),
+        )
+
+
+def test_a_test_of_strangers_names_them(likewise, folder, tmp_path):
+    write(tmp_path / "test.csv", ["user", "item", "rating"], [[4711, 0, 0.5]])
+    ran = likewise("audit", folder / "ratings.csv", RANGE, "--test", tmp_path / "test.csv")
+    assert ran.code == 1
+    assert "4711" in ran.err
+
+
+def test_a_test_that_was_seen_is_no_test(likewise, folder):
+    ran = likewise("audit", folder / "ratings.csv", RANGE, "--test", folder / "ratings.csv")
+    assert ran.code == 1
+    assert "all of them observed too" in ran.err
+
+
+def test_the_noise_of_the_demonstration_is_a_choice(likewise, tmp_path, quick):
+    ran = likewise("demo", "--noise", "-1", "--out", tmp_path / "demo")
+    assert ran.code == 1
+    assert "--noise" in ran.err or "noise" in ran.err
+    assert not (tmp_path / "demo").exists()
+
+
+def test_every_new_option_says_what_it_does(likewise):
+    text = likewise("audit", "--help").out
+    for option in ("--output-distance", "--consistency", "--reference", "--test", "--norm"):
+        assert option in text
+    assert "--noise" in likewise("demo", "--help").out
+    assert "--noise" in likewise("reproduce", "--help").out
