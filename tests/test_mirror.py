@@ -53,7 +53,7 @@ inference/net/dense_net          trained_net training: one net, its steps
 observations/partitioned/reading  blocks matrix parts sorting survey: from parts to blocks and back
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
-pipeline/audit           assemble run: one audit, its steps
+pipeline/audit           compared assemble run: one audit, its steps
 report/table             answer description numbers records: what a report says, read where it is printed
 pipeline/frontier        ../report/frontier: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind

@@ -283,41 +283,6 @@ _NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",)
 """Options of measuring that mean nothing without one of the others."""
 
 
-@Parameter(name="*", group="Algorithm")
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """The algorithm that runs, and what is kept from it.
-
-    Parameters
-    ----------
-    model
-        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
-        package.module:name for your own. By default knn.
-    n_neighbors
-        How many neighbours knn takes.
-    hold_out
-        Share of the observations that is hidden to measure the error on. By default 0.1; 0.5 with --reference held-out.
-    splits
-        How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
-    test
-        File of observations from elsewhere, such as ratings of items drawn at random, read like the first file: the error on them stands beside the
-        one on hidden observations.
-    """
-
-    model: str | None = None
-    n_neighbors: Whole = None
-    hold_out: float | None = None
-    splits: Whole = None
-    test: OldPath | None = None
-
-    def given(self) -> dict[str, Any]:
-        """Return every option by name, None where it was not given."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-RUNNING = RunOptions()
-
-
 @Parameter(name="*", group="Measuring")
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:

@@ -23,6 +23,7 @@ from likewise.fairness import (
 )
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
+from likewise.pipeline.compared import consistency_of, is_l2, output_distances
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.outside_test import OutsideTest
@@ -60,9 +61,9 @@ def make_report(
     test: OutsideTest | None = None,
 ) -> AuditReport:
     """Measure, explain, certify, judge, and put everything together; reruns are those of further splits, which only the truth is measured on."""
-    outputs = measurement.as_distances(run, references)
+    outputs = output_distances(run, references, measurement.output_distance)
     measured = measurement.measure(outputs, references, steps)
-    norm = settings.get("norm", "l1")
+    norm, by_l2 = settings.get("norm", "l1"), is_l2(measurement.output_distance)
     with steps.step("explain and certify"):
         measurement.list_violations(outputs, references)
         paired = measurement.compare(outputs, references)
@@ -76,7 +77,7 @@ def make_report(
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
     arms, of_truth = {}, {} if truth is None else truth.arms
     for name, fairness in measured.items():
-        of_d = measurement.compares_by_l2 and _is_proved_of_d(name, reference, run, certificates, norm)
+        of_d = by_l2 and _is_proved_of_d(name, reference, run, certificates, norm)
         proof = proved.get(name) if of_d else None
         verdict = measurement.judge(fairness, outputs[name], references[name], proof)
         found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
@@ -102,7 +103,7 @@ def _asked_for(
 ) -> tuple[ErrorMetrics | None, ExactValue | None]:
     """Return the error on a test from elsewhere, and the consistency, where they were asked for."""
     error = None if test is None else test.error(run, name, measurement.confidence)
-    return error, measurement.consistency_of(run.outputs[name], reference)
+    return error, consistency_of(run.outputs[name], reference, measurement.consistency)
 
 
 def _on_truth(

@@ -14,6 +14,7 @@ from likewise.fairness import ErrorMetrics
 from likewise.fairness.held_out import HeldOutFairness, MeasuredSplit, measure_held_out, reference_pairs
 from likewise.observations import HoldOut, ObservedMatrix, hold_out
 from likewise.observations.value_range import WorkingRange
+from likewise.pipeline.compared import compared_outputs
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.references import ReferenceChoice
 from likewise.pipeline.run import HiddenErrors, Run
@@ -144,7 +145,7 @@ def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps
                 errors.setdefault(arm, []).extend(filter(None, [run.hidden_errors(arm)]))
             with steps.step("compare on what was kept aside"):  # which goes on while the split is measured
                 pairs = reference_pairs(kept_aside(run.hidden, run.working_range), rng=rng)
-                yield MeasuredSplit(pairs, measurement.compared(run))
+                yield MeasuredSplit(pairs, compared_outputs(run, measurement.output_distance))
 
     fairness = measure_held_out(
         splits(), nearest_share=measurement.nearest_share, confidence=measurement.confidence, rng=rng

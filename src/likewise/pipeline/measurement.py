@@ -17,7 +17,6 @@ from likewise._typing import Floats
 from likewise.checks import checked_confidence, checked_name, checked_share, checked_whole
 from likewise.errors import InputError, option
 from likewise.fairness import (
-    ExactValue,
     FairnessMetrics,
     LearnedDistance,
     PairedDifferences,
@@ -25,12 +24,10 @@ from likewise.fairness import (
     PairwiseDistance,
     RowDistance,
     Verdict,
-    consistency,
     explain_pair,
     judge_learned,
     measure_arms,
     measure_sampled,
-    named_output_distance,
     paired_differences,
     verdict,
     violating_share,
@@ -38,10 +35,9 @@ from likewise.fairness import (
 from likewise.fairness.distances.named_outputs import check_output_distance
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.metrics.groups import number_groups
-from likewise.fairness.options import check_options, output_distance
+from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations.index_alignment import check_order
-from likewise.pipeline.run import Run
 from likewise.pipeline.summaries import Proved
 from likewise.progress import Steps
 from likewise.randomness import generator_of
@@ -148,42 +144,6 @@ class Measurement:
             )
             held = _WORKING
         return f"about {format_bytes(matrices + held)}: {format_bytes(matrices)} for complete matrices, and {pairs}"
-
-    def as_distances(
-        self, run: Run, references: Mapping[str, PairwiseDistance]
-    ) -> dict[str, PairwiseDistance]:
-        """Return the output distance D of each arm, made once for all that is measured on it."""
-        return {
-            name: output_distance(name, values, references[name], self.output_distance, run.output_ids(name))
-            for name, values in run.outputs.items()
-        }
-
-    def compared(self, run: Run) -> Mapping[str, Any]:
-        """Return the outputs of every arm as they are to be compared: as they are where that is by l2, else as distances."""
-        if self.output_distance is None:
-            return run.outputs
-        return {
-            name: values
-            if isinstance(values, PairwiseDistance)
-            else named_output_distance(self.output_distance, values, run.output_ids(name))
-            for name, values in run.outputs.items()
-        }
-
-    @property
-    def compares_by_l2(self) -> bool:
-        """Whether D is the paper's l2 between outputs."""
-        return self.output_distance in (None, "l2")
-
-    def consistency_of(self, outputs: Any, reference: PairwiseDistance) -> ExactValue | None:
-        """Return how close everybody's output is to the mean of their nearest neighbours', where that was asked for."""
-        if self.consistency is None:
-            return None
-        if isinstance(outputs, PairwiseDistance):
-            raise InputError(
-                f"{option('consistency', str(self.consistency))} of outputs that are a distance",
-                "one number for each individual",
-            )
-        return consistency(outputs, reference, self.consistency)
 
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
