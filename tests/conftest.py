@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is no failure, so nothing has a deadline; fixtures here only choose a kernel, and are the same for every example.
+# A busy machine is not a failure, so nothing has a deadline; fixtures here only choose a kernel, and are the same for every example.
 # People wait for a few new examples of each property at every run. CI tries many, the same ones each time, so that a change is
 # judged by what it changed. To look for faults in what stands: HYPOTHESIS_PROFILE=hunt.
 ANY_MACHINE = {

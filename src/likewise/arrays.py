@@ -14,7 +14,7 @@ from likewise.errors import InputError
 from likewise.memory import ensure_fits
 
 _FAILURES = (TypeError, ValueError, OverflowError, RuntimeError)
-"""What NumPy, and the libraries whose objects it reads, raise for what is no array."""
+"""What NumPy, and the libraries whose objects it reads, raise for what is not an array."""
 
 _NO_NUMBERS = "USVcmMT"
 """Kinds of arrays that NumPy would cast to numbers although they are none: text, records, complex numbers, dates."""
@@ -43,7 +43,7 @@ def as_array(values: Any, what: str = "values", error: type[InputError] = InputE
     >>> as_array([[1.0], [1.0, 2.0]], "outputs")
     Traceback (most recent call last):
     ...
-    likewise.errors.InputError: outputs that are no array (setting an array element with a sequence...
+    likewise.errors.InputError: outputs that are not an array (setting an array element with a sequence...
     """
     if sparse.issparse(values):
         return _filled(values)
@@ -54,7 +54,7 @@ def as_array(values: Any, what: str = "values", error: type[InputError] = InputE
             values = values.detach().cpu()
         return np.asanyarray(values)
     except _FAILURES as failure:
-        raise error(f"{what} that are no array ({failure})", "a rectangular array") from failure
+        raise error(f"{what} that are not an array ({failure})", "a rectangular array") from failure
 
 
 def as_reals(

@@ -133,7 +133,7 @@ class ObservationError(InputError):
 
 
 class NumberTypeError(ObservationError, TypeError):
-    """Observations of a type that is no number; a TypeError as well, which scikit-learn's contract asks of an estimator."""
+    """Observations of a type that is not a number; a TypeError as well, which scikit-learn's contract asks of an estimator."""
 
 
 class ShapeError(InputError):

@@ -55,5 +55,5 @@ def seed_of(random_state: RandomState) -> int | None:
         return None
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    generator_of(random_state)  # which refuses what is no seed
+    generator_of(random_state)  # which refuses what is not a seed
     return int(random_state)

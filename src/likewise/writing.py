@@ -166,7 +166,7 @@ def remove_leftovers(folder: PathLike) -> None:
 def _errors_about(path: PathLike) -> Iterator[None]:
     """Turn the operating system's error into one that names what the user asked for."""
     if not isinstance(path, str | os.PathLike) or not str(path) or "\0" in str(path):
-        raise OutputError(f"cannot write {path!r}: that is no path; nothing was written")
+        raise OutputError(f"cannot write {path!r}: that is not a path; nothing was written")
     try:
         yield
     except OSError as error:

@@ -243,9 +243,9 @@ def test_an_option_that_means_nothing_alone_is_refused(likewise, ratings, option
     [
         (("--value-range", "1,2,3"), "Invalid value for --value-range: 1,2,3 is not LOW,HIGH"),
         (("--shape", "12"), "Invalid value for --shape: 12 is not ROWS,COLUMNS"),
-        (("--shape", "12,x"), "Invalid value for --shape: 'x' is no whole number"),
-        (("--n-neighbors", "1.5"), "Invalid value for --n-neighbors: '1.5' is no whole number"),
-        (("--random-state", "x"), "Invalid value for --random-state: 'x' is no whole number"),
+        (("--shape", "12,x"), "Invalid value for --shape: 'x' is not a whole number"),
+        (("--n-neighbors", "1.5"), "Invalid value for --n-neighbors: '1.5' is not a whole number"),
+        (("--random-state", "x"), "Invalid value for --random-state: 'x' is not a whole number"),
     ],
 )
 def test_a_value_that_cannot_be_read_is_told_in_words(likewise, ratings, options, message):

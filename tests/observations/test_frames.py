@@ -1,4 +1,4 @@
-"""Data frames with a line for each rating are read as ratings, or refused with the call that is meant; ids are no features."""
+"""Data frames with a line for each rating are read as ratings, or refused with the call that is meant; ids are not features."""
 
 import numpy as np
 import polars as pl

@@ -207,7 +207,7 @@ def test_indices_are_short():
         ([1, 2], {}, ShapeError, r"shape \(2,\)"),
         (np.zeros((1, 1, 1)), {}, ShapeError, r"shape \(1, 1, 1\)"),
         (3.0, {}, ShapeError, r"shape \(\)"),
-        ([[1, 2], [3]], {}, ObservationError, "no array"),
+        ([[1, 2], [3]], {}, ObservationError, "not an array"),
         ([["1", "2"]], {}, ObservationError, "type <U1"),
         ([[1j, 2]], {}, ObservationError, "type complex128"),
         ([[{}, 2]], {}, ObservationError, "not numbers"),

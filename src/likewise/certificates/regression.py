@@ -262,7 +262,7 @@ def certify_regression(
     margin : float, default 1
         The domain reaches that many times as far as the rows of the fit, so that unseen rows lie within.
     empty : float, optional
-        c, at least 1 (half the working range, or d_c is no metric). By default the smallest with which the constant is that of observed features.
+        c, at least 1 (half the working range, or d_c is not a metric). By default the smallest with which the constant is that of observed features.
 
     Returns
     -------

@@ -156,7 +156,7 @@ def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no whole number") from None
+        raise ValueError(f"{text!r} is not a whole number") from None
 
 
 Settings = Annotated[

@@ -165,7 +165,7 @@ def judge_completions(
     Raises
     ------
     InputError
-        `lipschitz` is not above 0; `pairs` is no number of pairs.
+        `lipschitz` is not above 0; `pairs` is not a number of pairs.
     ShapeError
         Outputs of other individuals than are observed.
 

@@ -67,7 +67,7 @@ class Model(ABC):
     def run(
         self, matrix: Any, observed: ObservedMatrix | None, progress: Progress | None
     ) -> tuple[Any, TrainedModel | None]:
-        """Return the outputs, and what was learnt on the way, or None where that is no function of a row; see `__call__`."""
+        """Return the outputs, and what was learnt on the way, or None where that is not a function of a row; see `__call__`."""
 
     def ensure_usable(self) -> None:  # noqa: B027  most models need nothing that could be absent
         """Raise what `run` would raise before it looks at any data, such as that a library is not installed."""

@@ -69,7 +69,7 @@ def register_model(name: str, model: Any) -> Any:
     Raises
     ------
     ModelError
-        The name is taken, or the thing is no model.
+        The name is taken, or the thing is not a model.
 
     Examples
     --------

@@ -135,7 +135,7 @@ def label_axis(ids: ArrayLike | None, length: int, axis: str) -> NDArray[Any]:
         return counted_ids(length)
     array = as_id_array(ids)
     if array.size != length:
-        raise ShapeError(f"{array.size} {axis} ids for {length} {axis}s", f"one id a {axis}")
+        raise ShapeError(f"{array.size} {axis} ids for {length} {axis}s", f"one id for each {axis}")
     unique, _ = factorize(array, axis)
     if unique.size != length:
         repeated = _first_repeated(array.tolist())

@@ -361,7 +361,7 @@ class ObservedMatrix:
         ObservationError
             If none of these individuals has an observation.
         ShapeError
-            A position that is no integer on the axis, or a mask of another length.
+            A position that is not an integer on the axis, or a mask of another length.
         """
         chosen = checked_selection(rows, self.shape[0], "row")
         values = self.values[chosen]

@@ -32,7 +32,7 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
     Raises
     ------
     ModelError
-        If they are no numbers, not finite, or not one row for each individual.
+        If they are not numbers, not finite, or not one row for each individual.
 
     Examples
     --------

@@ -47,7 +47,7 @@ _AFFORDABLE = 5e9
 _DRAWN = 20_000
 
 _UNCHANGED = 1 + 1e-6
-"""Budgets this close above K* are no budgets: they and the estimate without one are the same point."""
+"""Budgets this close above K* are not budgets: they and the estimate without one are the same point."""
 
 
 def frontier(

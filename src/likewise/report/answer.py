@@ -138,7 +138,7 @@ def _story(pair: PairExplanation) -> PairStory:
 
 
 def _named(individual: object, group: object) -> str:
-    known = group is not None and group == group  # noqa: PLR0124  NaN is no group
+    known = group is not None and group == group  # noqa: PLR0124  NaN is not a group
     return f"{shown(individual)} ({shown(group)})" if known else shown(individual)
 
 

@@ -41,7 +41,7 @@ _STYLE: dict[Any, Any] = {
     "grid.alpha": 0.15,
     "grid.color": INK,
     "legend.frameon": False,
-    "text.parse_math": False,  # a name with dollar signs is no formula
+    "text.parse_math": False,  # a name with dollar signs is not a formula
 } | dict.fromkeys(
     ("text.color", "axes.edgecolor", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color"), INK
 )

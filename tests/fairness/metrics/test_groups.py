@@ -1,4 +1,4 @@
-"""Metrics by group: an unknown group is no group, in whatever holds it, and leaves everything else as it is."""
+"""Metrics by group: an unknown group is not a group, in whatever holds it, and leaves everything else as it is."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_a_distance_whose_triangles_do_not_close_is_refused():
 def test_a_function_of_unknown_axioms_is_checked():
     X, y = people(1, m=12)
     squared = CallableDistance(lambda a, b: float(np.sum((a - b) ** 2)), X)
-    with pytest.raises(DistanceError, match="whose triangles all close"):
+    with pytest.raises(DistanceError, match="for which the triangle inequality holds"):
         repair(y, squared, lipschitz=1.0)
     euclidean = CallableDistance(lambda a, b: float(np.linalg.norm(a - b)), X)
     expected = repair(y, RowDistance(X), lipschitz=0.5)

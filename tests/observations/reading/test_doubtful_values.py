@@ -43,7 +43,7 @@ def test_a_published_grid_with_a_code_and_a_count(write, jokes):
     assert doubts == [
         f"{share:.0%} of the values are 99, far from all others: if it stands for missing, give missing_value=99; if it is a value, give "
         "value_range=(low, high)",
-        "column 0 has a scale of its own, far outside that of the other 100 columns: if it is no feature, give exclude=0; if it is one, "
+        "column 0 has a scale of its own, far outside that of the other 100 columns: if it is not a feature, give exclude=0; if it is one, "
         "value_range='per-column'",
     ]
     assert set(doubts) <= set(Z.notes)

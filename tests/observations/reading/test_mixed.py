@@ -50,7 +50,7 @@ def test_a_damaged_number_makes_no_category(write):
     file = write("id,age\nann,20\nbea,2o\ncy,40\n")
     with pytest.raises(
         FileFormatError,
-        match=r"column 'age' of people.csv, of whose 3 cells 1 are no numbers, such as '2o'.*categories='age'",
+        match=r"column 'age' of people.csv, of whose 3 cells 1 are not numbers, such as '2o'.*categories='age'",
     ):
         read_table(file, id_columns="id")
     assert read_table(file, id_columns="id", categories="age").frame["age"].to_list() == ["20", "2o", "40"]

@@ -58,7 +58,7 @@ def test_a_number_in_its_notation(text, decimal, value):
 @pytest.mark.parametrize(("text", "decimal"), NO_NUMBERS)
 def test_no_number_in_this_notation(text, decimal):
     notation = Notation(decimal)
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         notation.number(text)
     numbers, is_missing = notation.numbers(pl.Series([text]))
     assert (numbers.to_list(), is_missing.to_list()) == ([None], [False])
@@ -128,7 +128,7 @@ def test_what_nothing_decides_is_refused_with_both_readings():
 def test_own_words_for_missing_take_the_place_of_the_usual_ones():
     notation = Notation(missing=("refused", "99"))
     assert [notation.number(text) for text in ("refused", " 99 ", "", "9")] == [None, None, None, 9.0]
-    with pytest.raises(ValueError, match="'NA' is no number"):
+    with pytest.raises(ValueError, match="'NA' is not a number"):
         notation.number("NA")
 
 

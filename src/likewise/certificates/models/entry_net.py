@@ -72,7 +72,7 @@ def entry_net_constant(
     Certificate or Unavailable
     """
     layers = [linear(weights, "the net") for weights in net.row_layers]
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is no bound, see below
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not a bound, see below
         single = _one_output(layers, p, inputs)
     n = net.shape[1]
     value = upward(product_upward(single.value, net.largest_slope, n ** (1 / q)), _ROUNDINGS)

@@ -92,9 +92,9 @@ def _ensure_plain(module: Any, name: str) -> None:
     """Refuse what computes something else than its class says."""
     kind = type(module)
     if not kind.__module__.startswith("torch.nn.modules"):
-        raise NoBoundError(f"none is known for the layer {name}, whose forward pass is code of its own")
+        raise NoBoundError(f"none is known for the layer {name}, whose forward pass is custom code")
     if not kind.forward.__module__.startswith("torch.nn.modules"):
-        raise NoBoundError(f"the forward pass of {name} was replaced by code of its own")
+        raise NoBoundError(f"the forward pass of {name} was replaced by custom code")
     if (
         module._forward_hooks
         or module._forward_pre_hooks

@@ -108,10 +108,10 @@ _METHODS = ("predict", "predict_proba", "decision_function", "transform")
 
 
 def _ensure_plain(model: Any, name: str) -> None:
-    """Refuse an estimator of which a method was replaced by code of its own."""
+    """Refuse an estimator of which a method was replaced by custom code."""
     replaced = [method for method in _METHODS if method in vars(model)]
     if replaced:
-        raise NoBoundError(f"{replaced[0]} of this {name} was replaced by code of its own")
+        raise NoBoundError(f"{replaced[0]} of this {name} was replaced by custom code")
 
 
 def _best(search: Any, name: str) -> Any:

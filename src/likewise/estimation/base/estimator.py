@@ -50,7 +50,7 @@ def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -
         return ()
     note = f"not converged after {n_iter} {unit}{'s' * (n_iter != 1)}: {state}"
     warnings.warn(
-        f"{note}. The result is kept; raise max_iter or tol to be rid of this.",
+        f"{note}. The result is kept; raise max_iter or tol to avoid this warning.",
         ConvergenceWarning,
         stacklevel=5,
     )

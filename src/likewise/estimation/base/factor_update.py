@@ -254,7 +254,7 @@ def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> Facto
     if n_lost:
         name = "noise" if prior.uncertain else "regularization"
         raise InputError(
-            f"{name} so small that rounding swallows it in {n_lost:,.0f} regressions", f"a larger {name}"
+            f"{name} so small that it is lost in rounding in {n_lost:,.0f} regressions", f"a larger {name}"
         )
     return FactorUpdate(factors, explained, penalty)
 

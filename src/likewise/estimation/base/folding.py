@@ -95,7 +95,7 @@ PENALTY_BY_COUNT = (
     "the penalty of a row grows with what is observed of it, so a row that is given what it predicts changes"
 )
 WEIGHTS_BY_ROW = "each row weighs features in its own way"
-_NO_REGRESSION = "its rows are no regressions on what is observed of them"
+_NO_REGRESSION = "its rows are not regressions on what is observed of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +308,9 @@ class RidgeFolding(Folding):
     def coefficients(self, residuals: Values, weights: Floats | None, factors: Factors) -> Floats:
         """Return the ridge regression of each row on the rows of V."""
         if self.penalties.size != factors.right.shape[1]:
-            raise ShapeError(f"{self.penalties.size} penalties", f"{factors.right.shape[1]}, one a component")
+            raise ShapeError(
+                f"{self.penalties.size} penalties", f"{factors.right.shape[1]}, one for each component"
+            )
         return ridge_rows(residuals, factors.right, self.penalties, weights)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:

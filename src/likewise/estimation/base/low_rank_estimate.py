@@ -165,7 +165,7 @@ class LowRankEstimate:
         Raises
         ------
         ShapeError
-            A position that is no integer from 0 to m - 1.
+            A position that is not an integer from 0 to m - 1.
         MemoryLimitError
             If that many whole rows would not fit.
         """
@@ -190,7 +190,7 @@ class LowRankEstimate:
         Raises
         ------
         ShapeError
-            If the two differ in length, or a position is no integer on its axis.
+            If the two differ in length, or a position is not an integer on its axis.
         """
         i = checked_positions(rows, self.shape[0], "row")
         j = checked_positions(columns, self.shape[1], "column")

@@ -79,7 +79,7 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     Raises
     ------
     EstimatorError
-        The rows of the estimate are no regressions, or no prior is strong enough.
+        The rows of the estimate are not regressions, or no prior is strong enough.
 
     Examples
     --------

@@ -226,7 +226,7 @@ def register_shrinker(name: str) -> Callable[[Any], Any]:
     Raises
     ------
     ShrinkerError
-        The name is taken, or the thing is no shrinker.
+        The name is taken, or the thing is not a shrinker.
 
     Examples
     --------

@@ -90,7 +90,7 @@ def register_threshold(name: str) -> Callable[[Any], Any]:
     Raises
     ------
     ThresholdError
-        The name is taken, or the thing is no rule.
+        The name is taken, or the thing is not a rule.
 
     Examples
     --------

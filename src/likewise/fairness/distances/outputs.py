@@ -144,7 +144,7 @@ def _distributions(probabilities: ArrayLike) -> Floats:
     bad = np.flatnonzero(off | (table < 0).any(axis=1) | (table > 1).any(axis=1))
     if bad.size:
         raise DistanceError(
-            f"row {bad[0]} (and {bad.size - 1} more) is no probability distribution",
+            f"row {bad[0]} (and {bad.size - 1} more) is not a probability distribution",
             "entries in [0, 1] that sum to 1",
         )
     return table

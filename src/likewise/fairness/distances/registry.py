@@ -115,7 +115,7 @@ def distance_by_name(name: str, individuals: Any, **options: Any) -> PairwiseDis
     Raises
     ------
     DistanceError
-        An unknown name, an option that the distance does not have, or what its maker returned is no distance.
+        An unknown name, an option that the distance does not have, or what its maker returned is not a distance.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def _group_metrics(name: str, sums: NDArray[np.void], max_ratio: float, mean_gap
 def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the names of the groups, sorted, and the number of everybody's.
 
-    A group that is unknown, such as None, NaN or what is masked, is no group: its number is the one after the last group.
+    A group that is unknown, such as None, NaN or what is masked, is not a group: its number is the one after the last group.
     """
     unknown, values = unknown_labels(groups), as_id_array(groups, "groups")
     if values.shape != (n_individuals,):

@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 
 
 def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
-    """Refuse a distance that is no metric, not even one with zeros between unequal individuals.
+    """Refuse a distance that is not a metric, not even one with zeros between unequal individuals.
 
     What a distance says of itself is believed; where it says nothing, every triangle is looked at.
 
@@ -49,8 +49,8 @@ def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
         i, j, k, direct, around = broken
         raise DistanceError(
             f"{what}, for which d({i}, {k}) = {direct:.6g} exceeds d({i}, {j}) + d({j}, {k}) = {around:.6g}",
-            "a metric, whose triangles all close",
-            "repair with a norm of complete features, or with the distance of shortest ways",
+            "a metric, for which the triangle inequality holds",
+            "repair with a norm of complete features, or with the distance of shortest paths",
         )
     if axioms == "semimetric" or distance.n_individuals > _MOST_CHECKED:
         raise DistanceError(
@@ -240,7 +240,7 @@ def repair(
     InputError
         `lipschitz` is not a number above 0; an unknown objective; outputs that are not finite numbers.
     DistanceError
-        d is no metric; the triangle that does not close is named.
+        d is not a metric; the triangle that violates the inequality is named.
     MemoryLimitError
         Least squares for more individuals than fit.
 

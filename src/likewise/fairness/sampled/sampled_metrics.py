@@ -138,7 +138,7 @@ class PairSample:
         return self.split(groups.names, left, right, groups.n_unknown)
 
     def split(self, names: NDArray[Any], left: Indices, right: Indices, n_unknown: int = 0) -> GroupSplit:
-        """Return the same by the numbers of the two groups of each pair; what is no number of a name is unknown."""
+        """Return the same by the numbers of the two groups of each pair; what is not a number of a name is unknown."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         known, n_groups = high < len(names), len(names)
         apart = range(n_groups if n_groups <= MOST_GROUPS_APART else 0)

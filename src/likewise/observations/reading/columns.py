@@ -139,7 +139,7 @@ def as_columns(given: Column | Iterable[Column] | None, name: str) -> tuple[Colu
     Raises
     ------
     FileFormatError
-        If they are no columns.
+        If they are not columns.
     """
     if given is None:
         return None
@@ -199,7 +199,7 @@ def find_ids(
     columns : sequence of str or int, optional
         As the caller said; by default the one column that is called like an id, or else the first.
     left_out : collection of int
-        Positions of columns that are no ids.
+        Positions of columns that are not ids.
     usual : sequence of str or int
         Columns that name the individuals in another file: taken where this one has columns of all these names.
 

@@ -268,7 +268,7 @@ def _no_number(
     if text.header is not None:
         what += f", in column {text.header[position]!r}"
     if text.header is not None and wanted.gaps:
-        hint = f"if it is no feature, give {option('exclude', repr(text.header[position]))}, or name those that are: {option('columns')}"
+        hint = f"if it is not a feature, give {option('exclude', repr(text.header[position]))}, or name those that are: {option('columns')}"
     return FileFormatError, what, "a number", hint
 
 

@@ -38,7 +38,7 @@ def doubts(table: Table, *, of_table: bool) -> list[str]:
     ----------
     table : Table
     of_table : bool
-        Whether each row was one individual, so that a column may be there that is no feature.
+        Whether each row was one individual, so that a column may be there that is not a feature.
     """
     values = table.values
     if not values.nnz or not np.isfinite(values.data).all():
@@ -52,14 +52,14 @@ def doubts(table: Table, *, of_table: bool) -> list[str]:
     if of_table and (column := lonely_column(values, code)) is not None:
         name = table.column_ids[column : column + 1].tolist()[0]
         found.append(
-            f"column {name!r} has a scale of its own, far outside that of the other {values.shape[1] - 1} columns: if it is no feature, "
+            f"column {name!r} has a scale of its own, far outside that of the other {values.shape[1] - 1} columns: if it is not a feature, "
             f"give {option('exclude', repr(name))}; if it is one, {option('value_range', repr('per-column'))}"
         )
     return found
 
 
 def note_on_lowest(data: Floats) -> list[str]:
-    """Return a note where 0 or -1 may say that a line of ratings is no rating."""
+    """Return a note where 0 or -1 may say that a line of ratings is not a rating."""
     if not data.size or (lowest := _not_rated(data)) is None:
         return []
     others = data[data > lowest]

@@ -85,7 +85,7 @@ def read_groups_file(
     ----------
     path : path-like
         Delimited text, JSON lines or Parquet; lines can be in any order and may speak of others too. A field that is empty or says NA, null or the
-        like is no group: the individual's is unknown.
+        like is not a group: the individual's is unknown.
     row_ids : array-like, shape (m,)
         The individuals, as in `ObservedMatrix`.
     id_columns : str, int, or sequence of them, optional

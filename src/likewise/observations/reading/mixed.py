@@ -70,7 +70,7 @@ def read_table(
     id_columns : str, int, or sequence of them, optional
         What names the individuals; the parts of several are joined by ``/``.
     exclude : str, int, or sequence of them, optional
-        Columns that are no features.
+        Columns that are not features.
     categories : str, int, or sequence of them, optional
         Features that are categories although they are written in digits, such as a code of a region.
     text : TextOptions
@@ -140,7 +140,7 @@ def _feature(
     if not is_category and n_words < _NUMERIC * n_known:
         first = texts.filter(is_word)[0]
         raise FileFormatError(
-            f"column {name!r} of {file}, of whose {n_known:,} cells {n_words:,} are no numbers, such as {first!r}",
+            f"column {name!r} of {file}, of whose {n_known:,} cells {n_words:,} are not numbers, such as {first!r}",
             "numbers, or categories",
             f"give {option('missing', repr(first))} if that stands for missing, or {option('categories', repr(name))}",
         )

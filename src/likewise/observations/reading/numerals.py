@@ -99,7 +99,7 @@ class Notation:
             return None
         bare = text.strip()
         if not re.fullmatch(_WRITTEN[self.decimal], bare):
-            raise ValueError(f"{text!r} is no number")
+            raise ValueError(f"{text!r} is not a number")
         return float(re.sub(f"[{self._thousands}]", "", bare).replace(",", "."))
 
     def numbers(self, texts: pl.Series) -> tuple[pl.Series, pl.Series]:

@@ -62,7 +62,7 @@ def read_outputs(
     Raises
     ------
     ModelError
-        Also where the file holds lists of recommended items, which are no numbers.
+        Also where the file holds lists of recommended items, which are not numbers.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def read_outputs_file(
     output_columns : str, int, or sequence of them, optional
         By default all others, if they may be outputs together.
     exclude : str, int, or sequence of them, optional
-        Columns that are no outputs.
+        Columns that are not outputs.
     usual_ids : str, int, or sequence of them, optional
         What names the individuals in the file of observations: used where this file has columns of these names, and nothing is said by `id_columns`.
     kind : {"numbers", "top-n"}, optional
@@ -277,7 +277,7 @@ def _on_other_columns(
     if not texts or len(texts) == len(outputs):
         return None
     return FileFormatError(
-        f"columns {listing(texts)} of {file.name}, which are no numbers, beside others that are",
+        f"columns {listing(texts)} of {file.name}, which are not numbers, beside others that are",
         "to be told which are outputs",
         f"give {option('output_columns')}, or {option('exclude', repr(','.join(texts[:5])))}",
     )

@@ -68,7 +68,7 @@ def read_ratings(
         What names the individuals of a wide table; the parts of several are joined by ``/``. By default rows are
         numbered from 0.
     exclude : str, int, or sequence of them, optional
-        Columns of a wide table that are no features.
+        Columns of a wide table that are not features.
     missing_value : float, optional
         A number that stands for "missing", such as 0 in a grid. Never assumed: without it every number is an observation. It is taken out
         before `duplicates` are looked for: a pair with an observation and a missing value has that observation, whichever comes last.
