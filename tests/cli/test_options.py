@@ -1,12 +1,15 @@
 """The command line offers what the library takes: no more, no less."""
 
 import inspect
+from itertools import pairwise
 from typing import get_args
 
 import pytest
 
 import likewise as package
-from likewise.cli.options import EstimatorOptions, ReadOptions
+from likewise.cli.main import COMMANDS
+from likewise.cli.options import EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions
+from likewise.cli.results import ResultOptions
 from likewise.errors import EstimatorError
 from likewise.estimation import ESTIMATORS, SHRINKERS, SVT, THRESHOLDS, Auto
 from likewise.observations.reading.layouts import Layout
@@ -113,11 +116,12 @@ def test_an_unknown_estimator_or_option_is_named(options, message):
         EstimatorOptions(**options).make_estimator()
 
 
-def test_the_help_is_broken_where_the_terminal_ends_and_nowhere_else(likewise, monkeypatch):
-    """In the source this sentence goes on in another line."""
-    monkeypatch.setenv("COLUMNS", "1000")
-    told = likewise("audit", "--help").out
-    assert "for ratings of which enough pairs share enough" in told
+def test_the_help_is_broken_where_the_terminal_ends_and_nowhere_else():
+    """In the source a description goes on in further lines."""
+    options = (EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions, ResultOptions)
+    for described in (*COMMANDS, *options):
+        lines = described.__doc__.splitlines()
+        assert not [pair for pair in pairwise(lines) if all(line.startswith("    ") for line in pair)]
 
 
 def test_the_help_names_every_estimator_threshold_and_shrinker():

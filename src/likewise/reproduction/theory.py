@@ -166,7 +166,7 @@ def proved_rate(truth: Floats, observed_fraction: float, variance: float = 1.0) 
     >>> round(proved_rate(np.ones((4, 16)) / 4, 0.25), 6)  # nuclear norm 2: min(2 / 8, 4 / 64, 1)
     0.0625
     >>> round(proved_rate(np.ones((4, 16)), 0.25, 0.04), 6)  # q = 0.25 (0.04 + 0.75 x 0.96) = 0.19: min(sqrt(0.19) x 8 / 4, 1, 1)
-    0.871780
+    0.87178
     """
     p = observed_fraction
     nuclear = float(np.linalg.svd(truth, compute_uv=False).sum())

@@ -97,7 +97,7 @@ class ObservationStatistics:
 
         Examples
         --------
-        >>> ObservationStatistics(10, 100, 0.1, 0.1).density_exponent  # 0.1 = 100^(0.5 - 1)
+        >>> round(ObservationStatistics(10, 100, 0.1, 0.1).density_exponent, 12)  # 0.1 = 100^(0.5 - 1)
         0.5
         """
         return density_exponent(self.observed_fraction, self.longer_side)
