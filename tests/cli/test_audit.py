@@ -67,14 +67,14 @@ def test_a_threshold_by_name(likewise, ratings):
 
 def test_out_writes_a_whole_report_and_says_where(likewise, ratings, tmp_path):
     ran = likewise("audit", ratings, *OPTIONS, "--out", tmp_path / "report")
-    assert {path.name for path in (tmp_path / "report").iterdir()} == set(FILES)
+    assert {path.name for path in (tmp_path / "report").iterdir()} == {*FILES, "config.toml"}
     assert ran.out.endswith(f"Report: {tmp_path / 'report' / 'report.html'}\n")
 
 
 @pytest.mark.parametrize("limit", [(), ("--lipschitz", "0.5")])
 def test_quiet_alone_is_refused_before_the_work_as_nothing_would_come_of_it(likewise, limit):
     ran = likewise("audit", "nowhere.csv", *limit, "--quiet")
-    expected = "error: --quiet without --out, --json, --violations or --fail-above; expected one of them, or no --quiet.\n"
+    expected = "error: --quiet without --out, --json, --violations, --fail-above or --check; expected one of them, or no --quiet.\n"
     assert (ran.code, ran.out, ran.err) == (1, "", expected)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
+from likewise.cli.config import resolved
 from likewise.cli.options import (
     COMPLETING,
     MEASURING,
@@ -88,21 +89,27 @@ def audit(
     norm
         Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """
+    configuration = resolved("audit", locals())
     files = outputs.files()
     features = reference_file(reference)
     read = outputs.files_read(ratings, measuring.checked().groups)
     read |= {"reference": features, "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
     _refuse_idle(files, running.given(), completing, outputs.output_columns, mixed=mixed)
-    results.check(read, measuring.limit(), fails=measuring.fail_above is not None)
+    results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
+    from likewise.report.checks import with_checks
 
     estimator = completing.make_estimator()
     with StepBars(quiet=results.quiet) as progress:
         progress("read the files", 0, 1)
         found = Inputs.read(ratings, outputs, measuring, reading, mixed=mixed)
         d, found = found.reference(None if mixed else reference, features, norm, reading)
+        if results.dry_run:
+            progress("read the files", 1, 1)
+            print(found.plan(measuring), configuration, sep="\n", end="")
+            return
         found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(
             found.individuals,
@@ -118,7 +125,8 @@ def audit(
             random_state=completing.random_state,
             progress=progress,
         )
-    results.deliver(found.named_in(report, read))
+    report = with_checks(found.named_in(report, read), measuring.check)
+    results.deliver(report, configuration)
     _fail_unless_shown(report, measuring.fail_above)
 
 
@@ -186,12 +194,18 @@ def _chosen_model(name: str | None, n_neighbors: int | None) -> Any:
 
 
 def _fail_unless_shown(report: AuditReport, limit: float | None) -> None:
-    """Raise unless the limit, if any, holds for what would be used: outputs with pre-processing, where both kinds were audited."""
+    """Raise unless every check of severity error holds, and the limit, if any, for what would be used: outputs with pre-processing, where both kinds were audited."""
     from likewise.errors import FairnessError
 
+    broken = [check for check in report.checks if check.status != "holds" and check.severity == "error"]
+    said = [f"check {check}" for check in broken] + _not_shown(report, limit)
+    if said:
+        raise FairnessError("; ".join(said))
+
+
+def _not_shown(report: AuditReport, limit: float | None) -> list[str]:
     if limit is None:
-        return
+        return []
     judged = [arm for arm in report.arms.values() if arm.name != "without"] or list(report.arms.values())
     broken = [arm for arm in judged if arm.verdict is None or arm.verdict.status != "holds"]
-    if broken:
-        raise FairnessError("; ".join(f"{arm.label}: {arm.verdict}" for arm in broken))
+    return [f"{arm.label}: {arm.verdict}" for arm in broken]

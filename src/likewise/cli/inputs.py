@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import file_digest
@@ -18,6 +19,7 @@ from likewise.cli.values import STANDARD_STREAM
 from likewise.fairness import (
     GowerDistance,
     PairwiseDistance,
+    distance_by_name,
     feature_distance,
     learn_distance,
     rank_biased_distance,
@@ -35,6 +37,10 @@ from likewise.observations.reading import (
 from likewise.pipeline import AuditReport
 from likewise.pipeline.measurement import Measurement
 from likewise.report.records import FileRecord
+
+_TIMED_ROWS = 64
+_PASSES = 2
+"""Pairs are gone over twice: for their distances, and for what is made of them."""
 
 _MUCH = 10**7
 """Pairs of individuals, or entries, from which on an audit says what memory it will need."""
@@ -120,13 +126,42 @@ class Inputs:
         files = {"outputs": self.outputs or None, "groups": self.groups, "source": self.source}
         return files | measuring.options()
 
+    def plan(self, measuring: MeasureOptions) -> str:
+        """Say what will be measured on what, and what memory and time that takes."""
+        shape, runs_model = self._shape(), not self.outputs
+        measurement = Measurement(**measuring.options())
+        lines = [f"{self.source}: {shape[0]:,} individuals"]
+        if isinstance(self.individuals, ObservedMatrix):
+            lines[0] += f", {shape[1]:,} features, {self.individuals.n_observed:,} observations"
+            lines += [] if self.individuals.roles is None else [self.individuals.roles.sentence()]
+        lines += [roles.sentence() for roles in self.columns]
+        lines += [f"memory: {measurement.needed_memory(shape, runs_model=runs_model)}"]
+        return "\n".join([*lines, f"time: {self._time(measuring, runs_model)}", ""])
+
+    def _time(self, measuring: MeasureOptions, runs_model: bool) -> str:
+        """Measure some pairs, and say how long all of them take."""
+        d = self.individuals
+        if isinstance(d, ObservedMatrix):
+            d = distance_by_name("observed", d)
+        rows = min(_TIMED_ROWS, d.n_individuals)
+        d.block(0, 1)
+        started = time.process_time()
+        d.block(0, rows)
+        each = (time.process_time() - started) / (rows * d.n_individuals)
+        n_pairs = d.n_individuals * (d.n_individuals - 1) // 2 if measuring.pairs is None else measuring.pairs
+        n_arms = 2 if runs_model else len(self.outputs)
+        seconds = each * n_pairs * (1 + n_arms) * _PASSES
+        model = "; estimator and model, which take longer, on top" if runs_model else ""
+        return f"about {max(1, round(seconds)):,} s of processor for {n_pairs:,} pairs, from {rows * d.n_individuals:,} that were measured{model}"
+
+    def _shape(self) -> tuple[int, int]:
+        if isinstance(self.individuals, ObservedMatrix):
+            return self.individuals.shape
+        return self.individuals.n_individuals, 0
+
     def tell_memory(self, measuring: MeasureOptions, *, quiet: bool) -> None:
         """Say on standard error what the audit will need, where that is much."""
-        shape = (
-            self.individuals.shape
-            if isinstance(self.individuals, ObservedMatrix)
-            else (self.individuals.n_individuals, 0)
-        )
+        shape = self._shape()
         if not quiet and shape[0] * max(shape) > _MUCH:
             measurement = Measurement(**measuring.options())
             print(f"needs {measurement.needed_memory(shape, runs_model=not self.outputs)}", file=sys.stderr)

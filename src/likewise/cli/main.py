@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from typing import Literal
 
 from cyclopts import App
 
 from likewise import __version__
 from likewise.cli.audit import audit
+from likewise.cli.config import OPTION, with_config
 from likewise.cli.demo import demo
+from likewise.cli.diff import diff
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
@@ -42,12 +46,24 @@ def doctor() -> None:
         print(f"{name:<{width}}  {value}")
 
 
-COMMANDS = (audit, estimate, frontier, repair, reproduce, demo, doctor)
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
+    """Print a script that completes commands and options in a shell: eval "$(likewise completion bash)".
+
+    Parameters
+    ----------
+    shell
+        Which shell it is for.
+    """
+    print(app.generate_completion(shell=shell))
+
+
+COMMANDS = (audit, diff, estimate, frontier, repair, reproduce, demo, doctor, completion)
 
 app = App(
     name="likewise",
     help="Does an algorithm on sparse, noisy data treat similar individuals similarly, and how do we make it do so?",
-    help_epilogue="Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above is not shown to hold, "
+    help_epilogue='--config FILE.toml, behind any command, reads options from a file: estimator = "svt", one a line; what is typed goes before. '
+    "Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above or --check is not shown to hold, "
     "70 an error in likewise itself.",
     help_format="plaintext",
     version=__version__,
@@ -74,10 +90,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit that is not shown to hold, 70 an unexpected error, 130 interrupted, 141 nobody reads
         the output any more.
     """
-    return exit_code_of(lambda: app(arguments, exit_on_error=False, print_error=False), _options)
+    return exit_code_of(
+        lambda: app(
+            with_config(sys.argv[1:] if arguments is None else arguments, app),
+            exit_on_error=False,
+            print_error=False,
+        ),
+        _options,
+    )
 
 
 def _options() -> set[str]:
     """Return the options of all commands."""
     of_commands = [app[command.__name__].assemble_argument_collection() for command in COMMANDS]
-    return {name for arguments in of_commands for argument in arguments for name in argument.names}
+    return {OPTION} | {name for arguments in of_commands for argument in arguments for name in argument.names}

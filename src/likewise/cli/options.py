@@ -313,6 +313,9 @@ class MeasureOptions:
         Of each interval.
     memory_limit
         What the audit may hold beyond the data, such as 4GiB. Pairs that would take more are measured block by block.
+    check
+        A limit that a number must be shown to keep, such as 'gap<=0.9', or 'rmse<=1.0:warning', which is said but fails nothing: gap, rmse, mae,
+        mean-ratio, largest-ratio, scale-free-ratio, violations, spread, proved, group-difference. Exit 3 where one is not. May be given more than once.
     """
 
     output_distance: str | None = None
@@ -326,9 +329,19 @@ class MeasureOptions:
     pairs: Whole = None
     confidence: float = 0.95
     memory_limit: str = "1GiB"
+    check: Annotated[tuple[str, ...], Parameter(negative=(), metavar="NAME<=LIMIT")] = ()
+
+    def fails(self) -> bool:
+        """Return whether the exit code says something of fairness."""
+        return self.fail_above is not None or bool(self.check)
 
     def checked(self) -> Self:
-        """Raise where an option was given without the one that gives it a meaning, so that no wish is ignored."""
+        """Raise where an option was given without the one that gives it a meaning, so that no wish is ignored, and for what is no check."""
+        if self.check:
+            from likewise.report.checks import Check
+
+            for text in self.check:
+                Check.read(text)
         default = {field.name: field.default for field in fields(self)}
         for name, needed in _NEEDED.items():
             if getattr(self, name) != default[name] and all(getattr(self, other) is None for other in needed):

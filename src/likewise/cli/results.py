@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from likewise.cli.config import FILE as CONFIGURATION
 from likewise.cli.values import STANDARD_STREAM, NewPath, existing, refuse_to_overwrite
 from likewise.errors import InputError
 
@@ -35,14 +36,17 @@ class ResultOptions:
         CSV file for every pair with D > L d, where L is --lipschitz or --fail-above.
     details
         Print every number, not the answer alone.
+    dry_run
+        Read the files, say what would be done and what memory and time it takes, and stop.
     quiet
-        Print nothing and show no progress; with --out, --json, --violations or --fail-above, as nothing would come of the work without.
+        Print nothing and show no progress; with --out, --json, --violations, --fail-above or --check, as nothing would come of the work without.
     """
 
     out: NewPath | None = None
     json: NewPath | None = None
     violations: NewPath | None = None
     details: Annotated[bool, Parameter(negative=())] = False
+    dry_run: Annotated[bool, Parameter(negative=())] = False
     quiet: Annotated[bool, Parameter(negative=())] = False
 
     def check(self, read: Mapping[str, Path | None], limit: float | None, *, fails: bool) -> None:
@@ -58,7 +62,7 @@ class ResultOptions:
             Whether the exit code says something of fairness.
         """
         if self.quiet and not fails and (self.out, self.json, self.violations) == (None, None, None):
-            given = "--quiet without --out, --json, --violations or --fail-above"
+            given = "--quiet without --out, --json, --violations, --fail-above or --check"
             raise InputError(given, "one of them, or no --quiet")
         if self.violations is not None and limit is None:
             given = f"--violations {self.violations} without a limit"
@@ -72,7 +76,7 @@ class ResultOptions:
         from likewise.report.audit_report import FILES, check_report_folder
         from likewise.writing import check_file
 
-        written = [] if self.out is None else [self.out / name for name in FILES]
+        written = [] if self.out is None else [self.out / name for name in (*FILES, CONFIGURATION)]
         single = {"--json": self.json, "--violations": self.violations}
         refuse_to_overwrite(read.values(), [*written, *filter(None, single.values())])
         if self.out is not None:
@@ -83,11 +87,13 @@ class ResultOptions:
             if None not in (path, self.out) and path.resolve() == self.out.resolve():  # type: ignore[union-attr]
                 raise InputError(f"{name} {path} and --out {self.out}", "two different names")
 
-    def deliver(self, report: AuditReport) -> None:
-        """Write what was asked for, then print the answer, or JSON and nothing else."""
+    def deliver(self, report: AuditReport, configuration: str = "") -> None:
+        """Write what was asked for, the configuration beside it, then print the answer, or JSON and nothing else."""
         from likewise.writing import write_file
 
         page = None if self.out is None else report.save(self.out)
+        if self.out is not None and configuration:
+            write_file(self.out / CONFIGURATION, configuration)
         if self.json == STANDARD_STREAM:
             sys.stdout.write(report.to_json())
             return

@@ -2,12 +2,15 @@
 
 from likewise.report.answer import Answer
 from likewise.report.audit_report import AuditReport, check_report_folder
+from likewise.report.checks import Check, with_checks
+from likewise.report.difference import Difference, difference
 from likewise.report.html import as_page
 from likewise.report.json_document import document, run_document, to_json
 from likewise.report.plots import plot_epsilon_delta, plot_histogram, plot_spectrum
 from likewise.report.records import (
     Arm,
     AuditRecord,
+    CheckResult,
     DataSummary,
     EstimateSummary,
     Provenance,
@@ -21,7 +24,10 @@ __all__ = [
     "Arm",
     "AuditRecord",
     "AuditReport",
+    "Check",
+    "CheckResult",
     "DataSummary",
+    "Difference",
     "EstimateSummary",
     "Provenance",
     "ReferenceSummary",
@@ -29,6 +35,7 @@ __all__ = [
     "as_renderable",
     "as_text",
     "check_report_folder",
+    "difference",
     "document",
     "findings",
     "plot_epsilon_delta",
@@ -36,4 +43,5 @@ __all__ = [
     "plot_spectrum",
     "run_document",
     "to_json",
+    "with_checks",
 ]

@@ -62,7 +62,7 @@ class Answer:
     sentence : str
         Better, worse, or cannot be told; for whom; at which cost.
     verdicts : tuple of str
-        Whether the limit that was given holds, for each arm.
+        Whether the limit that was given holds, for each arm; what became of checks.
     alarms : tuple of str
         Which groups are treated differently from similar people of other groups.
     rows : tuple of Row
@@ -93,7 +93,7 @@ class Answer:
         judged = (arm for arm in report.arms.values() if arm.verdict is not None)
         return cls(
             sentence=report.findings[0],
-            verdicts=tuple(f"{arm.label}: {arm.verdict}" for arm in judged),
+            verdicts=(*(f"{arm.label}: {arm.verdict}" for arm in judged), *map(str, report.checks)),
             alarms=group_alarms(report),
             rows=headline(report),
             groups=tuple(group_lines(report)),

@@ -87,6 +87,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
         "arms": {name: _arm(arm) for name, arm in report.arms.items()},
         "paired": None if report.paired is None else report.paired.to_dict(),
         "truth": report.truth,
+        "checks": [check.to_dict() for check in report.checks],
     }
     return dict(json_tree(tree))
 

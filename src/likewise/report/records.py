@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,6 +227,38 @@ class Arm:
         return f"{self.name} pre-processing" if self.name in ("without", "with") else self.name
 
 
+@dataclass(frozen=True)
+class CheckResult:
+    """What became of a check.
+
+    Parameters
+    ----------
+    check : str
+        As it was asked for.
+    severity : {"error", "warning"}
+    status : {"holds", "broken", "cannot be told", "not measured"}
+        With an interval, all of it decides.
+    value : float
+        NaN where it was not measured.
+    said : str
+        The number with its interval, as text.
+    """
+
+    check: str
+    severity: str
+    status: Literal["holds", "broken", "cannot be told", "not measured"]
+    value: float
+    said: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a plain dictionary."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        mark = "" if self.status == "holds" else f" ({self.severity})"
+        return f"{self.check}: {self.status}{mark}" + (f", {self.said}" if self.said else "")
+
+
 @dataclass(frozen=True, eq=False)
 class AuditRecord:
     """Everything that an audit found, as plain data: what tables, figures, JSON and the page are made of.
@@ -253,6 +285,8 @@ class AuditRecord:
         Wall time of each step.
     provenance : Provenance or None
         Date, versions, files and command.
+    checks : tuple of CheckResult
+        What became of the checks that were asked for.
     """
 
     data: DataSummary
@@ -266,6 +300,7 @@ class AuditRecord:
     truth: HeldOutFairness | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None
+    checks: tuple[CheckResult, ...] = ()
 
     @property
     def comparable(self) -> bool:

@@ -1,0 +1,177 @@
+"""Named checks on a report, for pipelines: ``gap<=0.9``, ``rmse<=1.0:warning``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from math import isfinite, isnan, nan
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
+
+from likewise.errors import InputError
+from likewise.fairness import Certificate, GroupEffects, SampledValue
+from likewise.report.numbers import number, with_ends
+from likewise.report.records import CheckResult
+from likewise.report.sentences import Gap
+
+if TYPE_CHECKING:
+    from likewise.fairness import AnyMetricValue
+    from likewise.report.records import Arm, AuditRecord
+
+    Record = TypeVar("Record", bound=AuditRecord)
+
+Ends = tuple[float, float, float]
+"""A number and its interval, which is the number itself where it is exact."""
+
+_UNKNOWN: Ends = (nan, nan, nan)
+_FORM = re.compile(r"\s*([\w-]+)\s*(<=|>=)\s*([^\s:]+)\s*(?::\s*(error|warning)\s*)?")
+
+
+def _gap(arm: Arm) -> Ends:
+    gap = Gap.of_arm(arm)
+    return (gap.value, gap.low, gap.high) if gap.has_interval else _exact(gap.value)
+
+
+def _rmse(arm: Arm) -> Ends:
+    if arm.error is None:
+        return _UNKNOWN
+    ends = arm.error.rmse_interval
+    return _exact(arm.error.rmse) if ends is None else (arm.error.rmse, ends.low, ends.high)
+
+
+def _mae(arm: Arm) -> Ends:
+    return _UNKNOWN if arm.error is None else _exact(arm.error.mae)
+
+
+def _proved(arm: Arm) -> Ends:
+    return _exact(arm.certificate.value) if isinstance(arm.certificate, Certificate) else _UNKNOWN
+
+
+def _group_difference(arm: Arm) -> Ends:
+    effects = arm.group_effects
+    if not isinstance(effects, GroupEffects):
+        return _UNKNOWN
+    return _exact(max((effect.share for effect in effects.clear), default=0.0))
+
+
+def _metric(name: str) -> Callable[[Arm], Ends]:
+    def found(arm: Arm) -> Ends:
+        value: AnyMetricValue | None = arm.fairness.metrics().get(name)
+        if value is None:
+            return _UNKNOWN
+        return (
+            (value.value, value.low, value.high) if isinstance(value, SampledValue) else _exact(value.value)
+        )
+
+    return found
+
+
+def _exact(value: float) -> Ends:
+    return value, value, value
+
+
+NUMBERS: dict[str, Callable[[Arm], Ends]] = {
+    "gap": _gap,
+    "rmse": _rmse,
+    "mae": _mae,
+    "mean-ratio": _metric("mean_ratio"),
+    "largest-ratio": _metric("max_ratio"),
+    "scale-free-ratio": _metric("similar_scale_free_ratio"),
+    "violations": _metric("violation_rate"),
+    "spread": _metric("output_spread"),
+    "proved": _proved,
+    "group-difference": _group_difference,
+}
+"""What a check can be about, of the arm that would be used."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A limit for a number of a report.
+
+    Parameters
+    ----------
+    name : str
+        A key of `NUMBERS`.
+    relation : {"<=", ">="}
+    limit : float
+    severity : {"error", "warning"}
+    """
+
+    name: str
+    relation: str
+    limit: float
+    severity: str = "error"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read ``gap<=0.9`` or ``rmse<=1.0:warning``.
+
+        Raises
+        ------
+        InputError
+            No such form, an unknown name, or a limit that is no finite number.
+
+        Examples
+        --------
+        >>> Check.read("gap <= 0.9:warning")
+        Check(name='gap', relation='<=', limit=0.9, severity='warning')
+        """
+        form = _FORM.fullmatch(text)
+        if form is None:
+            raise InputError(f"check {text!r}", "NAME<=LIMIT or NAME>=LIMIT, with :warning behind it or not")
+        name, relation, limit, severity = form.groups()
+        name = name.replace("_", "-")
+        if name not in NUMBERS:
+            near = get_close_matches(name, NUMBERS, n=1)
+            hint = f"did you mean {near[0]}?" if near else ""
+            raise InputError(f"check {text!r} of {name!r}", f"one of {', '.join(NUMBERS)}", hint)
+        try:
+            value = float(limit)
+        except ValueError:
+            value = nan
+        if not isfinite(value):
+            raise InputError(f"check {text!r} with limit {limit!r}", "a finite number")
+        return cls(name, relation, value, severity or "error")
+
+    def judge(self, report: AuditRecord) -> CheckResult:
+        """Hold the number of the arm that would be used against the limit; an interval holds or breaks it only as a whole."""
+        value, low, high = NUMBERS[self.name](report.last)
+        text = str(self)
+        if isnan(value):
+            return CheckResult(text, self.severity, "not measured", value, "")
+        said = with_ends(value, low, high) if low < high else number(value)
+        return CheckResult(text, self.severity, self._status(low, high), value, said)
+
+    def _status(self, low: float, high: float) -> Literal["holds", "broken", "cannot be told"]:
+        ends = (low <= self.limit, high <= self.limit)
+        if self.relation == ">=":
+            ends = (low >= self.limit, high >= self.limit)
+        if all(ends):
+            return "holds"
+        return "cannot be told" if any(ends) else "broken"
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.relation}{self.limit:g}"
+
+
+def with_checks(report: Record, checks: Iterable[str | Check]) -> Record:
+    """Return the report with what became of these checks, which it then shows.
+
+    Parameters
+    ----------
+    report : AuditReport
+    checks : iterable of str or Check
+
+    Returns
+    -------
+    AuditReport
+
+    Raises
+    ------
+    InputError
+        A check that cannot be read.
+    """
+    read = [check if isinstance(check, Check) else Check.read(check) for check in checks]
+    return replace(report, checks=tuple(check.judge(report) for check in read))

@@ -1,0 +1,72 @@
+"""Two reports held against each other."""
+
+import json
+
+import numpy as np
+import pytest
+
+import likewise
+from likewise.errors import FileFormatError
+from likewise.fairness import RowDistance
+from likewise.report.difference import difference
+
+
+def audited(noise, m=200, **options):
+    rng = np.random.default_rng(0)
+    skill = rng.normal(size=m)
+    return likewise.audit(RowDistance(skill), outputs=skill + noise * rng.normal(size=m), **options)
+
+
+def test_better_worse_cannot_be_told():
+    fair, unfair = audited(0.01).to_dict(), audited(2.0).to_dict()
+    assert difference(unfair, fair).sentence.startswith("Better:")
+    assert difference(fair, unfair).sentence.startswith("Worse:")
+    assert difference(fair, fair).sentence.startswith("Cannot be told:")
+
+
+def test_numbers_are_those_of_the_reports():
+    before, after = audited(0.5), audited(1.0)
+    rows = {row[0]: row[1:] for row in difference(before.to_dict(), after.to_dict()).rows}
+    old, new = (report.arms["outputs"].fairness.mean_ratio.value for report in (before, after))
+    assert rows["mean ratio D/d"] == (f"{old:.4g}", f"{new:.4g}", f"{round(100 * (new - old) / old):+d}%")
+    assert "error (RMSE)" not in rows
+
+
+def test_other_data_and_settings_are_said():
+    found = difference(audited(0.5).to_dict(), audited(0.5, m=150, nearest_share=0.2).to_dict())
+    assert found.data == ("Data differ: individuals 200 before, 150 after.",)
+    assert "Setting nearest_share: 0.1 before, 0.2 after." in found.settings
+    assert found.sentence.endswith("the data differ, too.")
+    assert "Setting nearest_share" in str(found)
+
+
+def test_from_files_and_folders(tmp_path):
+    before, after = audited(0.5), audited(1.0)
+    before.save(tmp_path / "old")
+    (tmp_path / "new.json").write_text(after.to_json(), encoding="utf-8")
+    assert difference(tmp_path / "old", tmp_path / "new.json") == difference(
+        before.to_dict(), after.to_dict()
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        "{",
+        '{"schema": "likewise.audit"}',
+        json.dumps({"schema": "likewise.audit", "schema_version": 9, "arms": {"a": {}}}),
+    ],
+)
+def test_what_is_no_report(tmp_path, content):
+    path = tmp_path / "old.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(FileFormatError):
+        difference(path, path)
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(FileFormatError, match="no file"):
+        difference(tmp_path / "none.json", tmp_path / "none.json")
