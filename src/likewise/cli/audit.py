@@ -99,7 +99,6 @@ def audit(
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
-    from likewise.report.checks import with_checks
 
     estimator = completing.make_estimator()
     with StepBars(quiet=results.quiet) as progress:
@@ -107,7 +106,6 @@ def audit(
         found = Inputs.read(ratings, outputs, measuring, reading, mixed=mixed)
         d, found = found.reference(None if mixed else reference, features, norm, reading)
         if results.dry_run:
-            progress("read the files", 1, 1)
             print(found.plan(measuring), configuration, sep="\n", end="")
             return
         found.tell_memory(measuring, quiet=results.quiet)
@@ -125,8 +123,7 @@ def audit(
             random_state=completing.random_state,
             progress=progress,
         )
-    report = with_checks(found.named_in(report, read), measuring.check)
-    results.deliver(report, configuration)
+    results.deliver(report := found.named_in(report, read, measuring.check), configuration)
     _fail_unless_shown(report, measuring.fail_above)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -36,6 +36,7 @@ from likewise.observations.reading import (
 )
 from likewise.pipeline import AuditReport
 from likewise.pipeline.measurement import Measurement
+from likewise.report.checks import with_checks
 from likewise.report.records import FileRecord
 
 _TIMED_ROWS = 64
@@ -166,8 +167,10 @@ class Inputs:
             measurement = Measurement(**measuring.options())
             print(f"needs {measurement.needed_memory(shape, runs_model=not self.outputs)}", file=sys.stderr)
 
-    def named_in(self, report: AuditReport, read: Mapping[str, Path | None]) -> AuditReport:
-        """Return the report with the columns of every file, the files with their checksums, and the command."""
+    def named_in(
+        self, report: AuditReport, read: Mapping[str, Path | None], checks: Sequence[str]
+    ) -> AuditReport:
+        """Return the report with the columns of every file, the files with their checksums, the command, and what became of checks."""
         assert report.provenance is not None
         command = shlex.join(["likewise", *sys.argv[1:]]) if sys.argv[1:] else None
         data = replace(
@@ -178,7 +181,8 @@ class Inputs:
         files = tuple(
             _recorded(role, path) for role, path in read.items() if path is not None and path.is_file()
         )
-        return replace(report, data=data, provenance=replace(report.provenance, command=command, files=files))
+        provenance = replace(report.provenance, command=command, files=files)
+        return with_checks(replace(report, data=data, provenance=provenance), checks)
 
 
 def _mixed(
