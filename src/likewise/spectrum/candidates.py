@@ -36,11 +36,14 @@ class CandidateTriplets:
     lowest : float
         Singular values up to this one are not wanted: their vectors only help to refine the others.
     proof : Proof
+    subspace : Subspace or None
+        What they are one step ahead of, if that was measured.
     """
 
     right: AnyFloats
     lowest: float
     proof: Proof
+    subspace: Subspace | None = None
 
     @classmethod
     def of(cls, subspace: Subspace, target: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
@@ -52,7 +55,8 @@ class CandidateTriplets:
             (1 - _NEIGHBOUR_TOL) * target.level - proof.eigenvalue_uncertainty, target.floor / 2, 0.0
         )
         usable = subspace.squares > target.floor / 2
-        return cls(subspace.images[:, usable] / subspace.squares[usable], lowest**0.5, proof)
+        ahead = subspace.images[:, usable] / subspace.squares[usable]
+        return cls(ahead, lowest**0.5, proof, subspace)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +166,9 @@ def refine_right(operator: RowOperator, candidates: CandidateTriplets, request: 
     """
     right: AnyFloats = candidates.right.astype(np.float64)
     last = np.inf
-    for _ in range(_MAX_ROUNDS):
-        subspace = measured(operator, right)
+    for round_ in range(_MAX_ROUNDS):
+        known = candidates.subspace if round_ == 0 else None
+        subspace = measured(operator, right) if known is None else known
         values = np.sqrt(np.maximum(subspace.squares, 0.0))
         usable = values > candidates.lowest
         residuals = subspace.errors[usable] / subspace.squares[usable]

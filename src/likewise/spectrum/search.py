@@ -27,6 +27,8 @@ from likewise.spectrum.result import Completeness
 from likewise.spectrum.subspace import measured
 
 _FIRST_LOOK = 128  # columns
+_LEAST_WIDTH = 16  # of a block: a product with fewer columns takes hardly less time
+_BLOCKS_OF_A_SPACE = 16  # that should fit into memory
 _HEADROOM = 0.5  # of the tolerance: an estimate is held against it, and the refinement takes one more step
 _ROUNDING_REACH = (
     10.0  # times that: where float32 rounding may stop a residual, for the refinement to correct
@@ -34,6 +36,7 @@ _ROUNDING_REACH = (
 _SMALL = 300  # columns: the eigenvectors of so small a projection take no time
 _SETTLED = 1.3  # growth of what is wanted from one look to the next, below which convergence may be near
 _DEFLATION_TOL = 30.0  # times the tolerance: still good enough to be deflated in the proof
+_DEAR_DEFLATION_TOL = 300.0  # the same where a pass costs as much as many columns, and a shorter proof is worth more than digits
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
 
 
@@ -84,9 +87,9 @@ class _Search:
 
     def __init__(self, operator: RowOperator, request: Request, columns_before_gram: float) -> None:
         self.operator, self.request, self.dtype = operator, request, request.dtype
-        self.width = operator.width
         self.columns_before_gram = columns_before_gram
         self.limit = columns_that_fit(operator.shape[1], self.dtype, request.memory_limit)
+        self.width = min(operator.width, max(_LEAST_WIDTH, self.limit // _BLOCKS_OF_A_SPACE))
         if self.limit < min(4 * self.width, operator.shape[1]):
             raise MemoryLimitError(
                 f"{format_bytes(request.memory_limit)} do not hold a few blocks of {operator.shape[1]:,} rows; allow more "
@@ -195,7 +198,8 @@ class _Search:
         """Finish if all that is wanted has converged and the proof succeeds, or if there is no going on."""
         if excess[: target.wanted].max(initial=0.0) <= 1:
             # Pairs below the threshold that have nearly converged, too, may be deflated: the first that has not ends them.
-            converged = int(np.argmin(np.append(excess <= _DEFLATION_TOL, False)))
+            enough = _DEFLATION_TOL if self.operator.rows_fit else _DEAR_DEFLATION_TOL
+            converged = int(np.argmin(np.append(excess <= enough, False)))
             candidates = self._try_proof(pairs, target, converged)
             if candidates is not None:
                 return candidates

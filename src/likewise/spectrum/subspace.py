@@ -40,7 +40,8 @@ def measured(operator: RowOperator, vectors: AnyFloats) -> Subspace:
 
     Float32 leaves errors of some 1e-6 in `vectors`, nearly all of them along neighbours, which the rotation removes.
     """
-    precision = vectors.dtype
+    # Where rows cannot be held nothing refines what comes of this, so it is done in full.
+    precision = vectors.dtype if operator.rows_fit else np.dtype(np.float64)
     vectors = vectors.astype(np.float64)
     orthonormalise(vectors)
     images = operator.gram(vectors.astype(precision)).astype(np.float64)
