@@ -32,11 +32,14 @@ class BlockOptions:
         What this process may take, such as 2GiB. By default most of what is free.
     scratch
         Folder for the sorted copy, removed afterwards; workers on other machines must see it. By default that for temporary files.
+    checkpoint
+        Folder where the sums of each pass are written down: a command that was cut off goes on from there, given again as it was, to the same bits.
     """
 
     engine: str | None = None
     memory_limit: str | None = None
     scratch: Path | None = None
+    checkpoint: Path | None = None
 
     def wanted(self, ratings: Path) -> bool:
         """Return whether parts are meant: a folder, a pattern, or a file for which one of these options is given."""
@@ -65,6 +68,7 @@ class BlockOptions:
             engine=self.engine or "threads",
             memory_limit=self.memory_limit,
             scratch=self.scratch,
+            checkpoint=self.checkpoint,
         )
 
 
@@ -84,7 +88,7 @@ def estimate_parts(
     estimator = completing.make_estimator(by_default="svt")
     with StepBars(quiet=quiet) as progress:
         progress("sort the parts", 0, 1)
-        with blocks.read(ratings, reading) as observed, observed.engine:
+        with blocks.read(ratings, reading) as observed:
             progress("estimate the matrix", 0, 1)
             fitted = estimator.fit(observed)
             fitted.estimate_.save(out)

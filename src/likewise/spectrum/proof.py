@@ -118,7 +118,8 @@ class Prover:
         outside = np.append(squares, 0.0)[target.wanted : converged + 1]
         n = self.operator.shape[1]
         cost = [
-            _COST_OF_DEFLATION * k + max(TEST_WIDTH, self.operator.width) * self._gap(target, squares, value).degree(n)
+            _COST_OF_DEFLATION * k
+            + max(TEST_WIDTH, self.operator.width) * self._gap(target, squares, value).degree(n)
             for k, value in enumerate(outside)
         ]
         return target.wanted + int(np.argmin(cost))

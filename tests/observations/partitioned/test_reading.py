@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from itertools import pairwise
 from pathlib import Path
 
@@ -221,3 +222,20 @@ def test_blocks_hold_whole_rows_and_not_many_more_entries_than_they_should(count
     assert edges[-1] == counts.size
     assert (np.diff(edges) > 0).all()
     assert max(counts[a:b].sum() for a, b in pairwise(edges)) < most + counts.max()
+
+
+@pytest.mark.parametrize("writer", ["open", "write_bytes"])
+def test_a_full_disk_leaves_nothing_behind(ratings, tmp_path, monkeypatch, writer):
+    original = getattr(Path, writer)
+
+    def full(path, *arguments, **options):
+        if path.suffix in (".unsorted", ".rows") and arguments != ("rb",):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return original(path, *arguments, **options)
+
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(Path, writer, full)
+    with pytest.raises(OutputError, match="No space left on device; the sorted copy is removed"):
+        read_partitioned(ratings, engine="serial", scratch=scratch)
+    assert list(scratch.iterdir()) == []

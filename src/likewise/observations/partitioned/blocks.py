@@ -42,6 +42,11 @@ class RowBlock:
     checksum: int
 
     @property
+    def identity(self) -> tuple[int, ...]:
+        """What the block holds, wherever it lies."""
+        return self.start, self.stop, self.n_entries, self.checksum
+
+    @property
     def n_rows(self) -> int:
         """How many rows there are."""
         return self.stop - self.start

@@ -50,6 +50,8 @@ class PartitionedMatrix:
         What the reader of a result should know.
     roles : ColumnRoles or None
         Which columns were read as what.
+    owns_engine : bool
+        Whether the engine was begun for this matrix, and ends with it.
     """
 
     blocks: tuple[RowBlock, ...]
@@ -62,6 +64,7 @@ class PartitionedMatrix:
     notes: tuple[str, ...] = ()
     roles: ColumnRoles | None = None
     folder: TemporaryDirectory[str] | None = None
+    owns_engine: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -160,9 +163,8 @@ class PartitionedMatrix:
         return limit - standing
 
     def close(self) -> None:
-        """Remove the sorted copy; the matrix can then not be read any more."""
-        if self.folder is not None:
-            self.folder.cleanup()
+        """Remove the sorted copy, and end what was begun for it; the matrix can then not be read any more."""
+        self.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
         return self
@@ -170,7 +172,10 @@ class PartitionedMatrix:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if self.owns_engine:
+            self.engine.__exit__(kind, error, trace)
+        if self.folder is not None:
+            self.folder.cleanup()
 
     def __repr__(self) -> str:
         rows, columns = self.shape

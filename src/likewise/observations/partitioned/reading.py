@@ -11,6 +11,7 @@ import numpy as np
 
 from likewise.checks import checked_name
 from likewise.engines import engine_of
+from likewise.engines.checkpoint import Remembering
 from likewise.engines.choice import EngineChoice
 from likewise.errors import ObservationError, OutputError, option
 from likewise.memory import bytes_of
@@ -35,6 +36,7 @@ def read_partitioned(
     engine: EngineChoice = "threads",
     memory_limit: float | str | None = None,
     scratch: str | PathLike[str] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> PartitionedMatrix:
     """Read observations that need not fit into memory: Parquet parts, one observation a line, in any order.
 
@@ -58,6 +60,9 @@ def read_partitioned(
         Bytes that this process may take, or a size such as ``"2 GiB"``.
     scratch : path-like, optional
         Where the sorted copy is made, by default in the system's folder for temporary files. Workers on other machines must see it.
+    checkpoint : path-like, optional
+        A folder where the sums of each pass are written down: a run that was cut off, as by the loss of a scheduler, goes on from there when
+        it is begun again with the same options and seeds, to the same bits. What was written is removed at the end of the ``with``.
 
     Returns
     -------
@@ -87,7 +92,13 @@ def read_partitioned(
     """
     checked_name("rule for duplicates", duplicates, get_args(DuplicateRule), ObservationError)
     return _read(
-        Parts.found(source, user, item, rating), value_range, duplicates, engine, memory_limit, scratch
+        Parts.found(source, user, item, rating),
+        value_range,
+        duplicates,
+        engine if checkpoint is None else Remembering(engine_of(engine), checkpoint),
+        memory_limit,
+        scratch,
+        owns_engine=checkpoint is not None or isinstance(engine, str),
     )
 
 
@@ -99,6 +110,8 @@ def _read(
     memory_limit: float | str | None,
     scratch: str | PathLike[str] | None,
     entries_of_a_block: int = ENTRIES_OF_A_BLOCK,
+    *,
+    owns_engine: bool = False,
 ) -> PartitionedMatrix:
     limit = None if memory_limit is None else bytes_of(memory_limit)
     declared, running = chosen_range(value_range), engine_of(engine)
@@ -118,7 +131,17 @@ def _read(
     reader = BlockReader(found.column_ids.size, found.levels)
     told = (*notes, *merged, copied)
     return PartitionedMatrix(
-        blocks, reader, resolved, found.row_ids, found.column_ids, running, limit, told, parts.roles, folder
+        blocks,
+        reader,
+        resolved,
+        found.row_ids,
+        found.column_ids,
+        running,
+        limit,
+        told,
+        parts.roles,
+        folder,
+        owns_engine,
     )
 
 

@@ -1,0 +1,150 @@
+"""Sums that are remembered on disk, so that a run that was cut off goes on where it was, to the same bits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from hashlib import blake2b
+from os import O_RDONLY, PathLike, close, fspath
+from os import open as open_descriptor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from likewise.engines.engine import Engine, Task
+from likewise.engines.tree import Arrays
+from likewise.errors import EngineError, InputError, OutputError
+from likewise.writing import remove_leftovers, write_npz
+
+if sys.platform != "win32":
+    import fcntl
+
+
+class Remembering(Engine):
+    """An engine whose sums are written down, one file each, in the order in which they are asked for.
+
+    An algorithm that is given the same sums asks for the same next one. So a run that begins again in the folder of one that was cut off reads
+    what that had, whatever the algorithm and whichever engine computed it, and goes on. A ``with`` that ends well removes the files.
+
+    Parameters
+    ----------
+    engine : Engine
+    folder : path-like
+        Made if it is not there; of one run at a time.
+
+    Raises
+    ------
+    EngineError
+        Another run is at work in the folder.
+    OutputError
+        The folder cannot be made or written to.
+    """
+
+    def __init__(self, engine: Engine, folder: str | PathLike[str]) -> None:
+        self.engine, self.folder = engine, Path(folder)
+        self.name, self.n_workers = engine.name, engine.n_workers
+        self._asked = 0
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot write a checkpoint to {fspath(folder)}: {error.strerror}") from error
+        self._lock = _locked(self.folder)
+        remove_leftovers(self.folder)
+
+    def map(self, task: Task, blocks: Iterable[Any], shared: Any = None) -> Iterator[Any]:
+        """Yield what `task` makes of each block; nothing of it is written down."""
+        return self.engine.map(task, blocks, shared)
+
+    def reduce(self, task: Task, blocks: Sequence[Any], shared: Any = None) -> Arrays:
+        """Return the sum of what `task` makes of the blocks, from the folder if it is there.
+
+        Raises
+        ------
+        InputError
+            The folder holds the sums of another computation.
+        """
+        self._asked += 1
+        path, key = self.folder / f"{self._asked:06}.npz", digest_of((task, list(blocks), shared))
+        if path.exists():
+            return _read(path, key)
+        arrays = self.engine.reduce(task, blocks, shared)
+        write_npz(path, {"key": np.array(key)} | {f"sum{k}": array for k, array in enumerate(arrays)})
+        return arrays
+
+    def close(self) -> None:
+        """Give back the engine and the folder; what was written down stays."""
+        self.engine.close()
+        if self._lock is not None:
+            close(self._lock)
+            self._lock = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            for number in range(1, self._asked + 1):
+                (self.folder / f"{number:06}.npz").unlink(missing_ok=True)
+        self.close()
+
+
+def _read(path: Path, key: str) -> Arrays:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            found, arrays = str(stored["key"]), tuple(stored[f"sum{k}"] for k in range(len(stored.files) - 1))
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path} cannot be read ({error})", "a checkpoint", "remove that file") from error
+    if found != key:
+        raise InputError(
+            f"{path.parent}, the checkpoint of another computation",
+            "the same observations, options and seed, or an empty folder",
+        )
+    return arrays
+
+
+def _locked(folder: Path) -> int | None:
+    """Take the folder for this run; the lock ends with the process. Windows has none."""
+    if sys.platform == "win32":
+        return None
+    descriptor = open_descriptor(folder, O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        close(descriptor)
+        raise EngineError(f"another run is at work in {folder}; give each run a folder of its own") from error
+    return descriptor
+
+
+def digest_of(value: Any) -> str:
+    """Return a fingerprint of what a sum depends on: arrays to the bit, functions by name, blocks by their `identity`.
+
+    Examples
+    --------
+    >>> digest_of((np.zeros(2), "a")) == digest_of((np.zeros(2), "a")), digest_of(np.zeros(2)) == digest_of(np.ones(2))
+    (True, False)
+    """
+    hashed = blake2b(digest_size=16)
+    for piece in _pieces(value):
+        hashed.update(piece)
+    return hashed.hexdigest()
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    if isinstance(value, np.ndarray):
+        yield f"{value.dtype}{value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, tuple | list):
+        yield f"({len(value)}".encode()
+        for one in value:
+            yield from _pieces(one)
+    elif isinstance(value, partial):
+        yield from _pieces((value.func, value.args))
+    elif hasattr(value, "identity"):
+        yield from _pieces(value.identity)
+    elif is_dataclass(value):
+        yield from _pieces([getattr(value, field.name) for field in fields(value)])
+    else:
+        yield getattr(value, "__qualname__", repr(value)).encode()
