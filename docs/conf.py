@@ -25,6 +25,7 @@ suppress_warnings = ["myst.xref_missing"]  # README links to files that are page
 # A name that a room takes over from another, as pipeline does the records of report, is described where it is defined.
 ROOMS = (
     "observations",
+    "datasets",
     "spectrum",
     "certificates",
     "estimation",

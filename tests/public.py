@@ -10,6 +10,7 @@ from typing import Any
 ROOMS = [
     "engines",
     "observations",
+    "datasets",
     "spectrum",
     "certificates",
     "estimation",

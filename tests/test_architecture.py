@@ -39,7 +39,7 @@ EVERYBODYS = {
 NOT_FOR_FAIRNESS = {"spectrum", "estimation", "inference"}
 """An audit of anybody's model needs the individuals and the outputs, and nothing of these."""
 LONGEST_FILE, LONGEST_BODY = 400, 36
-EXTRAS = ("dnn", "dask", "ray")
+EXTRAS = ("dnn", "dask", "ray", "data")
 """What a user may install beside; the other extras are for those who work on the package."""
 IMPORTED_AS = {"scikit-learn": "sklearn"}
 """Names of imports that are not those of the libraries."""
@@ -240,6 +240,11 @@ def test_every_library_that_is_imported_is_declared():
     }
     known = {IMPORTED_AS.get(name, name) for name in named} | set(sys.stdlib_module_names) | {"likewise"}
     assert failing(lambda path: {module.partition(".")[0] for module in imports(path)} - known) == {}
+
+
+def test_only_data_sets_use_a_network():
+    found = failing(lambda path: {"pooch"} & {module.partition(".")[0] for module in imports(path)})
+    assert set(found) == {"datasets/fetch.py"}
 
 
 def test_every_path_that_ci_names_is_there():

@@ -172,6 +172,27 @@ COMPLETE = np.nan_to_num(Z, nan=3.0)
 SCORES = np.array([0.1, 0.5, 0.2, 0.9, 0.4, 0.7])
 HALF = {"features": COMPLETE / 5, "targets": Z / 5}
 
+PEOPLE = np.random.default_rng(0).normal(size=(30, 2))
+ANSWERS = [(i, k, bool(abs(PEOPLE[i] - PEOPLE[k]).sum() < 1.5)) for i in range(30) for k in range(0, i, 5)]
+
+
+@cache
+def learned() -> Any:
+    return likewise.fairness.learn_distance(PEOPLE, pairs=ANSWERS, n_draws=20)
+
+
+def learned_parts() -> Any:
+    made = learned()
+    kept = (made.weights, made.draws, made.agreement, made.by_chance, "units", ())
+    return likewise.fairness.learned.distance._Learned(*kept)
+
+
+def fetched_before() -> str:
+    """Name a data set that is there, so that no network is used."""
+    Path("ml-100k").mkdir(exist_ok=True)
+    return "ml-100k"
+
+
 RATINGS, PART, TABLE, ESTIMATE = "ratings.csv", "part.parquet", "table.csv", "estimate.npz"
 """Files in the folder of a test."""
 
@@ -342,6 +363,30 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "estimation.shrink_to_budget": {"right": lambda: np.eye(4, 2)},
     "fairness.CallableDistance": {"individuals": lambda: COMPLETE},
     "fairness.FactorDistance": {"left": lambda: COMPLETE, "right": lambda: np.ones((3, 4))},
+    "likewise.load": {"path": lambda: ESTIMATE},
+    "likewise.save": {"result": estimate, "path": lambda: "saved.npz"},
+    "datasets.fetch": {"dataset": fetched_before},
+    "fairness.learn_distance": {
+        "individuals": lambda: PEOPLE,
+        "pairs": lambda: ANSWERS,
+        "n_draws": lambda: 20,
+    },
+    "fairness.LearnedDistance": {
+        "compared": lambda: learned()._compared,
+        "learned": learned_parts,
+        "answers": lambda: likewise.fairness.learned.Answers.of(np.arange(30), ANSWERS, None, None),
+        "row_ids": lambda: np.arange(30),
+    },
+    "fairness.violating_share": {
+        "outputs": lambda: likewise.fairness.RowDistance(PEOPLE[:, 0]),
+        "learned": learned,
+        "lipschitz": lambda: 1.0,
+    },
+    "fairness.judge_learned": {
+        "share": lambda: likewise.fairness.SampledValue(0.1, 0.0, 0.2, 0.9, "all pairs", "a bootstrap", 10),
+        "learned": learned,
+        "lipschitz": lambda: 1.0,
+    },
     "likewise.repair": {"lipschitz": lambda: 1.0},
     "fairness.CompletionDistance": {"end": lambda: "least"},
     "fairness.judge_completions": {"lipschitz": lambda: 1.0},

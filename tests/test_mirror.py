@@ -24,6 +24,7 @@ cli/audit                inputs results: what the command reads and writes
 cli/estimate             predictions: what the command prints
 cli/options              values: how options are read
 test_hostile_arguments   errors: what is raised for what cannot be used
+datasets/fetch           archive known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent variational ../base/factor_update: one regression, its parts
 estimation/auto/transformer      candidates trials: one choice, its steps

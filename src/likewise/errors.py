@@ -17,6 +17,7 @@ __all__ = [
     "ConvergenceWarning",
     "DamagedStateWarning",
     "DistanceError",
+    "DownloadError",
     "EngineError",
     "EstimatorError",
     "FairnessError",
@@ -166,6 +167,10 @@ class FairnessError(LikewiseError):
 
 class OutputError(LikewiseError, OSError):
     """A result that could not be written; no partial file is left behind."""
+
+
+class DownloadError(LikewiseError, OSError):
+    """Data that could not be fetched, or that are not what they should be; nothing is in place then."""
 
 
 class MemoryLimitError(LikewiseError, MemoryError):

@@ -201,6 +201,8 @@ def _tree(value: Any, keep: Keep, where: str) -> Any:
         return _leaf(value)
     if isinstance(value, date):
         return {"date": value.isoformat(), "with_time": isinstance(value, datetime)}
+    if isinstance(value, np.ma.MaskedArray):
+        raise OutputError(f"cannot store {where}, a masked array; {_WHAT_FITS}")
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return keep(value)
     return _tree_of_many(value, keep, where)
@@ -232,7 +234,7 @@ def _parts_of(value: Any, where: str) -> dict[str, Any]:
     """Return what makes a record up."""
     if hasattr(value, "stored_parts"):
         return dict(value.stored_parts())
-    if hasattr(value, "indptr") and hasattr(value, "tocsr"):
+    if type(value).__name__ == _SPARSE and hasattr(value, "indptr"):
         return {"data": value.data, "indices": value.indices, "indptr": value.indptr, "shape": value.shape}
     ours = type(value).__module__.partition(".")[0] == "likewise"
     if not (ours and is_dataclass(value) and not isinstance(value, type)):

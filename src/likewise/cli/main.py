@@ -11,6 +11,7 @@ from cyclopts import App
 from likewise import __version__
 from likewise.cli.audit import audit
 from likewise.cli.config import OPTION, with_config
+from likewise.cli.data import app as data
 from likewise.cli.demo import demo
 from likewise.cli.diff import diff
 from likewise.cli.estimate import estimate
@@ -72,6 +73,7 @@ app = App(
 )
 for command in COMMANDS:
     app.command(command)
+app.command(data)
 for described in (*COMMANDS, EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions, ResultOptions):
     described.__doc__ = flowing(described.__doc__)
 
@@ -102,5 +104,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _options() -> set[str]:
     """Return the options of all commands."""
-    of_commands = [app[command.__name__].assemble_argument_collection() for command in COMMANDS]
+    commands = [
+        *(app[command.__name__] for command in COMMANDS),
+        *(data[name] for name in ("list", "fetch", "describe")),
+    ]
+    of_commands = [command.assemble_argument_collection() for command in commands]
     return {OPTION} | {name for arguments in of_commands for argument in arguments for name in argument.names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from os import PathLike as PathLikeObject
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def load(path: PathLike) -> Any:
     ...
     likewise.errors.FileFormatError: no file 'nothing.npz'; expected a result that was saved.
     """
-    if Path(path).is_dir():
+    if isinstance(path, str | PathLikeObject) and Path(path).is_dir():
         return AuditReport.load(path)
     if read_parts(path)[0].get("format") == ESTIMATE:
         return LowRankEstimate.load(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Indices
 from likewise.errors import DistanceError, ShapeError
+from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import positions_of
+
+_PARTS = 3
 
 LEAST = 20
 """Answers below which nothing is learned."""
@@ -58,11 +61,7 @@ class Answers:
             raise DistanceError(
                 "pairs and triplets" if pairs is not None else "no answers", "one of pairs and triplets"
             )
-        given, width = (list(triplets or ()), 3) if pairs is None else (list(pairs), 3)
-        if any(len(answer) != width for answer in given):
-            raise ShapeError(
-                "answers of other lengths", "(left, right, similar) or (anchor, closer, farther)"
-            )
+        given = _answers(triplets if pairs is None else pairs)
         if len(given) < LEAST:
             raise DistanceError(
                 f"{len(given)} answers", f"at least {LEAST}", "a few hundred tell weights apart"
@@ -83,12 +82,24 @@ class Answers:
     def in_words(self) -> str:
         """Say how many answers of what kind there are, and of how many judges."""
         kind = "which of two is closer" if self.similar is None else "similar or not"
-        by = "" if self.judges is None else f" of {len(set(self.judges.tolist())):,} judges"
+        by = "" if self.judges is None else f" of {len(set(map(str, self.judges.tolist()))):,} judges"
         return f"{self.n:,} answers{by} ({kind})"
 
 
+def _answers(given: Any) -> list[Any]:
+    """Return answers of three things each."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Sequence | np.ndarray):
+        raise DistanceError(f"answers of type {type(given).__name__}", "a list of them")
+    answers = list(given)
+    if any(not isinstance(answer, list | tuple | np.ndarray) or len(answer) != _PARTS for answer in answers):
+        raise ShapeError("answers of other lengths", "(left, right, similar) or (anchor, closer, farther)")
+    return answers
+
+
 def _yes_or_no(given: list[Any]) -> NDArray[np.bool_]:
-    wrong = [answer for answer in given if not (isinstance(answer, bool | np.bool_) or answer in (0, 1))]
+    wrong = [
+        answer for answer in given if not (isinstance(answer, int | float | np.generic) and answer in (0, 1))
+    ]
     if wrong:
         raise DistanceError(f"an answer {wrong[0]!r}", "True for similar, False for not")
     answers = np.array([bool(answer) for answer in given])
@@ -114,7 +125,7 @@ def _refuse_same(individuals: Indices, row_ids: NDArray[Any]) -> None:
 def _checked_judges(judges: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if judges is None:
         return None
-    checked = np.asarray(judges)
+    checked = as_id_array(judges, "judges")
     if checked.shape != (n,):
         raise ShapeError(f"judges of shape {checked.shape}", f"({n},), one for each answer")
     return checked

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats, Indices
-from likewise.checks import checked_confidence, checked_name, checked_whole
+from likewise.checks import (
+    checked_confidence,
+    checked_instance,
+    checked_name,
+    checked_positive,
+    checked_whole,
+)
 from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import DistanceDescription
 from likewise.fairness.distances.rows import RowDistance
@@ -61,6 +67,9 @@ class LearnedDistance(RowDistance):
     def __init__(
         self, compared: ComparedFeatures, learned: _Learned, answers: Answers, row_ids: ArrayLike | None
     ) -> None:
+        checked_instance("compared", compared, ComparedFeatures, "what learn_distance compared")
+        checked_instance("learned", learned, _Learned, "what learn_distance learned")
+        checked_instance("answers", answers, Answers, "the answers")
         self.features, self.answers = compared.names, answers.in_words()
         self.weights, self.draws = learned.weights, learned.draws
         self.agreement, self.by_chance = learned.agreement, learned.by_chance
@@ -200,9 +209,12 @@ def learn_distance(
     array([0.9, 0. ])
     """
     checked_name("metric", metric, ("l1", "mahalanobis"), DistanceError)
-    checked_whole("n_draws", n_draws, least=20)
-    if not 0 < penalty < np.inf:
-        raise DistanceError(f"penalty={penalty!r}", "a finite number above 0")
+    checked_whole("n_draws", n_draws, least=20, most=100_000)
+    checked_positive("penalty", penalty, error=DistanceError)
+    if not isinstance(exclude, list | tuple) or not all(isinstance(name, str | int) for name in exclude):
+        raise DistanceError(
+            f"exclude of type {type(exclude).__name__}", "a list of names or positions of columns"
+        )
     compared = ComparedFeatures.read(individuals, exclude)
     if metric == "mahalanobis" and len(compared.names) != compared.columns.shape[1]:
         raise DistanceError("categories for a Mahalanobis distance", "numbers, or metric='l1'")
@@ -307,7 +319,8 @@ class _Problem:
     def _draw(self, rng: np.random.Generator) -> Floats:
         """Return how often each answer counts where judges, or answers, are drawn with replacement."""
         judges = self.answers.judges
-        names, labels = np.unique(judges, return_inverse=True) if judges is not None else (np.array([]), None)
+        words = None if judges is None else [str(judge) for judge in judges.tolist()]
+        names, labels = (np.array([]), None) if words is None else np.unique(words, return_inverse=True)
         if labels is None or names.size < MANY_JUDGES:
             return np.bincount(
                 rng.integers(0, self.answers.n, self.answers.n), minlength=self.answers.n

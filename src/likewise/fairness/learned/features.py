@@ -49,6 +49,9 @@ class ComparedFeatures:
         ShapeError
             Fewer than two individuals.
         """
+        if hasattr(rows, "tocsr"):
+            raise DistanceError("a sparse matrix of features", "complete features, an array or a data frame")
+        rows = rows if hasattr(rows, "columns") else complete_rows(rows)
         names = column_names(rows)
         kept, words = kept_columns(names, exclude)
         chosen = np.flatnonzero(kept).tolist()
@@ -60,8 +63,7 @@ class ComparedFeatures:
             refuse_unreadable(frame)
             blocks = [_column(frame.get_column(name)) for name in frame.columns]
         else:
-            table = complete_rows(rows)[:, chosen]
-            blocks = [_number(table[:, j], names[position]) for j, position in enumerate(chosen)]
+            blocks = [_number(rows[:, position], position) for position in chosen]
         owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for block in blocks])
         return cls(tuple(str(names[position]) for position in chosen), np.hstack(blocks), owner, words)
 
@@ -100,7 +102,10 @@ def _number(values: Floats, name: Any) -> Floats:
         raise DistanceError(
             f"missing or infinite values in {name!r}", "finite numbers", "exclude it, or fill them"
         )
-    spread = float(values.std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(values.std())
+    if not np.isfinite(spread):
+        raise DistanceError(f"{name!r}, whose values are too large to compare", "values in larger units")
     if not spread > 0:
         raise DistanceError(
             f"{name!r}, which is the same for everybody", "features that differ", "exclude it"

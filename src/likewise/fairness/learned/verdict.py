@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.checks import checked_confidence, checked_instance, checked_whole
+from likewise.checks import (
+    checked_confidence,
+    checked_instance,
+    checked_positive,
+    checked_share,
+    checked_whole,
+)
 from likewise.errors import ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.learned.distance import LearnedDistance, some_pairs
 from likewise.fairness.metrics.metric_value import SampledValue
 from likewise.fairness.sampled.sampling import DATA_SET
-from likewise.fairness.verdicts import Status, Verdict, check_limit, check_tolerance
+from likewise.fairness.verdicts import Status, Verdict
 from likewise.randomness import generator_of
 
 METHOD = "bootstrap of the answers"
@@ -54,19 +60,21 @@ def violating_share(
     InputError
         L or the confidence out of range.
     """
-    check_limit(lipschitz)
+    checked_positive("lipschitz", lipschitz)
     tail = (1 - checked_confidence(confidence)) / 2
     checked_whole("n_pairs", n_pairs, least=1)
     checked_instance(
         "learned", learned, LearnedDistance, "a LearnedDistance", "learn_distance(...) makes one"
     )
+    checked_instance("outputs", outputs, PairwiseDistance, "a PairwiseDistance")
     if outputs.n_individuals != learned.n_individuals:
         raise ShapeError(f"outputs of {outputs.n_individuals} individuals", f"{learned.n_individuals}, as d")
     left, right = some_pairs(learned.n_individuals, n_pairs, generator_of(random_state))
     apart = outputs.between(left, right)
 
     def share(distances: Floats) -> float:
-        return float((apart > lipschitz * distances).mean())
+        with np.errstate(over="ignore"):  # an infinite allowance is one, too
+            return float((apart > lipschitz * distances).mean())
 
     shares = [share(learned.drawn(draw, left, right)) for draw in range(len(learned.draws))]
     low, high = np.quantile(shares, [tail, 1 - tail])
@@ -109,8 +117,12 @@ def judge_learned(
     >>> judge_learned(violating_share(D, d, 1.0), d, 1.0).status
     'violated'
     """
-    check_limit(lipschitz)
-    check_tolerance(tolerance)
+    checked_positive("lipschitz", lipschitz)
+    checked_share("tolerance", tolerance, zero=True)
+    checked_instance("share", share, SampledValue, "a SampledValue", "violating_share(...) makes one")
+    checked_instance(
+        "learned", learned, LearnedDistance, "a LearnedDistance", "learn_distance(...) makes one"
+    )
     status: Status = "inconclusive"
     if share.high <= tolerance:
         status = "holds"

@@ -1,0 +1,198 @@
+"""Fetch a data set: its licence first, resumed where it stopped, checked, unpacked safely, in place only when it is whole."""
+
+from __future__ import annotations
+
+from hashlib import file_digest
+from os import PathLike as PathLikeObject
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from likewise.checks import checked_flag, checked_positive
+from likewise.datasets.archive import remove, unpack_archive
+from likewise.datasets.known import DATASETS, Dataset
+from likewise.errors import DownloadError, InputError, MissingDependencyError, option, unknown_name
+from likewise.writing import PathLike, check_folder
+
+_LARGER = 12
+"""How many times the bytes of an archive its files may have: text of ratings compresses five times or so."""
+
+_PATIENCE = 30.0
+"""Seconds without a byte after which a download has stalled."""
+
+
+def fetch(
+    dataset: str | Dataset,
+    folder: PathLike = ".",
+    *,
+    accept_licence: bool = False,
+    patience: float = _PATIENCE,
+) -> Path:
+    """Download a data set into a folder of its name, and return that folder; what is there already is not fetched again.
+
+    Parameters
+    ----------
+    dataset : str or Dataset
+        A name of `DATASETS`.
+    folder : path-like, default "."
+        Where its folder is made.
+    accept_licence : bool, default False
+        Without it the licence is told and nothing is fetched.
+    patience : float, default 30.0
+        Seconds without a byte after which to give up. What came by then is kept beside the folder, and the next call goes on from there.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        An unknown name; a licence that was not accepted; a data set without a known checksum.
+    DownloadError
+        No connection, a server that stalls or sends something else, an archive that is damaged or holds what it should not. Nothing
+        is in place then.
+    OutputError
+        The folder cannot be written to.
+    MissingDependencyError
+        pooch is not installed.
+
+    Examples
+    --------
+    >>> fetch("ml-100k")
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: MovieLens 100K, whose licence was not accepted; expected accept_licence=True. Hint: Free for research. No redistribution ...
+    """
+    asked = _known(dataset)
+    checked_flag("accept_licence", accept_licence)
+    checked_positive("patience", patience)
+    if not isinstance(folder, str | PathLikeObject):
+        raise InputError(f"a folder of type {type(folder).__name__}", "a path")
+    target = Path(folder) / asked.name
+    if target.is_dir():
+        return target
+    if not accept_licence:
+        raise InputError(
+            f"{asked.title}, whose licence was not accepted", option("accept_licence", "True"), asked.licence
+        )
+    if not asked.checked_by:
+        given = f"{asked.title}, of which no checksum is known, so that nobody could tell what was fetched"
+        raise InputError(
+            given, "a data set with one", f"download it from {asked.url}; likewise data describe reads it"
+        )
+    check_folder(folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part, staging = (target.with_name(f".likewise-{asked.name}{end}") for end in (".zip.part", ".unpacked"))
+    remove(staging)
+    _download(asked, part, patience)
+    try:
+        unpack_archive(part, staging, _LARGER * asked.at_most, asked.members)
+        staging.replace(target)
+    finally:
+        remove(staging)
+        remove(part)
+    return target
+
+
+def _known(dataset: str | Dataset) -> Dataset:
+    if isinstance(dataset, Dataset):
+        return dataset
+    if not isinstance(dataset, str) or dataset not in DATASETS:
+        raise InputError(*unknown_name("data set", dataset, DATASETS))
+    return DATASETS[dataset]
+
+
+def _download(dataset: Dataset, part: Path, patience: float) -> None:
+    """Go on with what is there; where that turns out to be something else, once more from the start."""
+    resumed = part.is_file() and part.stat().st_size > 0
+    try:
+        _get(dataset, part, patience)
+        _check(dataset, part)
+    except _WrongContentError:
+        remove(part)
+        if not resumed:
+            raise
+        _get(dataset, part, patience)
+        try:
+            _check(dataset, part)
+        except _WrongContentError:
+            remove(part)
+            raise
+
+
+class _WrongContentError(DownloadError):
+    """What came is not what was asked for, so that keeping it would help nobody."""
+
+
+def _get(dataset: Dataset, part: Path, patience: float) -> None:
+    """Append what is missing of the archive to a file."""
+    try:
+        from pooch.downloaders import HTTPDownloader
+    except ImportError as error:
+        raise MissingDependencyError("to fetch data, install pooch: pip install 'likewise[data]'") from error
+    there = part.stat().st_size if part.is_file() else 0
+    if dataset.n_bytes is not None and there == dataset.n_bytes:
+        return
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={there}-"} if there else {})}
+    limit = (dataset.at_most if dataset.n_bytes is None else dataset.n_bytes) - there
+    with part.open("ab") as stream:
+        download: Any = HTTPDownloader(timeout=patience, headers=headers)
+        try:
+            download(dataset.url, _Bounded(stream, limit, dataset), None)
+        except DownloadError:
+            raise
+        except (OSError, ValueError) as error:  # the errors of requests are of these kinds
+            if there and getattr(getattr(error, "response", None), "status_code", None) == _NOTHING_THERE:
+                raise _WrongContentError(f"{dataset.url} has less than was fetched before") from error
+            kept = (
+                f"; {stream.tell():,} bytes are kept, and the next call goes on from there"
+                if stream.tell()
+                else ""
+            )
+            raise DownloadError(f"cannot fetch {dataset.url}: {_in_words(error)}{kept}") from error
+
+
+_NOTHING_THERE = 416
+"""How a server says that there is nothing from that byte on."""
+
+
+class _Bounded:
+    """A file that refuses more bytes than an archive can have: a server may send without end."""
+
+    def __init__(self, stream: BinaryIO, limit: int, dataset: Dataset) -> None:
+        self.stream, self.left, self.dataset = stream, limit, dataset
+
+    def write(self, chunk: bytes) -> int:
+        """Write, unless it is too much."""
+        self.left -= len(chunk)
+        if self.left < 0:
+            raise _WrongContentError(f"{self.dataset.url} sends more than {self.dataset.title} has")
+        return self.stream.write(chunk)
+
+    def flush(self) -> None:
+        """Flush."""
+        self.stream.flush()
+
+
+def _check(dataset: Dataset, part: Path) -> None:
+    n_bytes = part.stat().st_size
+    if dataset.n_bytes is not None and n_bytes != dataset.n_bytes:
+        raise _WrongContentError(
+            f"{dataset.url} sent {n_bytes:,} bytes, where {dataset.n_bytes:,} are expected; nothing was kept"
+        )
+    if dataset.sha256 is None:
+        return
+    with part.open("rb") as stream:
+        found = file_digest(stream, "sha256").hexdigest()
+    if found != dataset.sha256:
+        raise _WrongContentError(
+            f"{dataset.url} sent a file with the SHA-256 {found}, where {dataset.sha256} is expected; nothing was kept"
+        )
+
+
+def _in_words(error: Exception) -> str:
+    """Return the reason in one line: libraries put a chain of causes into theirs."""
+    cause: BaseException = error
+    while (inner := cause.__cause__ or cause.__context__) is not None:
+        cause = inner
+    return f"{type(error).__name__}: {str(cause).splitlines()[0] if str(cause) else type(cause).__name__}"
