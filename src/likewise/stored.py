@@ -315,8 +315,16 @@ class _Reader:
     """How each kind of object in a tree is made; the first key that it has says which."""
 
 
+_MOVED = {
+    "likewise.estimation.als.transformer.AlternatingLeastSquares": "likewise.estimation.als.solver.AlternatingLeastSquares",
+    "likewise.estimation.base.normal_equations.Factors": "likewise.estimation.base.factor_update.Factors",
+    "likewise.estimation.thresholding.optimal_shrinkers.OptimalShrinker": "likewise.estimation.thresholding.shrinkers.OptimalShrinker",
+}
+"""Where classes that stand in earlier files are now."""
+
+
 def _of_the_package(name: str) -> Any:
-    module, _, attribute = name.rpartition(".")
+    module, _, attribute = _MOVED.get(name, name).rpartition(".")
     try:
         kind = getattr(import_module(module), attribute, None)
     except ModuleNotFoundError:

@@ -223,7 +223,7 @@ class TestBadModels:
             (lambda B: B[:, :, None], r"shape \(14, 4, 1\)"),
             (lambda _: ["a"] * 14, "not numbers"),
             (lambda _: [{}] * 14, "not numbers"),
-            (lambda _: [[1.0], [1.0, 2.0]] * 7, "no array"),
+            (lambda _: [[1.0], [1.0, 2.0]] * 7, "not an array"),
             (lambda B: B * 1j, "not numbers"),
             (lambda _: None, "not numbers|shape"),
             (lambda B: np.where(B[3, 1] == B, np.nan, B), "1 of 14 rows: 3;"),

@@ -446,5 +446,5 @@ def test_an_audit_makes_statistics_and_decomposes_once(observed, monkeypatch):
 
     monkeypatch.setattr(ObservationStatistics, "of", counted("statistics", ObservationStatistics.of))
     monkeypatch.setattr(svt, "singular_triplets", counted("triplets", svt.singular_triplets))
-    audit(observed, estimator="svt", random_state=0)
+    audit(observed, estimator=SVT(threshold="noise-edge"), random_state=0)
     assert sorted(made) == ["statistics", "triplets"]

@@ -363,9 +363,9 @@ def test_a_fit_ends_where_it_is_told_to():
 @pytest.mark.parametrize(
     ("options", "name"), [({"regularization": 1e-18}, "regularization"), ({"noise": 1e-16}, "noise")]
 )
-def test_a_prior_that_rounding_swallows_is_refused(options, name):
+def test_a_prior_that_is_lost_in_rounding_is_refused(options, name):
     stars = np.random.default_rng(0).integers(1, 6, (30, 8)).astype(float)
-    with pytest.raises(InputError, match=f"{name} so small that rounding swallows it"):
+    with pytest.raises(InputError, match=f"{name} so small that it is lost in rounding"):
         AlternatingLeastSquares(20, value_range=(1, 5), random_state=0, **options).fit(stars)
 
 

@@ -67,4 +67,4 @@ def test_no_pair_of_unseen_rows_exceeds_the_constant(estimator, seed):
 
 def test_maps_that_are_no_regressions_say_why():
     estimate = fitted("svt", threshold=4.0).estimate_
-    assert "no regressions" in estimate.folding.regression(estimate)
+    assert "not regressions" in estimate.folding.regression(estimate)
