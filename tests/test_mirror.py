@@ -74,6 +74,7 @@ OF_SEVERAL = {
     "certificates/test_docs.py": "the numbers of docs/certificates.md",
     "certificates/test_lemmas.py": "the steps of the paper's proofs",
     "certificates/test_soundness.py": "certificates held against pairs, all kinds",
+    "report/test_first_screen.py": "what newcomers stumbled over, as it is shown",
     "cli/test_bad_input.py": "all commands",
     "cli/test_demo_and_doctor.py": "two commands",
     "cli/test_distance_from.py": "one option, from the file of answers to the verdict",

@@ -28,7 +28,7 @@ def arm(gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite
         n_infinite=infinite,
         n_individuals=60,
     )
-    error = None if rmse is None else SimpleNamespace(rmse=rmse)
+    error = None if rmse is None else SimpleNamespace(rmse=rmse, unit="the units of the data")
     return SimpleNamespace(fairness=fairness, error=error, on_truth=None, test_error=None)
 
 
@@ -181,7 +181,9 @@ def test_intervals_that_touch_do_not_tell():
 
 def test_a_test_from_elsewhere_is_told_beside_the_hidden_share():
     before, after = arm(0.9, rmse=1.0), arm(0.5, rmse=0.5)
-    before.test_error, after.test_error = (SimpleNamespace(n=1200, rmse=rmse) for rmse in (2.0, 1.5))
+    before.test_error, after.test_error = (
+        SimpleNamespace(n=1200, rmse=rmse, unit="the units of the data") for rmse in (2.0, 1.5)
+    )
     told = findings({"without": before, "with": after})
     assert (
         "On 1,200 test observations from elsewhere: RMSE goes from 2 to 1.5 (-25%), in the units of the data."

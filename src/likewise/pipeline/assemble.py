@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from likewise.certificates import LipschitzCertificates, certify
 from likewise.estimation import SVT
 from likewise.fairness import (
+    Contribution,
     ErrorMetrics,
     ExactValue,
     FairnessMetrics,
@@ -71,7 +75,7 @@ def make_report(
         proved = prove_outputs(run, certificates, norm)
         caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
         estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
-        explained = _explained(measurement, measured, outputs, references, run)
+        explained = _explained(measurement, measured, outputs, references, reference, run)
         by_group = _by_group(measurement, outputs, references, run)
     truth, errors = _on_truth(run, reruns, reference, measurement, steps, errors)
     summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
@@ -83,6 +87,7 @@ def make_report(
         found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
         asked = _asked_for(name, run, references[name], measurement, test)
         arms[name] = Arm(name, run.titles[name], fairness, *found, by_group.get(name), *asked)
+    summary = replace(summary, missing_in_worst=missing_in_worst_pairs(arms, reference, run))
     return AuditReport(
         data=data,
         estimate=estimate,
@@ -127,12 +132,35 @@ def _explained(
     measured: Mapping[str, FairnessMetrics],
     outputs: Mapping[str, PairwiseDistance],
     references: Mapping[str, PairwiseDistance],
+    reference: ReferenceChoice,
     run: Run,
 ) -> dict[str, tuple[PairExplanation, ...]]:
-    return {
-        name: measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
-        for name, fairness in measured.items()
-    }
+    told: dict[str, tuple[PairExplanation, ...]] = {}
+    for name, fairness in measured.items():
+        pairs = measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
+        told[name] = tuple(_in_units(pair, reference, run) for pair in pairs)
+    return told
+
+
+_OF_OBSERVATIONS = ("observed", "held-out", "co-observed")
+"""References that are made of observations on the working range."""
+
+
+def _in_units(pair: PairExplanation, reference: ReferenceChoice, run: Run) -> PairExplanation:
+    """Return the explanation with the features of d in the user's units, as people know them."""
+    if run.training is None or not isinstance(reference, str) or reference not in _OF_OBSERVATIONS:
+        return pair
+    scale, ids = run.training.value_range.scale_to(run.working_range), run.training.column_ids
+    places = None if ids is None else {name: place for place, name in enumerate(ids.tolist())}
+
+    def back(part: Contribution) -> Contribution:
+        place = part.feature if places is None else places[part.feature]
+        left, right = scale.backward(np.array([part.left, part.right]), np.array([place, place])).tolist()
+        return replace(part, left=left, right=right)
+
+    d = pair.reference
+    apart, together = (tuple(map(back, parts)) for parts in (d.apart, d.together))
+    return replace(pair, reference=replace(d, apart=apart, together=together))
 
 
 def _by_group(
@@ -178,8 +206,7 @@ def _findings(
     )
     infinite = any(arm.fairness.n_infinite for arm in arms.values())
     why = why_equal_people_differ(reference, run) if infinite else ""
-    blanks = missing_in_worst_pairs(arms, reference, run)
-    return (first, *filter(None, (why, blanks)), *others)
+    return (first, *filter(None, (why, summary.missing_in_worst)), *others)
 
 
 def _is_proved_of_d(

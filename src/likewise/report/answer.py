@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from math import isnan
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
@@ -64,7 +64,7 @@ class Answer:
     verdicts : tuple of str
         Whether the limit that was given holds, for each arm; what became of checks.
     alarms : tuple of str
-        Which groups are treated differently from similar people of other groups.
+        Which groups are treated differently from similar people of other groups; how many of the worst pairs are so because values are missing.
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     groups : tuple of str
@@ -94,7 +94,7 @@ class Answer:
         return cls(
             sentence=report.findings[0],
             verdicts=(*(f"{arm.label}: {arm.verdict}" for arm in judged), *map(str, report.checks)),
-            alarms=group_alarms(report),
+            alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
             rows=headline(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
@@ -121,9 +121,13 @@ def _story(pair: PairExplanation) -> PairStory:
     d, output = pair.reference, pair.output
     every = {part.feature: part for part in chain(d.apart, d.together)}
     left, right = _named(pair.left, pair.left_group), _named(pair.right, pair.right_group)
-    numbers = f"ratio {number(pair.ratio)} (D {number(output.distance)}, d {number(d.distance)})"
+    apart = f"D {number(output.distance)}, d {number(d.distance)}"
+    numbers = f"ratio {number(pair.ratio)} ({apart})" if isfinite(pair.ratio) else f"equal on paper ({apart})"
+    # A single output without a name is the output, not "0".
+    named = output.n_features > 1 or not all(isinstance(part.feature, int) for part in output.apart)
     names = [
-        ", ".join(shown(part.feature) for part in parts[:_FEATURES]) for parts in (d.together, output.apart)
+        ", ".join(shown(part.feature) for part in parts[:_FEATURES])
+        for parts in (d.together, output.apart if named else ())
     ]
     told = [f"{word} in {these}" for word, these in zip(("close", "apart"), names, strict=True) if these]
     return PairStory(
@@ -131,7 +135,9 @@ def _story(pair: PairExplanation) -> PairStory:
         right,
         numbers,
         _listed(d.together) if d.by_feature else f"{d.description.name}, no sum over features",
-        _listed(output.apart) if output.by_feature else f"{output.description.name}, no sum over features",
+        _listed(output.apart, named=named)
+        if output.by_feature
+        else f"{output.description.name}, no sum over features",
         tuple((shown(part.feature), _value(part.left), _value(part.right)) for part in every.values()),
         "; ".join([f"{left} and {right}: {numbers}", *told]),
     )
@@ -142,11 +148,12 @@ def _named(individual: object, group: object) -> str:
     return f"{shown(individual)} ({shown(group)})" if known else shown(individual)
 
 
-def _listed(parts: tuple[Contribution, ...]) -> str:
-    named = [
-        f"{shown(part.feature)} ({_value(part.left)} and {_value(part.right)})" for part in parts[:_FEATURES]
+def _listed(parts: tuple[Contribution, ...], *, named: bool = True) -> str:
+    told = [
+        f"{shown(part.feature) if named else 'the output'} ({_value(part.left)} and {_value(part.right)})"
+        for part in parts[:_FEATURES]
     ]
-    return ", ".join(named) or "nothing that stands out"
+    return ", ".join(told) or "nothing that stands out"
 
 
 def _value(value: float) -> str:

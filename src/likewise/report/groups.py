@@ -57,7 +57,7 @@ def group_lines(report: AuditRecord) -> list[str]:
     kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
     if len(split.by_groups) <= _MOST_KINDS and kinds:
         lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
-    return [*lines, *_equal_on_paper(split.by_groups), *_no_alarm(report.last)]
+    return [lines[0], *_no_alarm(report.last), *_equal_on_paper(split.by_groups), *lines[1:]]
 
 
 def _equal_on_paper(by_groups: tuple[GroupMetrics, ...]) -> list[str]:

@@ -169,6 +169,8 @@ class ReferenceSummary:
         What limits the comparison, for example that d mostly measures activity.
     measures_activity : bool
         Whether d mostly measures how much was observed of an individual: then no finding on similar individuals goes without saying so.
+    missing_in_worst : str
+        In how many of the worst pairs someone has a missing value, which d fills; empty where there is no such pair.
     """
 
     kind: str
@@ -176,6 +178,7 @@ class ReferenceSummary:
     valid_comparison: bool
     caveats: tuple[str, ...] = ()
     measures_activity: bool = False
+    missing_in_worst: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,9 +121,9 @@ _COUNTS = {
     "n_undefined": ("undefined distance", "They count nowhere."),
 }
 _ERRORS = {
-    "rmse": ("RMSE", "Root mean squared error, in the units of the data."),
-    "mae": ("MAE", "Mean absolute error, in the units of the data."),
-    "mse": ("MSE", "Mean squared error, in the units of the data squared."),
+    "rmse": ("RMSE", "Root mean squared error, in {unit}."),
+    "mae": ("MAE", "Mean absolute error, in {unit}."),
+    "mse": ("MSE", "Mean squared error, in the square of {unit}."),
     "mse_scaled": ("MSE on the method's working range", "Comparable with the paper's tables."),
 }
 
@@ -165,12 +165,16 @@ def headline(report: AuditRecord) -> tuple[Row, ...]:
     before_and_after = [arm.error.rmse for arm in arms if arm.error]
     error = Row(
         "error (RMSE)",
-        "On hidden observations, in the units of the data.",
+        f"On hidden observations, in {_error_unit(arms)}.",
         tuple(errors),
         _change(before_and_after),
     )
     gap = truth_rows(report)[0] if report.truth else gap_row(arms, report.comparable)
     return (gap, error, _worst_row(report, arms))
+
+
+def _error_unit(arms: list[Arm]) -> str:
+    return next((arm.error.unit for arm in arms if arm.error), "the units of the data")
 
 
 def gap_row(arms: list[Arm], comparable: bool) -> Row:
@@ -355,10 +359,13 @@ def _error_groups(arms: list[Arm]) -> Iterator[Group]:
 
 
 def _error_rows(errors: list[ErrorMetrics | None]) -> Iterator[Row]:
+    unit = next(error.unit for error in errors if error is not None)
     for name, (label, meaning) in _ERRORS.items():
         values = [None if error is None else float(getattr(error, name)) for error in errors]
         texts = tuple(_NOT_MEASURED if value is None else number(value) for value in values)
-        yield Row(label, meaning, texts, _change([value for value in values if value is not None]))
+        yield Row(
+            label, meaning.format(unit=unit), texts, _change([value for value in values if value is not None])
+        )
 
 
 def _consistency_rows(arms: list[Arm], comparable: bool) -> tuple[Row, ...]:

@@ -267,7 +267,7 @@ def _lower(text: str) -> str:
 
 def _accuracy(arm: Arm, unmeasured: str | None) -> str:
     if arm.error is not None:
-        return f"The error on hidden observations: RMSE {_number(arm.error.rmse)}, in the units of the data."
+        return f"The error on hidden observations: RMSE {_number(arm.error.rmse)}, in {arm.error.unit}."
     return f"Accuracy was not measured because {unmeasured}." if unmeasured else ""
 
 
@@ -289,7 +289,7 @@ def _error_sentence(before: Arm, after: Arm, advice: str | None, unmeasured: str
         return f"Accuracy was not measured{because}: whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
     verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
-    text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in the units of the data."
+    text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in {before.error.unit}."
     return f"{text} {advice}" if advice and verb == "rises" else text
 
 
@@ -299,7 +299,7 @@ def _test_sentence(*arms: Arm) -> str:
     if not errors:
         return ""
     rmse = _number(errors[0].rmse) if len(errors) == 1 else _change(*(error.rmse for error in errors))
-    return f"On {errors[0].n:,} test observations from elsewhere: RMSE {rmse}, in the units of the data."
+    return f"On {errors[0].n:,} test observations from elsewhere: RMSE {rmse}, in {errors[0].unit}."
 
 
 def _mean_ratio_sentence(before: Arm, after: Arm) -> str:

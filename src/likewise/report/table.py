@@ -94,7 +94,7 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
     said = [
-        line for text in (answer.sentence, *answer.verdicts, *answer.alarms) for line in _wrapped(text, width)
+        line for text in (answer.sentence, *answer.alarms, *answer.verdicts) for line in _wrapped(text, width)
     ]
     after_pairs = [
         *(line for text in answer.columns for line in _wrapped(text, width)),

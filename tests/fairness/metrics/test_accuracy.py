@@ -20,11 +20,13 @@ def test_by_hand_in_both_units():
     assert error.mae == pytest.approx(2 * 1.5 / 3)
 
 
-def test_every_column_has_its_own_units():
+def test_columns_of_their_own_range_add_up_as_shares_of_it():
+    """A quarter of a range of 2 and a quarter of one of 200 are the same error."""
     scale = ValueRange.declared(([0, 0], [2, 200])).scale_to("symmetric")
     error = held_out_error([0.5, 0.5], [0.0, 0.0], scale, columns=np.array([0, 1]))
     assert error.mse_scaled == 0.25
-    assert error.mse == pytest.approx((0.5**2 + 50**2) / 2)
+    assert (error.mse, error.rmse, error.mae) == pytest.approx((0.0625, 0.25, 0.25))
+    assert error.unit == "shares of each column's own range"
 
 
 def test_without_a_scale_units_are_those_given():

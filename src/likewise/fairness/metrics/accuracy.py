@@ -14,6 +14,9 @@ from likewise.errors import ModelError, ShapeError
 from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.observations.value_range import AffineScale
 
+OF_THE_DATA = "the units of the data"
+OF_RANGES = "shares of each column's own range"
+
 
 @dataclass(frozen=True)
 class ErrorMetrics:
@@ -26,9 +29,11 @@ class ErrorMetrics:
     mse_scaled : float
         Mean squared error in the method's working range.
     mse, rmse, mae : float
-        Mean squared error, its root, and mean absolute error in the user's units.
+        Mean squared error, its root, and mean absolute error, in `unit`.
     rmse_interval : Interval or None
         Of the RMSE, over the individuals whose observations were hidden; None where they are not known, or too few.
+    unit : str
+        The user's units; or, as units of unlike columns do not add up, shares of each column's own range where every column has its own.
     """
 
     n: int
@@ -37,6 +42,7 @@ class ErrorMetrics:
     rmse: float
     mae: float
     rmse_interval: Interval | None = None
+    unit: str = OF_THE_DATA
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a plain dictionary."""
@@ -95,9 +101,7 @@ def held_out_error(
         raise ModelError(
             f"{np.count_nonzero(~np.isfinite(guess))} predictions are NaN or infinite", "finite predictions"
         )
-    error: NDArray[np.float64] = (
-        guess - truth if scale is None else scale.backward(guess, columns) - scale.backward(truth, columns)
-    )
+    error, unit = _errors(guess, truth, scale, columns)
     mse = float(np.mean(error**2))
     return ErrorMetrics(
         truth.size,
@@ -106,7 +110,20 @@ def held_out_error(
         float(np.sqrt(mse)),
         float(np.mean(np.abs(error))),
         None if individuals is None else _rmse_interval(error**2, individuals, confidence),
+        unit,
     )
+
+
+def _errors(
+    guess: Floats, truth: Floats, scale: AffineScale | None, columns: NDArray[np.integer] | None
+) -> tuple[Floats, str]:
+    """Return the errors, and in what they are: shares of each column's range where each has its own, else the user's units."""
+    if scale is None:
+        return guess - truth, OF_THE_DATA
+    if scale.factor.ndim:
+        low, high = scale.bounds
+        return (guess - truth) / (high - low), OF_RANGES
+    return scale.backward(guess, columns) - scale.backward(truth, columns), OF_THE_DATA
 
 
 _FEWEST = 10

@@ -1,0 +1,112 @@
+"""What people stumbled over on the first screen: units of values, an output without a name, blanks, errors of unlike columns, hostile names."""
+
+import html
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+import likewise
+from likewise.fairness import held_out_error
+from likewise.fairness.metrics.accuracy import OF_RANGES
+from likewise.observations.value_range import ValueRange
+from likewise.report.table import MOST_LINES
+
+APPLICANTS = np.array([[120.0, 2.0], [180.0, 4.0], [150.0, 3.0], [150.0, 3.1], [130.0, 2.5], [170.0, 3.9]])
+
+
+def applicants(values=APPLICANTS, **options):
+    return likewise.ObservedMatrix(values, value_range="per-column", **options)
+
+
+def test_values_are_in_the_units_of_the_data():
+    report = likewise.audit(applicants(column_ids=["test", "grade"]), outputs=[0.0, 1.0, 0.1, 0.9, 0.2, 0.8])
+    seen = {
+        part.feature: {part.left, part.right}
+        for pair in report.last.explained
+        for part in pair.reference.apart
+    }
+    assert seen["test"] <= set(APPLICANTS[:, 0])
+    assert all(min(abs(APPLICANTS[:, 1] - value)) < 1e-9 for value in seen["grade"])
+
+
+@pytest.mark.parametrize("reference", ["observed", "co-observed"])
+def test_ratings_are_shown_as_ratings(reference):
+    Z = likewise.observations.clustered(20, 15, 3, observed_fraction=0.7, random_state=0).observed
+    report = likewise.audit(Z, estimator=likewise.SVT(threshold=1.0), reference=reference, hold_out=0.1)
+    parts = [part for arm in report.arms.values() for pair in arm.explained for part in pair.reference.apart]
+    values = {value for part in parts for value in (part.left, part.right) if not np.isnan(value)}
+    known = np.unique(Z.values.data)
+    assert values
+    assert all(np.abs(known - value).min() < 1e-6 for value in values)
+
+
+def test_an_output_without_a_name_is_not_called_0():
+    text = " ".join(str(likewise.audit(applicants(), outputs=[0.0, 1.0, 0.1, 0.9, 0.2, 0.8])).split())
+    assert "Treated worst" in text
+    assert "apart in 0" not in text
+
+
+def test_equal_on_paper_is_not_called_infinite_first():
+    twins = applicants(np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0], [4.0, 9.0]]))
+    text = " ".join(str(likewise.audit(twins, outputs=[0.0, 1.0, 2.0, 3.0])).split())
+    assert "0 and 1: equal on paper (D 1, d 0)" in text
+    assert "ratio infinite" not in text
+
+
+def test_blanks_are_on_the_first_screen():
+    values = APPLICANTS.copy()
+    values[[1, 3], [0, 1]] = np.nan
+    report = likewise.audit(applicants(values), outputs=[0.0, 1.0, 0.1, 0.9, 0.2, 0.8])
+    told = " ".join(str(report).split())
+    assert "worst pairs someone has a missing value" in told
+    assert len(str(report).splitlines()) <= MOST_LINES
+    assert report.reference.missing_in_worst in report.to_dict()["answer"]["alarms"]
+
+
+def test_errors_of_unlike_columns_are_shares_of_their_ranges():
+    """By hand: off by 10 of 100 and by 0.1 of 2 is off by a tenth and a twentieth, not by 10 and 0.1."""
+    scale = ValueRange.declared(([0.0, 1.0], [100.0, 3.0])).scale_to("symmetric")
+    columns = np.array([0, 1])
+    guess, truth = scale.forward([60.0, 2.1], columns), scale.forward([50.0, 2.0], columns)
+    found = held_out_error(guess, truth, scale, columns)
+    assert found.unit == OF_RANGES
+    assert found.mae == pytest.approx((0.1 + 0.05) / 2)
+    assert found.rmse == pytest.approx(((0.1**2 + 0.05**2) / 2) ** 0.5)
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(1)>",
+    "\u202eevil\u202c",
+    "😀" * 5,
+    "z" * 10_000,
+    "a\x1b[31m\nb",
+    "{{ 7 * 7 }}",
+    "</style><h1>",
+]
+
+
+def test_hostile_names_are_harmless():
+    """As ids, features, groups and outputs: on the page they are text, on a terminal they steer nothing, and nothing grows long."""
+    m = len(HOSTILE) * 8
+    rng = np.random.default_rng(0)
+    ids = [f"{HOSTILE[k % len(HOSTILE)]}{k}" for k in range(m)]
+    observed = likewise.ObservedMatrix(
+        rng.normal(size=(m, 2)), row_ids=ids, column_ids=HOSTILE[:2], value_range="per-column"
+    )
+    outputs = pl.DataFrame({name: rng.normal(size=m) for name in HOSTILE[:3]})
+    report = likewise.audit(
+        observed, outputs=outputs, groups=np.array(HOSTILE)[np.arange(m) % len(HOSTILE)], source=HOSTILE[0]
+    )
+    page = html.unescape(re.search(r'srcdoc="(.*?)"', report._repr_html_(), re.DOTALL)[1])
+    for tag in ("<script", "<img", "<h1>\n", "</style><h1>"):
+        assert tag not in page
+    assert "{{ 7 * 7 }}" in page
+    assert len(page) < 10**6
+    for text in (str(report), report.details()):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "\u202e" not in page
+    assert "z" * 100 not in page
