@@ -31,6 +31,7 @@ ROOMS = (
     "estimation",
     "inference",
     "fairness",
+    "sklearn",
     "report",
     "pipeline",
     "reproduction",

@@ -16,6 +16,7 @@ ROOMS = [
     "estimation",
     "inference",
     "fairness",
+    "sklearn",
     "report",
     "pipeline",
     "reproduction",

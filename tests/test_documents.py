@@ -16,8 +16,9 @@ from likewise.observations import clustered
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-RUN = [document for document in DOCUMENTS if document.name != "extending.md"]
-"""Those whose examples run here; recipes need a package of their own, see `tests/test_extending.py`."""
+RUN = [document for document in DOCUMENTS if document.name not in ("adapters.md", "extending.md")]
+"""Those whose examples run here; recipes need a package of their own, see `tests/test_extending.py`, and adapters other libraries, see
+`tests/test_adapters.py`."""
 SLOW = {"README.md", "auto.md", "getting_started.md", "reproduction.md"}
 """Pages whose examples take seconds: estimators are chosen, or experiments run."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -363,6 +363,7 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "estimation.shrink_to_budget": {"right": lambda: np.eye(4, 2)},
     "fairness.CallableDistance": {"individuals": lambda: COMPLETE},
     "fairness.FactorDistance": {"left": lambda: COMPLETE, "right": lambda: np.ones((3, 4))},
+    "fairness.recommender_distance": {"model": lambda: (COMPLETE, np.ones((3, 4)))},
     "likewise.load": {"path": lambda: ESTIMATE},
     "likewise.save": {"result": estimate, "path": lambda: "saved.npz"},
     "datasets.fetch": {"dataset": fetched_before},

@@ -65,6 +65,7 @@ spectrum/triplets        candidates library_solvers orthonormal result search su
 """Test files that serve further modules, named from their folder."""
 
 OF_SEVERAL = {
+    "test_adapters.py": "the examples of docs/adapters.md",
     "test_architecture.py": "the package as a whole",
     "test_documents.py": "README and docs",
     "test_extending.py": "the recipes of docs/extending.md",

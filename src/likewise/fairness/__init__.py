@@ -29,6 +29,7 @@ from likewise.fairness.distances.outputs import (
     wasserstein_distance,
 )
 from likewise.fairness.distances.pattern import PatternDistance
+from likewise.fairness.distances.recommenders import recommender_distance
 from likewise.fairness.distances.registry import DISTANCES, distance_by_name, register_distance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
 from likewise.fairness.exact.measure import measure_arms, measure_fairness
@@ -143,6 +144,7 @@ __all__ = [
     "paired_differences",
     "projected_distance",
     "rank_biased_distance",
+    "recommender_distance",
     "register_distance",
     "register_pair_metric",
     "repair",
