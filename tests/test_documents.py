@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from likewise.cli.main import run
 from likewise.observations import clustered
@@ -133,6 +135,22 @@ def test_every_benchmark_is_listed():
     assert listed == {script.name for script in (ROOT / "benchmarks").glob("*.py")}
 
 
+def test_the_overview_is_drawn_by_its_script():
+    """The same shapes and words; their coordinates depend on fonts and versions."""
+    spec = importlib.util.spec_from_file_location("overview", ROOT / "docs" / "overview.py")
+    overview = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(overview)
+    axes = Figure().subplots()
+    overview.paint(axes)
+    observed, estimate = overview.matrices()
+    assert [image.get_array().shape for image in axes.images] == [observed.shape, estimate.shape]
+    assert np.isnan(observed).mean() > 0.5 > np.isnan(estimate).mean() == 0
+    words = " ".join(text.get_text() for text in axes.texts)
+    assert all(part in words for part in ("algorithm", "one distance", "proved", "what was observed"))
+    drawn = (ROOT / "docs" / "overview.svg").read_text(encoding="utf-8")
+    assert drawn.count("<image") == 1  # both matrices, put together
+
+
 def test_everything_on_the_fidelity_page_is_there():
     page = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
     rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ") and "---" not in line]
@@ -141,7 +159,8 @@ def test_everything_on_the_fidelity_page_is_there():
     missing = []
     for _, where, held_by in rows:
         sources = re.findall(r"`([\w/]+(?:/|\.\w+))`", where)
-        missing += [name for name in sources if not (ROOT / "src" / "likewise" / name).exists()]
+        roots = (ROOT / "src" / "likewise", ROOT)
+        missing += [name for name in sources if not any((root / name).exists() for root in roots)]
         for name, function in re.findall(r"`([\w/]+(?:/|\.py))(?:::(\w+))?`", held_by):
             file = ROOT / "tests" / name
             if not file.exists() or (function and f"def {function}(" not in file.read_text(encoding="utf-8")):

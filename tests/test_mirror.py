@@ -71,6 +71,7 @@ OF_SEVERAL = {
     "test_extending.py": "the recipes of docs/extending.md",
     "test_mirror.py": "the tests themselves",
     "test_hostile_arguments.py": "all public names",
+    "test_numbers.py": "the numbers of the docs",
     "test_random_state.py": "all public names that draw",
     "certificates/test_docs.py": "the numbers of docs/certificates.md",
     "certificates/test_lemmas.py": "the steps of the paper's proofs",

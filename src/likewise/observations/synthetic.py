@@ -66,9 +66,9 @@ def clustered(
     observed_fraction : float
         ``p``, in (0, 1]: the probability that an entry is observed, under ``"by-cluster"`` its mean over features.
     noise : float
-        Standard deviation of the noise. The paper writes N(0, 0.1) without saying which of the two 0.1 is. As a variance it
-        would not go with the ``0.01 ** 2`` that the same experiment's threshold takes for the variance of an entry; the
-        released code's threshold, which has 0.1 there, suggests it all the same: ``noise=0.1**0.5`` is that reading.
+        Standard deviation of the noise. The paper writes N(0, 0.1) without saying which of the two 0.1 is; the authors' released code
+        draws noise of standard deviation 0.1. (The 0.1 in the threshold of that code is the largest variance of a cluster's entries, not that
+        of the noise.) ``noise=0.1**0.5`` is the other reading.
     sampling : {"uniform", "by-cluster"}
         ``"by-cluster"`` is Experiment 3: each cluster draws a vector of probabilities, uniform and scaled to sum to
         ``p n``.

@@ -35,6 +35,8 @@ class Convention:
         The arm that stands for h.
     error : str
         The metric that stands for the error.
+    ratio_h : str
+        The metric that stands for IF_1 of h.
     """
 
     name: str
@@ -43,13 +45,14 @@ class Convention:
     ratio_f: str
     without: str = WITHOUT
     error: str = "mse"
+    ratio_h: str = "if1_observed"
 
     def sources(self) -> dict[str, tuple[str, str]]:
         """Return, for each published row, which arm's metric it is held against."""
         return {
             "mse_h": (self.without, self.error),
             "mse_f": (self.arm, self.error),
-            "if1_h_Z": (self.without, "if1_observed"),
+            "if1_h_Z": (self.without, self.ratio_h),
             "if1_f_Z": (self.arm, self.ratio_f),
             "if2_h_A": (self.without, "if2_truth"),
             "if2_f_A": (self.arm, "if2_truth"),
@@ -91,6 +94,14 @@ CONVENTIONS = (
         "if1_input",
         "released-net-h",
         "mse_printed",
+    ),
+    Convention(
+        "released neighbours as they run",
+        "another algorithm than the tables are of; d on the outputs themselves in both arms",
+        "released-knn",
+        "if1_input",
+        "released-knn-h",
+        ratio_h="if1_input",
     ),
 )
 """Ways to read what was published."""
