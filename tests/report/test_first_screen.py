@@ -33,13 +33,20 @@ def test_values_are_in_the_units_of_the_data():
 
 @pytest.mark.parametrize("reference", ["observed", "co-observed"])
 def test_ratings_are_shown_as_ratings(reference):
-    Z = likewise.observations.clustered(20, 15, 3, observed_fraction=0.7, random_state=0).observed
+    rng = np.random.default_rng(0)
+    ratings = rng.integers(3, 6, size=(20, 15)).astype(float)
+    ratings[rng.random(ratings.shape) < 0.3] = np.nan
+    Z = likewise.ObservedMatrix(ratings, value_range=(1, 5))
     report = likewise.audit(Z, estimator=likewise.SVT(threshold=1.0), reference=reference, hold_out=0.1)
     parts = [part for arm in report.arms.values() for pair in arm.explained for part in pair.reference.apart]
     values = {value for part in parts for value in (part.left, part.right) if not np.isnan(value)}
-    known = np.unique(Z.values.data)
+    known = np.arange(1.0, 6.0)
     assert values
     assert all(np.abs(known - value).min() < 1e-6 for value in values)
+    predicted = [
+        part.left for arm in report.arms.values() for pair in arm.explained for part in pair.output.apart
+    ]
+    assert max(predicted) > 1.5  # on the range of the ratings, not on [-1, 1]
 
 
 def test_an_output_without_a_name_is_not_called_0():

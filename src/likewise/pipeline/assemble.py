@@ -14,6 +14,7 @@ from likewise.certificates import LipschitzCertificates, certify
 from likewise.estimation import SVT
 from likewise.fairness import (
     Contribution,
+    DistanceExplanation,
     ErrorMetrics,
     ExactValue,
     FairnessMetrics,
@@ -147,7 +148,7 @@ _OF_OBSERVATIONS = ("observed", "held-out", "co-observed")
 
 
 def _in_units(pair: PairExplanation, reference: ReferenceChoice, run: Run) -> PairExplanation:
-    """Return the explanation with the features of d in the user's units, as people know them."""
+    """Return the explanation with the features of d, and entries that are predicted, in the user's units, as people know them."""
     if run.training is None or not isinstance(reference, str) or reference not in _OF_OBSERVATIONS:
         return pair
     scale, ids = run.training.value_range.scale_to(run.working_range), run.training.column_ids
@@ -158,9 +159,12 @@ def _in_units(pair: PairExplanation, reference: ReferenceChoice, run: Run) -> Pa
         left, right = scale.backward(np.array([part.left, part.right]), np.array([place, place])).tolist()
         return replace(part, left=left, right=right)
 
-    d = pair.reference
-    apart, together = (tuple(map(back, parts)) for parts in (d.apart, d.together))
-    return replace(pair, reference=replace(d, apart=apart, together=together))
+    def told(found: DistanceExplanation) -> DistanceExplanation:
+        return replace(found, apart=tuple(map(back, found.apart)), together=tuple(map(back, found.together)))
+
+    entries = run.predicts_entries and pair.output.n_features == run.training.shape[1]
+    output = told(pair.output) if entries else pair.output
+    return replace(pair, reference=told(pair.reference), output=output)
 
 
 def _by_group(
