@@ -166,3 +166,19 @@ def test_everything_on_the_fidelity_page_is_there():
             if not file.exists() or (function and f"def {function}(" not in file.read_text(encoding="utf-8")):
                 missing.append(f"{name} {function}")
     assert missing == []
+
+
+def test_every_feature_of_the_comparison_has_a_page_and_a_test():
+    page = ROOT / "docs" / "comparison.md"
+    table = page.read_text(encoding="utf-8").partition("| feature |")[2]
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in table.splitlines()
+        if line.startswith("| ") and "---" not in line
+    ]
+    claimed = [row for row in rows if row[1].split(" |")[0] != "no"]
+    assert len(claimed) >= 19
+    for feature, link, test in claimed:
+        (target,) = re.findall(r"\]\((\w+\.md)\)", link)
+        assert (page.parent / target).exists(), feature
+        assert (ROOT / test.strip("`| ")).is_file(), feature
