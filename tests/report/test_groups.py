@@ -35,6 +35,15 @@ def test_the_smoking_gun_is_on_the_first_screen():
     ]
 
 
+def test_what_follows_from_the_first_is_counted_only():
+    """The two other groups are above a mean that the first one lowers: by about half as much."""
+    told = " ".join(str(audited(0.5)).split())
+    named = [group for group in ("Black (", "White (", "<b>& (") if group in told]
+    clear = audited(0.5).last.group_effects.clear
+    assert len(named) == sum(effect.share >= clear[0].share / 2 for effect in clear)
+    assert ("less for" in told) == (len(named) < len(clear))
+
+
 def test_the_output_is_named():
     report = audited(0.5, ("pay", "rank"))
     assert "Black (129 people) get pay 0." in " ".join(str(report).split())

@@ -63,7 +63,11 @@ COMMANDS = (audit, diff, estimate, frontier, repair, reproduce, demo, doctor, co
 app = App(
     name="likewise",
     help="Does an algorithm on sparse, noisy data treat similar individuals similarly, and how do we make it do so?",
-    help_epilogue='--config FILE.toml, behind any command, reads options from a file: estimator = "svt", one a line; what is typed goes before. '
+    help_epilogue="Examples:\n\n"
+    "  likewise audit ratings.csv --out report\n\n"
+    "  likewise audit people.csv --outputs scores.csv --groups groups.csv\n\n"
+    "  likewise audit ratings.csv --check 'gap<=0.9' --check 'rmse<=1.0:warning'\n\n"
+    '--config FILE.toml, behind any command, reads options from a file: estimator = "svt", one a line; what is typed goes before. '
     "Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above or --check is not shown to hold, "
     "70 an error in likewise itself.",
     help_format="plaintext",

@@ -32,8 +32,11 @@ def _alarm(effects: GroupEffects | Unavailable | None) -> str:
         return ""
     # Of two groups, what one gets more the other gets less: said once.
     clear = effects.clear[:1] if len(effects.effects) == _BOTH else effects.clear
-    named = "; ".join(map(_effect, clear[:_NAMED]))
-    more = f"; {len(clear) - _NAMED} more groups" if len(clear) > _NAMED else ""
+    # What one group gets less moves the mean that all others are held against: those effects are smaller, and counted.
+    largest = [effect for effect in clear if effect.share >= clear[0].share / 2][:_NAMED]
+    others = len(clear) - len(largest)
+    named = "; ".join(map(_effect, largest))
+    more = f"; less for {others} more {'group' if others == 1 else 'groups'}" if others else ""
     return f"A group is treated differently from similar people of other groups: {named}{more}."
 
 
