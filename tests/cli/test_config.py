@@ -64,6 +64,11 @@ def test_one_line_says_what_is_wrong(likewise, ratings, tmp_path, text, told):
     assert len(ran.err.splitlines()) == 1
 
 
+def test_a_command_of_commands_has_no_options(likewise, tmp_path):
+    ran = likewise("data", "list", "--config", written(tmp_path, FEW))
+    assert (ran.code, len(ran.err.splitlines())) == (1, 1)
+
+
 def test_no_such_file(likewise, ratings):
     assert "no file 'nowhere.toml'" in likewise("audit", ratings, "--config", "nowhere.toml").err
 

@@ -49,6 +49,10 @@ def with_config(arguments: Sequence[str], app: App) -> list[str]:
     command = typed[0]
     if command not in app:
         return typed
+    if app[command].default_command is None:
+        raise InputError(
+            f"{OPTION} behind likewise {command}", "a command with options of its own, such as audit"
+        )
     known = {_key(argument): argument for argument in app[command].assemble_argument_collection()}
     options = _read(Path(path).expanduser(), command, known)
     return [command, *_positional(options, known, typed), *typed[1:], *_flags(options, known, typed)]
