@@ -36,6 +36,17 @@ def outputs(seed: int = 0) -> Any:
     return np.random.default_rng(seed).normal(size=(30, 3))
 
 
+def answers() -> Any:
+    """Say of some pairs whether they are similar, by how far apart they are."""
+    apart = {(i, k): abs(outputs()[i] - outputs()[k]).sum() for i in range(30) for k in range(0, i, 3)}
+    return [(i, k, bool(far < 3)) for (i, k), far in apart.items()]
+
+
+@cache
+def learned() -> Any:
+    return likewise.fairness.learn_distance(outputs(), pairs=answers(), n_draws=20)
+
+
 def values() -> Any:
     return observed().scaled().values
 
@@ -73,6 +84,10 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
         "outputs": np.arange(60.0), "reference": likewise.fairness.RowDistance(np.arange(60.0)), "groups": ["a", "b"] * 30
     },
     "fairness.judge_completions": lambda: {"outputs": outputs(), "observed": observed(), "lipschitz": 1.0, "pairs": 100},
+    "fairness.learn_distance": lambda: {"individuals": outputs(), "pairs": answers(), "n_draws": 20},
+    "fairness.violating_share": lambda: {
+        "outputs": likewise.fairness.RowDistance(outputs(1)), "learned": learned(), "lipschitz": 1.0, "n_pairs": 50
+    },
     "fairness.measure_sampled": lambda: {"outputs": outputs(), "reference": distance(), "n_pairs": 100},
     "fairness.paired_differences": lambda: {
         "before": likewise.fairness.RowDistance(outputs()), "after": likewise.fairness.RowDistance(outputs(1)),
