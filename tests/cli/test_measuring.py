@@ -169,7 +169,7 @@ def test_a_test_in_python_takes_an_array(data):
     ("options", "message"),
     [
         (("--output-distance", "tvv"), "did you mean 'tv'"),
-        (("--output-distance", "tv"), "no probability distribution"),
+        (("--output-distance", "tv"), "probability distribution"),
         (("--consistency", "0"), "--consistency 0"),
         (("--reference", "nowhere.csv"), "no file 'nowhere.csv'"),
         (("--reference", "observd"), "did you mean 'observed'"),

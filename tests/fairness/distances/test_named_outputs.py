@@ -94,7 +94,7 @@ def test_no_other_name_is_one(name):
 
 def test_outputs_of_another_kind_are_refused():
     for name in ("tv", "hellinger", "w1"):
-        with pytest.raises(DistanceError, match="no probability distribution"):
+        with pytest.raises(DistanceError, match="probability distribution"):
             named_output_distance(name, scores(0) + 1)
     with pytest.raises(ShapeError, match="one number for each individual"):
         named_output_distance("absolute", scores(0))
