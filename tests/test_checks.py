@@ -9,10 +9,13 @@ import pytest
 
 from likewise.checks import (
     checked_confidence,
+    checked_finite,
     checked_non_negative,
     checked_positive,
     checked_share,
+    checked_text,
     checked_whole,
+    is_finite,
 )
 from likewise.errors import InputError, ModelError
 
@@ -70,3 +73,26 @@ def test_only_what_may_be_certain_has_confidence_1():
     assert checked_confidence(1, certain=True) == 1.0
     with pytest.raises(InputError, match="confidence=1; expected a number between 0 and 1, both excluded"):
         checked_confidence(1)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble, np.int8, int, Fraction])
+@pytest.mark.filterwarnings("error")
+def test_numbers_of_every_type_are_held_against_the_limits_without_a_warning(kind):
+    assert checked_positive("tol", kind(3)) == checked_non_negative("tol", kind(3)) == 3.0
+    assert checked_finite("factor", kind(-3)) == -3.0
+    with pytest.raises(InputError, match=r"^tol="):
+        checked_positive("tol", kind(-3))
+
+
+@pytest.mark.parametrize("value", [*NO_NUMBERS, float("nan"), np.float32("inf"), 10**400, -(10**400)])
+def test_anything_else_is_not_finite(value):
+    assert not is_finite(value)
+    with pytest.raises(InputError, match=r"^factor=.*; expected a finite number\.$"):
+        checked_finite("factor", value)
+
+
+@pytest.mark.parametrize("value", ["", 3, None, b"name", np.array(["a", "b"])])
+def test_what_is_no_text_is_no_name(value):
+    assert checked_text("name", "K1") == "K1"
+    with pytest.raises(InputError, match=r"^name=.*; expected text\.$"):
+        checked_text("name", value)

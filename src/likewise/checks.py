@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import operator
-import sys
 from collections.abc import Collection
 from numbers import Integral, Real
+from os import PathLike, fspath
 from types import UnionType
 from typing import Any, TypeGuard
 
 from likewise.errors import InputError, option, unknown_name
-
-_LARGEST = sys.float_info.max
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -22,6 +21,14 @@ def is_whole(value: object) -> TypeGuard[int]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number, of Python or NumPy, and not a truth value; NaN is one."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_finite(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number that a float can hold, neither NaN nor infinite; told without a warning whatever its type."""
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def checked_whole(
@@ -83,7 +90,7 @@ def checked_positive(
     ...
     likewise.errors.InputError: tol=inf; expected a finite number above 0, or None.
     """
-    if is_number(value) and 0 < value <= _LARGEST:
+    if is_finite(value) and value > 0:
         return float(value)
     raise _error(error, name, value, "a finite number above 0", or_else)
 
@@ -98,7 +105,7 @@ def checked_non_negative(
     >>> checked_non_negative("noise", 0)
     0.0
     """
-    if is_number(value) and 0 <= value <= _LARGEST:
+    if is_finite(value) and value >= 0:
         return float(value)
     raise _error(error, name, value, "a finite number >= 0", or_else)
 
@@ -160,6 +167,51 @@ def checked_name(
     if isinstance(name, str) and name in known:
         return name
     raise error(*unknown_name(kind, name, known))
+
+
+def checked_finite(name: str, value: object, *, error: type[InputError] = InputError) -> float:
+    """Return a finite number of any sign; the parameters are those of `checked_whole`.
+
+    Examples
+    --------
+    >>> checked_finite("factor", 10**400)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: factor=1000...; expected a finite number.
+    """
+    if is_finite(value):
+        return float(value)
+    raise _error(error, name, value, "a finite number")
+
+
+def checked_path(name: str, value: object, or_else: str = "") -> str:
+    """Return the path of a file or folder as text.
+
+    Examples
+    --------
+    >>> checked_path("checkpoint", 3)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: checkpoint=3; expected a path.
+    """
+    if isinstance(value, str | PathLike) and isinstance(path := fspath(value), str):
+        return path
+    raise _error(InputError, name, value, "a path", or_else)
+
+
+def checked_text(name: str, value: object, or_else: str = "") -> str:
+    """Return text that is not empty.
+
+    Examples
+    --------
+    >>> checked_text("name", 3)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.InputError: name=3; expected text.
+    """
+    if isinstance(value, str) and value:
+        return value
+    raise _error(InputError, name, value, "text", or_else)
 
 
 def checked_instance(

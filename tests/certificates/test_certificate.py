@@ -101,3 +101,9 @@ def test_plain_values_survive_json(statement, kind):
     assert record["name"] == statement.name
     if kind == "proved":
         assert record["domain"] == str(statement.domain)
+
+
+@pytest.mark.parametrize("value", ["every pair", None, 3, []])
+def test_a_domain_that_is_none_is_an_error_of_ours(value):
+    with pytest.raises(InputError, match="expected 'in sample: rows of the fit' or 'every pair of rows"):
+        Domain(value)

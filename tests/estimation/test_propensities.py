@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize, minimize_scalar
 
-from likewise import SVT, ObservedMatrix, svt
+from likewise import SVT, ObservedMatrix, make_estimator, svt
+from likewise.certificates import Unavailable
+from likewise.certificates.regression import RegressionCertificate
 from likewise.errors import InputError, PropensityWarning, ShapeError
 from likewise.estimation import (
     AlternatingLeastSquares,
@@ -540,3 +542,22 @@ def test_weighted_variance_components_equal_the_sums_over_pairs(seed):
                 above += w[j] * w[k] * v[j] * v[k]
                 below += w[j] * w[k]
         assert variance == pytest.approx(max(above / below, 0.0) if below else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (2, 2)])
+@pytest.mark.filterwarnings("error")
+def test_a_mask_of_a_few_cells_has_propensities(shape):
+    """Of so few that none is held out to choose by."""
+    for seed in range(30):
+        fit = one_bit_completion(np.ones(shape, dtype=bool), random_state=seed)
+        assert ((fit.probabilities > 0) & (fit.probabilities <= 1)).all()
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.PropensityWarning")
+def test_biases_with_weights_of_each_row_say_why_their_regression_has_no_constant():
+    truth, _, mask = ratings()
+    observed = masked(truth, mask)
+    reason = make_estimator("biases", propensities="degrees").fit(observed).certificate_.regression
+    assert isinstance(reason, Unavailable)
+    assert "weights" in reason.reason
+    assert isinstance(make_estimator("biases").fit(observed).certificate_.regression, RegressionCertificate)

@@ -163,3 +163,21 @@ def test_mahalanobis_of_tiny_numbers():
     np.testing.assert_allclose(
         tiny.between([0], [1]), mahalanobis_distance(ROWS).between([0], [1]), rtol=1e-9
     )
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [1e15 + np.random.default_rng(1).random(200), 2.5 + 2e-14 * np.random.default_rng(1).random(200)],
+)
+@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
+def test_outputs_that_differ_within_rounding_are_said_to_count_as_equal(outputs):
+    people = RowDistance(np.random.default_rng(2).random((200, 2)))
+    for found in (
+        measure_fairness(outputs, people),
+        measure_sampled(outputs, people, n_pairs=500, random_state=0),
+    ):
+        assert found.mean_output_distance.value == 0
+        assert any("count as equal" in note and "last digits are rounding" in note for note in found.notes)
+    around = measure_fairness(outputs - outputs.mean(), people)
+    assert around.mean_output_distance.value > 0
+    assert not any("count as equal" in note for note in around.notes)

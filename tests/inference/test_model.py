@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.linear_model import LinearRegression
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from likewise import KNNRecommender, ObservedMatrix
@@ -292,3 +294,21 @@ def test_outputs_of_a_model_of_ones_own_are_checked(B):
 
     with pytest.raises(ModelError, match="half of the matrix gave NaN or infinite outputs in 14 of 14 rows"):
         as_model(Broken())(B)
+
+
+def test_a_search_that_keeps_no_model_gives_no_outputs():
+    B = np.random.default_rng(0).random((20, 3))
+    for target in (None, B[:, 0]):
+        search = GridSearchCV(Ridge() if target is not None else KMeans(2), {}, refit=False)
+        with pytest.raises(ModelError, match="GridSearchCV"):
+            as_model(search, target=target)(B)
+
+
+@pytest.mark.parametrize("method", ["predict", "fit", "_decision_function"])
+def test_an_estimator_with_a_method_of_its_own_is_refused(method):
+    """A fresh copy is fitted, which would compute something else in silence."""
+    model = LinearRegression()
+    setattr(model, method, lambda *_: np.zeros(20))
+    B = np.random.default_rng(0).random((20, 3))
+    with pytest.raises(ModelError, match=f"{method} of this LinearRegression, replaced by custom code"):
+        as_model(model, target=B[:, 0])(B)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
 from likewise.certificates.operator_norm import product_upward
-from likewise.checks import checked_confidence
+from likewise.checks import checked_confidence, is_finite
 from likewise.errors import InputError, ShapeError
 
 
@@ -90,6 +89,10 @@ class Domain(StrEnum):
 
     SEEN = "in sample: rows of the fit"
     SEEN_AND_UNSEEN = "every pair of rows, seen in the fit or not"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Domain:
+        raise InputError(f"domain {value!r}", " or ".join(repr(str(known)) for known in cls))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,8 +296,8 @@ class Unavailable:
         return f"{self.name}: none ({self.reason})"
 
 
-def _ensure_constant(name: str, value: float) -> None:
-    if not (isfinite(value) and value >= 0):
+def _ensure_constant(name: str, value: object) -> None:
+    if not is_finite(value) or value < 0:
         raise InputError(f"{name} of {value!r}", "a finite number >= 0", "what has no bound is Unavailable")
 
 

@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from likewise.certificates.certificate import AffineCertificate, Certificate, Domain, Unavailable
 from likewise.certificates.operator_norm import product_upward, upward
-from likewise.checks import checked_instance, is_number
-from likewise.errors import InputError, option
+from likewise.checks import checked_finite, checked_instance, checked_text
 from likewise.norms import Norm, conversion, norm_name, norm_order
 
 Proved = TypeVar("Proved", Certificate, AffineCertificate)
@@ -48,7 +47,7 @@ def compose(
     checked_instance(
         "model", model, Certificate | Unavailable, "a Certificate", "model_constant(...) makes one"
     )
-    joint = name or f"{model.name} {preprocessing.name}"
+    joint = f"{model.name} {preprocessing.name}" if name is None else checked_text("name", name, "None")
     if isinstance(preprocessing, Unavailable):
         return Unavailable(joint, f"{preprocessing.name} has none: {preprocessing.reason}")
     if isinstance(model, Unavailable):
@@ -141,7 +140,7 @@ def scaled(certificate: Proved, factor: float, *, name: str | None = None) -> Pr
     2 h - 1 = 0.5 (l2 to l2; every pair of rows, seen in the fit or not)
     """
     checked_instance("certificate", certificate, Certificate | AffineCertificate, "a certificate")
-    if not is_number(factor) or not isfinite(factor):
-        raise InputError(option("factor", repr(factor)), "a finite number")
+    factor = checked_finite("factor", factor)
+    title = certificate.name if name is None else checked_text("name", name, "None")
     step = f"outputs times {factor:g}"
-    return certificate.times(abs(factor), name=name or certificate.name, proof=(*certificate.proof, step))
+    return certificate.times(abs(factor), name=title, proof=(*certificate.proof, step))

@@ -205,7 +205,8 @@ def _of_regression(
     """Certify the regressions that rows are found by; None where rows are found otherwise."""
     regression = estimate.folding.regression(estimate) if hasattr(estimate, "folding") else None
     if regression is None or isinstance(regression, str):
-        return Unavailable("K of the regression", regression) if regression and kind.not_linear else None
+        by_regression = kind.not_linear or not estimate.right.shape[1]  # biases alone are one, linear or not
+        return Unavailable("K of the regression", regression) if regression and by_regression else None
     working_range: WorkingRange = "symmetric" if estimate.scale.bounds[0] < 0 else "unit"
     return certify_regression(regression, observed.scaled(working_range).values)
 

@@ -144,6 +144,8 @@ def _dense(observed: NDArray[np.bool_] | Values) -> AnyFloats:
 
 def _chosen_radius(target: AnyFloats, rng: np.random.Generator) -> float:
     hidden = rng.random(target.shape) < _HELD_OUT
+    if not hidden.any() or hidden.all():  # of a few cells
+        return RADII[0]
     descent = _Descent(target, (~hidden).astype(target.dtype), rng)
     best, lowest = RADII[0], np.inf
     for radius in RADII:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from math import inf, isnan
+from math import isnan
 from typing import Any, Literal
 
 from likewise.certificates import AffineCertificate, Certificate, Unavailable
-from likewise.checks import checked_instance
+from likewise.checks import checked_instance, is_finite, is_number
 from likewise.errors import InputError, option
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue, SampledValue
@@ -299,11 +299,11 @@ def _exact_status(value: float, allowed: float) -> Status:
 
 def check_limit(limit: float) -> None:
     """Raise InputError if L is not a finite number above 0."""
-    if not 0 < limit < inf:
+    if not is_finite(limit) or limit <= 0:
         raise InputError(f"L={limit!r}", "a finite number > 0", "L = 0 would ask for equal outputs")
 
 
 def check_tolerance(tolerance: float) -> None:
     """Raise InputError if a share of pairs that may violate is outside [0, 1)."""
-    if not 0 <= tolerance < 1:
+    if not is_number(tolerance) or not 0 <= tolerance < 1:
         raise InputError(option("tolerance", repr(tolerance)), "a share of the pairs in [0, 1)")

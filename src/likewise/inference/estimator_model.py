@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from likewise.certificates.models.scikit_learn import replaced_method
 from likewise.errors import ModelError
 from likewise.inference.model import Keep, Output, TrainedModel
 from likewise.observations import ObservedMatrix
@@ -44,6 +45,11 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
     ModelError
         If the estimator needs a target, or has none of these methods.
     """
+    if method := replaced_method(estimator):
+        raise ModelError(
+            f"{method} of this {type(estimator).__name__}, replaced by custom code, which a fresh copy of it would not have",
+            "an estimator of a class of its own, or a function of a matrix",
+        )
     outputs_of, kind = _with_target(estimator, target) if target is not None else _without_target(estimator)
 
     def run(matrix: NDArray[Any], observed: ObservedMatrix | None = None, keep: Keep | None = None) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Mask
-from likewise.checks import is_number
+from likewise.checks import checked_flag, is_number
 from likewise.errors import ObservationError
 from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 from likewise.randomness import generator_of
@@ -87,7 +87,7 @@ def hold_out(
     rng = generator_of(random_state)
     hidden[rng.choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
     rows, columns = observed.positions()
-    if leave_one:
+    if checked_flag("leave_one", leave_one):
         hidden[_given_back(hidden, rows, rng)] = False
         if not hidden.any():
             raise ObservationError(

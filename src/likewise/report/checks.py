@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass, replace
 from difflib import get_close_matches
 from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
@@ -156,13 +156,13 @@ class Check:
         return f"{self.name}{self.relation}{self.limit:g}"
 
 
-def with_checks(report: Record, checks: Iterable[str | Check]) -> Record:
+def with_checks(report: Record, checks: Sequence[str | Check]) -> Record:
     """Return the report with what became of these checks, which it then shows.
 
     Parameters
     ----------
     report : AuditReport
-    checks : iterable of str or Check
+    checks : list of str or Check
 
     Returns
     -------
@@ -173,5 +173,9 @@ def with_checks(report: Record, checks: Iterable[str | Check]) -> Record:
     InputError
         A check that cannot be read.
     """
+    if not isinstance(checks, list | tuple) or not all(isinstance(check, str | Check) for check in checks):
+        raise InputError(f"checks of type {type(checks).__name__}", "a list of checks, text or Check")
+    if isinstance(report, type) or not is_dataclass(report) or not hasattr(report, "arms"):
+        raise InputError(f"report of type {type(report).__name__}", "an AuditReport")
     read = [check if isinstance(check, Check) else Check.read(check) for check in checks]
     return replace(report, checks=tuple(check.judge(report) for check in read))

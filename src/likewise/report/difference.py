@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from likewise.checks import checked_path
 from likewise.errors import FileFormatError
 from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
 from likewise.report.numbers import number, percent_change, shown, with_ends
@@ -32,7 +33,8 @@ def read_document(path: PathLike) -> dict[str, Any]:
     FileFormatError
         Missing, no JSON, no report, or of another schema.
     """
-    file = Path(path) / "report.json" if Path(path).is_dir() else Path(path)
+    file = Path(checked_path("report", path))
+    file = file / "report.json" if file.is_dir() else file
     expected = "a report as JSON: likewise audit --json FILE, or report.json of --out"
     try:
         found = json.loads(file.read_bytes())
@@ -40,13 +42,25 @@ def read_document(path: PathLike) -> dict[str, Any]:
         raise FileFormatError(f"no file {str(file)!r}", expected) from error
     except ValueError as error:
         raise FileFormatError(f"{file}, which is no JSON", expected) from error
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA or not found.get("arms"):
-        raise FileFormatError(f"{file}, which is no report", expected)
+    return checked_document(found, str(file))
+
+
+def checked_document(found: Any, name: str = "a dictionary") -> dict[str, Any]:
+    """Return a report as JSON has it, of the schema that is known.
+
+    Raises
+    ------
+    FileFormatError
+        No report, or one of another schema.
+    """
+    expected = "a report as JSON: likewise audit --json FILE, or report.json of --out"
+    if not isinstance(found, Mapping) or found.get("schema") != SCHEMA or not found.get("arms"):
+        raise FileFormatError(f"{name}, which is no report", expected)
     if found.get("schema_version") != SCHEMA_VERSION:
         raise FileFormatError(
-            f"{file} of schema version {found.get('schema_version')}", f"version {SCHEMA_VERSION}"
+            f"{name} of schema version {found.get('schema_version')}", f"version {SCHEMA_VERSION}"
         )
-    return found
+    return dict(found)
 
 
 @dataclass(frozen=True)
@@ -97,7 +111,9 @@ def difference(old: PathLike | Mapping[str, Any], new: PathLike | Mapping[str, A
     FileFormatError
         See `read_document`.
     """
-    before, after = (one if isinstance(one, Mapping) else read_document(one) for one in (old, new))
+    before, after = (
+        checked_document(one) if isinstance(one, Mapping) else read_document(one) for one in (old, new)
+    )
     arms = [next(reversed(list(document["arms"].values()))) for document in (before, after)]
     gaps = [_gap(document, arm) for document, arm in zip((before, after), arms, strict=True)]
     data = tuple(_other_data(before, after))

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, issparse
 from likewise import _kernels
 from likewise._kernels.checks import checked_csr
 from likewise._typing import AnyFloats
+from likewise.arrays import as_reals, ensure_axes_fit
 from likewise.errors import InputError, ObservationError, ShapeError
 
 _NEAR_ONE = 8
@@ -263,7 +264,10 @@ def _as_matrix(operand: Any, dtype: Any) -> Any:
 
 
 def _in_type(source: Any, dtype: np.dtype[Any]) -> Any:
-    return _without_duplicates(checked_csr(source, dtype)) if issparse(source) else _as_array(source, dtype)
+    if not issparse(source):
+        return as_reals(source, "the operand").astype(dtype, copy=False)
+    ensure_axes_fit(source)
+    return _without_duplicates(checked_csr(source, dtype))
 
 
 def largest_of(values: AnyFloats) -> float:
@@ -299,13 +303,6 @@ def _without_duplicates(matrix: csr_array) -> csr_array:
     summed = matrix.copy()
     summed.sum_duplicates()
     return summed
-
-
-def _as_array(source: Any, dtype: np.dtype[Any]) -> AnyFloats:
-    try:
-        return np.asarray(source, dtype=dtype)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the operand is a {type(source).__name__}", "a matrix of numbers") from error
 
 
 def _float_type(dtype: Any) -> np.dtype[Any]:

@@ -12,7 +12,8 @@ from numpy.typing import DTypeLike
 
 from likewise._kernels.checks import FLOAT_TYPES
 from likewise._typing import AnyFloats
-from likewise.checks import checked_name, checked_whole
+from likewise.arrays import as_floats
+from likewise.checks import checked_callable, checked_name, checked_whole, is_number
 from likewise.errors import InputError, ShapeError, ThresholdError
 from likewise.memory import available_memory
 from likewise.randomness import generator_of
@@ -21,6 +22,7 @@ Progress = Callable[[str, float | None], None]
 
 CERTIFICATES = ("auto", "inertia", "random")
 _SHARE_OF_MEMORY = 0.8  # of what is free; BLAS and LAPACK want some room too
+_MOST_MEMORY = 1 << 60
 _FARTHEST = 500
 """Binary digits that a threshold may lie from 1: so far from a matrix near 1 it is beyond all of it, or lost, and its square is a number still."""
 
@@ -93,7 +95,7 @@ def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     """Return float32 or float64, by any name that NumPy has for it."""
     try:
         kind = np.dtype(dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         kind = np.dtype(object)
     if kind not in FLOAT_TYPES:
         raise InputError(f"dtype is {dtype!r}", "float32 or float64")
@@ -123,7 +125,7 @@ def checked_request(
         memory_limit=_checked_limit(memory_limit),
         max_passes=checked_whole("max_passes", max_passes),
         certificate=_known("certificate", certificate, CERTIFICATES),
-        report=progress or _silent,
+        report=checked_callable("progress", progress) or _silent,
     )
 
 
@@ -140,7 +142,7 @@ def _checked_threshold(above: float | None, at_most: int | None) -> float | None
         )
     try:
         threshold = float(above)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ThresholdError(f"threshold is {above!r}", "a finite number >= 0") from error
     if not 0 <= threshold < np.inf:
         raise ThresholdError(f"threshold is {above}", "a finite number >= 0")
@@ -150,9 +152,9 @@ def _checked_threshold(above: float | None, at_most: int | None) -> float | None
 def _checked_limit(memory_limit: float | None) -> float:
     if memory_limit is None:
         return _SHARE_OF_MEMORY * available_memory()
-    if isinstance(memory_limit, bool) or not isinstance(memory_limit, (int, float)) or not memory_limit > 0:
+    if not is_number(memory_limit) or not memory_limit > 0:
         raise InputError(f"memory_limit is {memory_limit!r}", "a number of bytes above 0")
-    return float(memory_limit)
+    return float(min(memory_limit, _MOST_MEMORY))
 
 
 def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
@@ -163,10 +165,7 @@ def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
 def _checked_start(start: Any, n: int) -> AnyFloats | None:
     if start is None:
         return None
-    try:
-        basis = np.asarray(start, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"start is a {type(start).__name__}", "an array of numbers") from error
+    basis = as_floats(start, "start")
     if basis.ndim != 2 or basis.shape[0] != n:
         raise ShapeError(f"start has shape {basis.shape}", f"({n}, b): one row for each column of the matrix")
     if not np.isfinite(basis).all():

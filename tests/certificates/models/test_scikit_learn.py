@@ -25,7 +25,9 @@ def test_a_search_that_kept_no_model():
     assert model_constant(refitted).value == pytest.approx(np.linalg.norm(refitted.best_estimator_.coef_))
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function", "transform"])
+@pytest.mark.parametrize(
+    "method", ["predict", "predict_proba", "decision_function", "transform", "_predict_proba_lr"]
+)
 def test_a_method_of_one_object_that_was_replaced(method):
     model = LogisticRegression().fit(X, Y > 0)
     setattr(model, method, lambda x: 1e6 * np.asarray(x)[:, 0])

@@ -378,3 +378,28 @@ def test_a_fit_that_would_not_fit_is_refused_before_it_begins(monkeypatch):
 def test_counts_have_no_say_where_the_regularization_is_estimated():
     with pytest.raises(InputError, match="by_count=True beside a regularization that is estimated"):
         AlternatingLeastSquares(2, by_count=True).fit(np.eye(3))
+
+
+@given(seed=st.integers(0, 2**32 - 1), rank=st.integers(1, 3), share=st.sampled_from([0.5, 0.8, 1.0]))
+def test_a_matrix_without_noise_is_fitted_as_it_is(seed, rank, share):
+    """An estimate of no noise is rounding, and was refused as a noise that nobody had given."""
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal((25, rank)) @ rng.standard_normal((rank, 18))
+    fit = alternating_least_squares(partly_observed(truth, share, rng), rank, random_state=0)
+    assert fit.row_prior.noise > 0
+    assert np.isfinite(fit.rows.means).all()
+    assert (np.diff(fit.objectives) <= 1e-6 * np.abs(fit.objectives[:-1])).all()
+
+
+@pytest.mark.parametrize("shape", [(60, 40), (20, 15), (200, 30)])
+def test_a_matrix_without_noise_comes_back(shape):
+    rng = np.random.default_rng(0)
+    truth = np.outer(rng.standard_normal(shape[0]), rng.standard_normal(shape[1]))
+    fit = alternating_least_squares(as_csr(truth), 1, random_state=0)
+    np.testing.assert_allclose(completed(fit), truth, atol=1e-6)
+    assert fit.converged
+
+
+def test_a_noise_that_is_no_number_beside_the_observations_is_refused():
+    with pytest.raises(InputError, match=r"noise=4\.94066e-324; expected a share of at least 1e-15"):
+        alternating_least_squares(as_csr(np.eye(3)), 1, noise=5e-324)

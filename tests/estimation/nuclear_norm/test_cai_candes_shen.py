@@ -133,3 +133,12 @@ def test_bad_parameters_are_named(options):
 def test_a_step_that_diverges_is_named(step):
     with pytest.raises(InputError, match=r"^step is 1e.*, with which Y outgrows .* expected a step about 1"):
         CaiCandesShen(step=step, random_state=0).fit([[5.0, 3.0], [4.0, 1.0], [2.0, 2.0]])
+
+
+def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more():
+    values = np.outer([1.0, 2, 3, 4, 5], [1.0, 0.5, 1, 0.8])
+    fitted = CaiCandesShen(tol=5e-324, max_iter=10**5, value_range=(0, 5), random_state=0).fit(values)
+    assert fitted.converged_
+    assert fitted.n_iter_ < 10**5
+    assert fitted.residual_ < 1e-8
+    assert any("as far as double precision goes" in note for note in fitted.notes_)

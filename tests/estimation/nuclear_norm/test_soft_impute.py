@@ -345,3 +345,28 @@ def test_ratings_that_are_all_the_same_leave_nothing_to_choose_by(value):
     fitted = SoftImpute(value_range=(1, 5), random_state=0).fit(Z)
     assert (fitted.rank_, fitted.path_) == (0, ())
     np.testing.assert_allclose(fitted.estimate_.to_dense(), value)
+
+
+@pytest.mark.parametrize("tol", [5e-324, 1e-30])
+@pytest.mark.parametrize("regularization", ["held-out", 0.3])
+def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(tol, regularization):
+    values = np.random.default_rng(0).integers(1, 6, (12, 8)).astype(float)
+    fitted = SoftImpute(regularization, tol=tol, max_iter=10**6, value_range=(1, 5), random_state=0).fit(
+        values
+    )
+    assert fitted.converged_
+    assert fitted.gap_ < 1e-8
+    assert any("as far as double precision goes" in note for note in fitted.notes_)
+    exact = SoftImpute(
+        fitted.regularization_, tol=1e-10, max_iter=10**6, value_range=(1, 5), random_state=0
+    ).fit(values)
+    np.testing.assert_allclose(fitted.estimate_.to_dense(), exact.estimate_.to_dense(), atol=1e-4)
+
+
+def test_a_tolerance_below_rounding_ends_at_a_limit_of_the_rank_too():
+    values = np.random.default_rng(1).integers(1, 6, (12, 8)).astype(float)
+    fitted = SoftImpute(0.1, max_rank=2, tol=5e-324, max_iter=10**5, value_range=(1, 5), random_state=0).fit(
+        values
+    )
+    assert fitted.converged_
+    assert fitted.n_iter_ < 10**5

@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 from likewise import ObservedMatrix
+from likewise.errors import ShapeError
 from likewise.fairness import (
     CallableDistance,
     CoObservedDistance,
@@ -166,3 +167,13 @@ def test_pseudometrics_do_put_different_rows_at_zero():
         assert distance.description.axioms == "pseudometric"
         d = distance.block(0, 3)
         assert d[0, 1] == 0 < d[0, 2]
+
+
+@pytest.mark.parametrize("given", [[-1], [M], [0.5], [True], ["a"], [[0]], 3, None, [0, 1]])
+@pytest.mark.parametrize("kind", [*KINDS, "some of them"])
+def test_what_is_no_pair_of_individuals_is_refused(kind, given):
+    distance = KINDS["rows l1"](5).taken(np.arange(M)) if kind == "some of them" else KINDS[kind](5)
+    with pytest.raises(ShapeError, match=r"position"):
+        distance.between(given, [0])
+    with pytest.raises(ShapeError, match=r"position"):
+        distance.between([0], given)

@@ -256,7 +256,7 @@ def test_callable_takes_any_kind_of_individual():
         (lambda *_: np.nan, "returned nan"),
         (lambda *_: -1.0, "returned -1.0"),
         (lambda *_: [1.0, 2.0], "shape"),
-        (lambda *_: "far", "no numbers"),
+        (lambda *_: "far", "not numbers"),
         (lambda *_: 1.0, "from itself"),
         (lambda x, y: max(x - y, 0.0), "one way"),
     ],
@@ -302,7 +302,7 @@ def test_precomputed_takes_rounded_symmetry_integers_and_undefined_pairs():
     assert whole(PrecomputedDistance(np.array([[0, 2], [2, 0]]))).dtype == np.float64
     with pytest.raises(ShapeError, match=r"\(2, 3\)"):
         PrecomputedDistance(np.zeros((2, 3)))
-    with pytest.raises(DistanceError, match="does not hold numbers"):
+    with pytest.raises(DistanceError, match="entries of a distance matrix that are not numbers"):
         PrecomputedDistance([["a", "b"], ["c", "d"]])
 
 

@@ -230,3 +230,13 @@ def test_float32_and_integers_are_taken():
             outputs = nearest_neighbor_outputs(matrix, 2)
             assert outputs.dtype == np.float64
             np.testing.assert_allclose(outputs, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8])
+@pytest.mark.filterwarnings("error")
+def test_sparse_rows_of_every_type_are_held_against_the_limit(kind):
+    rows = sparse.csr_array(np.array([[1, 0, 2], [1, 0, 3], [0, 1, 1]], dtype=kind))
+    np.testing.assert_allclose(
+        nearest_neighbor_outputs(rows, n_neighbors=1),
+        nearest_neighbor_outputs(rows.astype(np.float64), n_neighbors=1),
+    )

@@ -79,3 +79,8 @@ def test_decimal_commas_and_parquet(write, tmp_path):
     frame.write_parquet(tmp_path / "p.parquet")
     read = read_table(tmp_path / "p.parquet", id_columns="id").frame
     assert read.rows() == [(20.0, "true", "cook"), (None, "false", "nurse")]
+
+
+def test_columns_that_share_a_name_are_refused(write):
+    with pytest.raises(FileFormatError, match="columns that share a name: 'age'"):
+        read_table(write("id,age,age\nann,20,1\nbea,30,2\n"), columns=[1, 2])

@@ -104,14 +104,22 @@ def _ensure_fitted(model: Any) -> None:
         ) from error
 
 
-_METHODS = ("predict", "predict_proba", "decision_function", "transform")
+_METHODS = ("predict", "predict_proba", "decision_function", "transform", "fit_predict", "fit_transform")
+
+
+def replaced_method(model: object) -> str:
+    """Return the name of a method of this object that is custom code, not its class's; empty where there is none."""
+    own = getattr(model, "__dict__", {})
+    replaced = (
+        name for name, value in own.items() if callable(value) and callable(getattr(type(model), name, None))
+    )
+    return next(replaced, next((name for name in _METHODS if name in own), ""))
 
 
 def _ensure_plain(model: Any, name: str) -> None:
     """Refuse an estimator of which a method was replaced by custom code."""
-    replaced = [method for method in _METHODS if method in vars(model)]
-    if replaced:
-        raise NoBoundError(f"{replaced[0]} of this {name} was replaced by custom code")
+    if method := replaced_method(model):
+        raise NoBoundError(f"{method} of this {name} was replaced by custom code")
 
 
 def _best(search: Any, name: str) -> Any:

@@ -32,6 +32,9 @@ from likewise.randomness import generator_of
 Regularization = float | Literal["estimated"]
 
 
+_LEAST_NOISE = 1e-15
+
+
 def alternating_least_squares(
     values: Values,
     rank: int,
@@ -120,7 +123,7 @@ def alternating_least_squares(
     if not (isinstance(regularization, str) and regularization == "estimated"):
         checked_positive("regularization", regularization, "'estimated'")
     if noise is not None:
-        checked_positive("noise", noise, "None")
+        _check_noise(noise)
     if start is not None:
         checked_instance("start", start, FactorFit, "a FactorFit, or None")
     ensure_fits(
@@ -135,6 +138,15 @@ def alternating_least_squares(
             return EstimatedDescent(sides, limits, rank, noise).run(generator_of(random_state), start)
         prior = Prior(regularization * np.eye(rank + 1), by_count=by_count)
         return Descent(sides, limits, prior).run(generator_of(random_state), start)
+
+
+def _check_noise(noise: float) -> None:
+    if checked_positive("noise", noise, "None") < _LEAST_NOISE:
+        raise InputError(
+            option("noise", f"{noise:g}"),
+            f"a share of at least {_LEAST_NOISE:g}",
+            "less is so small that rounding swallows it",
+        )
 
 
 def bytes_of_fit(shape: tuple[int, int], n_observed: int, rank: int) -> float:

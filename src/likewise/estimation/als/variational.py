@@ -19,6 +19,8 @@ _FIRST_NOISE = 0.5
 """Share of the variance of the observations that is taken for noise meanwhile, unless it is given."""
 _HEAT, _HOT_SWEEPS = 1.5, 6
 """Where the energy has settled, the noise is taken for so many times what it is estimated to be, for so many sweeps."""
+_LEAST_NOISE = 1e-10
+"""Share of the variance of the observations: where they fit exactly, an estimate of the noise below it would be rounding."""
 _NO_USE = 1e-3
 """A component with less than this share of the variance of the noise is dropped: 0.05% of the error at most."""
 _PSEUDO = 1e-3
@@ -68,7 +70,10 @@ class EstimatedDescent(Descent):
 
     def _judged(self, state: State, heat: float = 1.0) -> State:
         """Take the priors that make the factors and observations most likely, and leave out components that are of no use."""
-        noise = heat * self._misfit(state) / self._n_observations if self.noise is None else self.noise
+        noise = self.noise
+        if noise is None:
+            least = _LEAST_NOISE * self.sides.variance
+            noise = max(heat * self._misfit(state) / self._n_observations, least)
         row_prior = self._likeliest(state.rows.factors, self.sides.rows.counts, noise)
         column_prior = self._likeliest(state.columns.factors, self.sides.columns.counts, noise)
         return _without_idle(replace(state, row_prior=row_prior, column_prior=column_prior))

@@ -378,7 +378,7 @@ def non_negative(name: str, value: Any) -> float:
     """Return a number >= 0, also infinite, or raise InputError."""
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise InputError(f"{name} {value!r}", "a number >= 0") from error
     if not number >= 0:
         raise InputError(f"{name} {number!r}", "a number >= 0")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
+from likewise.arrays import as_array
 from likewise.errors import ShapeError
 from likewise.estimation.base.folding import Folding, LinearFolding
 from likewise.estimation.base.persistence import load_parts, save_parts
@@ -276,16 +277,14 @@ class LowRankEstimate:
         ObservationError
             Values that are infinite, or outside the range of the fit: clipped in silence, a 50 would count as a 5.
         """
-        n = self.shape[1]
-        if len(np.shape(new_rows)) != 2 or np.shape(new_rows)[1] != n:
-            raise ShapeError(
-                f"new rows of shape {np.shape(new_rows)}", f"(any, {n}): the {n} features of the estimate"
-            )
+        n, shape = self.shape[1], getattr(new_rows, "shape", None) or as_array(new_rows, "new rows").shape
+        if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] != n:
+            raise ShapeError(f"new rows of shape {shape}", f"(any, {n}): the {n} features of the estimate")
         if isinstance(new_rows, ObservedMatrix) and _reordered(new_rows.column_ids, self.column_ids):
             raise ShapeError(
                 "new rows whose features stand in another order", "the order of the estimate's column_ids"
             )
-        self._ensure_fit(np.shape(new_rows)[0])
+        self._ensure_fit(shape[0])
         return self._complete(*self.folding.fold(self._on_interval(new_rows), self))
 
     def save(self, path: PathLike) -> None:

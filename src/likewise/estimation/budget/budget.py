@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
 from likewise.certificates.filled import KindOfMap
 from likewise.certificates.row_map import FilledRowMap
-from likewise.checks import checked_instance, is_number
-from likewise.errors import InputError, option
+from likewise.checks import checked_instance, is_finite
+from likewise.errors import InputError, ShapeError, option
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.dual import Constraints, solve_dual
 
+_LEAST_SINGULAR_VALUE = 1e-100
+"""Its square, and that of its inverse, are numbers still."""
 LEAST_LIMIT = 1e-60
 """Constraints are divided by the square of the limit, and their product, too, must be a number."""
 
@@ -118,7 +120,31 @@ def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limi
     (array([1. , 0.5]), 3.0)
     """
     check_limit(limit)
+    gains, singular_values, right = (
+        as_floats(part, name)
+        for name, part in (("gains", gains), ("singular_values", singular_values), ("right", right))
+    )
+    _check_components(gains, singular_values, right)
     return _shrink(gains, singular_values, FilledRowMap(right), limit)
+
+
+def _check_components(gains: Floats, singular_values: Floats, right: Floats) -> None:
+    """Raise unless there are a gain, a singular value and a vector of each component, of sizes whose squares are numbers."""
+    shapes = gains.shape, singular_values.shape, right.shape
+    if gains.ndim != 1 or right.ndim != 2 or not shapes[0] == shapes[1] == shapes[2][1:]:
+        raise ShapeError(
+            f"gains, singular values and right vectors of shapes {shapes}", "(r,), (r,) and (n, r)"
+        )
+    for name, part, least in (
+        ("gains", np.abs(gains), 0.0),
+        ("singular values", singular_values, _LEAST_SINGULAR_VALUE),
+        ("right vectors", np.abs(right), 0.0),
+    ):
+        if not ((least <= part) & (part <= 1 / _LEAST_SINGULAR_VALUE)).all():
+            raise InputError(
+                f"{name} from {part.min():.3g} to {part.max():.3g}",
+                f"finite numbers, singular values from {_LEAST_SINGULAR_VALUE:g} on",
+            )
 
 
 def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstimate, BudgetSolution]:
@@ -193,7 +219,7 @@ def _instead(estimate: LowRankEstimate) -> tuple[str, ...]:
 
 def check_limit(limit: float, name: str = "max_lipschitz") -> None:
     """Raise InputError, with the name of the argument, unless a limit is a finite number above 0."""
-    if not is_number(limit) or not 0 < limit <= sys.float_info.max:
+    if not is_finite(limit) or limit <= 0:
         raise InputError(
             option(name, repr(limit)),
             "a finite number above 0",

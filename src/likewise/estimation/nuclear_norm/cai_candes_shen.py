@@ -22,6 +22,7 @@ from likewise.estimation.base.estimator import (
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, prepare
+from likewise.estimation.base.stall import ROUNDED, Stall, note_on_rounding
 from likewise.estimation.nuclear_norm.soft_impute import largest_singular_value
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values
@@ -162,11 +163,13 @@ class _Ascent:
 
     def run(self, tol: float, max_iter: int) -> CaiCandesShenFit:
         """Step until X agrees with the observations."""
-        done, residual, look_at = 0, 1.0, 0
+        done, residual, look_at, stall = 0, 1.0, 0, Stall()
         while done < max_iter:
             done, before = done + 1, residual
             error = self.values.data - self._continued()
             residual = float(np.linalg.norm(error)) / self.energy
+            if stall.after(residual) and residual <= ROUNDED:
+                return self._proved(max(tol, ROUNDED), done)
             if residual > before and self.step > _SAFE:
                 self.step = max(self.step / 2, _SAFE)
             if residual <= _HEADROOM * tol and done >= look_at:
@@ -308,7 +311,11 @@ class CaiCandesShen(MatrixEstimator):
         self.threshold_, self.residual_ = fit.threshold, fit.residual
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
         state = f"the observations are reproduced up to {fit.residual:.2g} of their size"
-        self.notes_ = (*prepared.notes, *warn_unless_converged(fit.converged, fit.n_iter, "step", state))
+        self.notes_ = (
+            *prepared.notes,
+            *(note_on_rounding(self.tol, fit.residual, fit.n_iter) if fit.converged else ()),
+            *warn_unless_converged(fit.converged, fit.n_iter, "step", state),
+        )
         penalties = np.asarray(max(fit.slack, _SMALLEST_SLACK) * (1 + fit.threshold / fit.values))
         folding = RidgeFolding(prepared.centre.row_penalty, penalties=penalties)
         factors = (fit.left, fit.values, fit.right)

@@ -23,6 +23,7 @@ _SPARED = 0.5
 _LOOSE = 0.1
 """Of a gap that is above the tolerance: by so much more of it is proved."""
 
+_LEAST_GAP = 4 * float(np.finfo(np.float64).eps)
 _UNLIKE = 2.0
 _ROUNDING = 1e-12
 """Of the largest singular value: what is below it is nothing."""
@@ -198,7 +199,8 @@ class NuclearNormProblem:
         gap, seen = self._gap(point), self._seen(point, subspace)
         least = gap.at(seen)
         residual = SparseRows(self._residual_rows(point))
-        target = least + max(_SPARED * (tol - least), _LOOSE * least)
+        # Nothing can be proved to be below rounding; and doubled, 0 stays 0 for ever.
+        target = max(least + max(_SPARED * (tol - least), _LOOSE * least), _LEAST_GAP)
         while target < 1:
             level = gap.bound_for(target)
             if level == np.inf or certify_norm_bound(residual, level, seen, rng).complete:

@@ -14,6 +14,7 @@ from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats, Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_instance, checked_positive, checked_whole
+from likewise.estimation.base.stall import ROUNDED, Stall
 from likewise.estimation.base.weighting import (
     checked_weights,
     kept_weights,
@@ -187,10 +188,12 @@ class _Descent:
         self.objective, self.gap = problem.objective(self.point), 1.0
 
     def run(self, tol: float, max_iter: int) -> NuclearNormFit:
-        """Step until the objective has settled and the gap is closed."""
-        look_at = done = 0
+        """Step until the objective has settled and the gap is closed, or nothing moves any more."""
+        look_at, stall, done = 0, Stall(), 0
         for done in range(1, max_iter + 1):
             settled = self._advance() <= _LOOK * tol * self.objective
+            if stall.after(self.objective):
+                break
             if settled and (self._limited or done >= look_at):
                 look_at = done + 1 + done // 10
                 if self._limited or self.problem.estimated_gap(self.point, self.subspace) <= tol:
@@ -198,6 +201,8 @@ class _Descent:
                     if self._limited or self.gap <= tol:
                         return self._fit(True, done)
         self._prove(tol)
+        if stall.over:
+            return self._fit(self._limited or self.gap <= max(tol, ROUNDED), done)
         return self._fit(self.gap <= tol, done)
 
     def _prove(self, tol: float) -> None:

@@ -12,6 +12,7 @@ from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_conv
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
+from likewise.estimation.base.stall import note_on_rounding
 from likewise.estimation.nuclear_norm.soft_impute import (
     NuclearNormFit,
     best_of,
@@ -25,6 +26,8 @@ from likewise.estimation.propensities import PropensityChoice
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
+
+_LONGEST_PATH = 10_000
 
 
 class SoftImpute(MatrixEstimator):
@@ -113,13 +116,21 @@ class SoftImpute(MatrixEstimator):
         self.propensities = propensities
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        options, n_path = self._checked_options(), checked_whole("n_path", self.n_path)
+        options, n_path = self._checked_options(), checked_whole("n_path", self.n_path, most=_LONGEST_PATH)
         prepared = prepare(observed, self.working_range, self.centering, self.propensities, self.random_state)
         *_, fit = self._solutions(prepared, n_path, options)
         self.regularization_, self.propensities_ = fit.regularization, prepared.propensities
         self.converged_, self.n_iter_, self.gap_ = prepared.converged(fit.converged), fit.n_iter, fit.gap
         state = f"the objective may be {fit.gap:.1%} above its minimum"
-        self.notes_ = (*prepared.notes, *warn_unless_converged(fit.converged, fit.n_iter, "step", state))
+        self.notes_ = (
+            *prepared.notes,
+            *(
+                note_on_rounding(self.tol, fit.gap, fit.n_iter)
+                if fit.converged and self.max_rank is None
+                else ()
+            ),
+            *warn_unless_converged(fit.converged, fit.n_iter, "step", state),
+        )
         folding = RidgeFolding(
             prepared.centre.row_penalty,
             prepared.weighting,

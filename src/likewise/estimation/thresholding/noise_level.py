@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.checks import checked_name
+from likewise.checks import checked_name, is_number
 from likewise.errors import ThresholdError
 from likewise.estimation.thresholding.statistics import ObservationStatistics
 from likewise.memory import ensure_fits
@@ -163,6 +163,10 @@ NOISE_LEVELS: dict[str, Callable[[ObservationStatistics], float]] = {
 """Estimates of the noise variance by name."""
 
 
+_LARGEST_DEVIATION = 1e150
+"""Of noise: its square is a number still."""
+
+
 def noise_variance(noise: float | str, statistics: ObservationStatistics) -> float:
     """Turn a standard deviation that is known, or the name of an estimate, into the variance of an entry.
 
@@ -192,10 +196,6 @@ def noise_variance(noise: float | str, statistics: ObservationStatistics) -> flo
     if isinstance(noise, str):
         checked_name("noise level", noise, NOISE_LEVELS, ThresholdError)
         return NOISE_LEVELS[noise](statistics)
-    if (
-        isinstance(noise, bool)
-        or not isinstance(noise, int | float | np.number)
-        or not 0 <= noise < float("inf")
-    ):
+    if not is_number(noise) or not 0 <= noise <= _LARGEST_DEVIATION:
         raise ThresholdError(f"noise = {noise!r}", "a standard deviation >= 0, or the name of an estimate")
     return float(noise) ** 2

@@ -11,8 +11,8 @@ import numpy as np
 
 from likewise._typing import Floats
 from likewise.arrays import as_floats
-from likewise.checks import checked_callable, checked_name
-from likewise.errors import InputError, ShrinkerError
+from likewise.checks import checked_name
+from likewise.errors import InputError, ShrinkerError, option
 from likewise.estimation.thresholding.noise_level import noise_variance
 from likewise.estimation.thresholding.statistics import KeptSpectrum, Shrinker, ShrinkerChoice, ShrinkerRule
 from likewise.registry import Registry, as_rule
@@ -311,7 +311,8 @@ def shrink(psi: Shrinker, singular_values: Floats) -> Floats:
     >>> shrink(np.sqrt, np.array([9.0, 4.0]))
     array([3., 2.])
     """
-    checked_callable("psi", psi)
+    if not callable(psi):
+        raise ShrinkerError(option("psi", repr(psi)), "a function")
     singular_values = as_floats(singular_values, "singular values")
     if singular_values.ndim != 1 or not np.isfinite(singular_values).all():
         raise InputError(f"singular values of shape {singular_values.shape}", "a vector of finite numbers")

@@ -10,7 +10,7 @@ from scipy import sparse
 from likewise._typing import Floats, Indices
 from likewise.arrays import as_floats
 from likewise.errors import DistanceError, ShapeError, unknown_name
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.norms import Norm, norm_name, norm_order, rooted
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
@@ -100,6 +100,7 @@ class CompletionDistance(PairwiseDistance):
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         measured = np.empty(len(left))
         step = max(1, _ENTRIES_AT_ONCE // self.values.shape[1])
         for first in range(0, len(left), step):

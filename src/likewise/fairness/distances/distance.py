@@ -9,10 +9,11 @@ from math import inf
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats, Indices
-from likewise.errors import DistanceError
+from likewise.errors import DistanceError, ShapeError
+from likewise.observations.index_alignment import checked_positions
 
 Axioms = Literal["metric", "pseudometric", "semimetric", "unknown"]
 """``"metric"``: symmetric, triangle inequality, zero only between equal rows. ``"pseudometric"``: unequal rows may be at
@@ -90,6 +91,29 @@ def check_magnitude(what: str, largest: float, order: float = 2.0) -> None:
         )
 
 
+def checked_pairs(left: ArrayLike, right: ArrayLike, n_individuals: int) -> tuple[Indices, Indices]:
+    """Return the positions of pairs of individuals, both sides as arrays of integers.
+
+    Raises
+    ------
+    ShapeError
+        What is no position, or no vector of them; sides of different length.
+
+    Examples
+    --------
+    >>> checked_pairs([0], [7], 5)
+    Traceback (most recent call last):
+    ...
+    likewise.errors.ShapeError: individual position 7; expected positions from 0 to 4. Hint: positions are not ids
+    """
+    sides = [checked_positions(side, n_individuals, "individual") for side in (left, right)]
+    if sides[0].ndim != 1 or sides[0].shape != sides[1].shape:
+        raise ShapeError(
+            f"pairs of positions of shapes {sides[0].shape} and {sides[1].shape}", "two vectors of one length"
+        )
+    return sides[0], sides[1]
+
+
 class PairwiseDistance(ABC):
     """A distance between any two of ``n_individuals`` individuals; serves as reference d and as output distance D.
 
@@ -152,7 +176,13 @@ class PairwiseDistance(ABC):
 
     @abstractmethod
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
-        """Measure the pairs ``(left[k], right[k])``; shape (n_pairs,)."""
+        """Measure the pairs ``(left[k], right[k])``; shape (n_pairs,).
+
+        Raises
+        ------
+        ShapeError
+            What is no position; see `checked_pairs`, which every distance begins with.
+        """
 
     def taken(self, individuals: NDArray[np.intp]) -> PairwiseDistance:
         """Return the same distance between some of the individuals, in the order given."""
@@ -199,6 +229,7 @@ class SubsetDistance(PairwiseDistance):
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         return self.distance.between(self.individuals[left], self.individuals[right])
 
     def unresolved(self) -> SubsetDistance:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
+from likewise.arrays import as_array
 from likewise.checks import checked_name
 from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.distances.rows import complete_rows
@@ -47,14 +48,22 @@ def kept_columns(names: Sequence[Any], exclude: Sequence[Any]) -> tuple[NDArray[
         raise DistanceError(f"exclude={exclude!r}", "a list of column names", f"exclude=[{exclude!r}]")
     if not isinstance(exclude, Sequence | np.ndarray):
         raise DistanceError(f"exclude of type {type(exclude).__name__}", "a list of column names")
+    known_names = set(names)
     for name in exclude:
-        if name not in names:
+        if not _is_among(name, known_names):
             raise DistanceError(*unknown_name("column", name, [str(known) for known in names[:50]]))
     excluded = set(exclude)
     kept = np.array([name not in excluded for name in names], dtype=bool)
     if not kept.any():
         raise DistanceError("every column excluded", "at least one column left to compare individuals by")
     return kept, _in_words(exclude)
+
+
+def _is_among(name: Any, names: set[Any]) -> bool:
+    try:
+        return name in names
+    except (TypeError, ValueError):  # a list, an array or a record is nobody's name
+        return False
 
 
 def _in_words(exclude: Sequence[Any]) -> str:
@@ -130,7 +139,7 @@ def column_names(rows: Any) -> list[Any]:
     """Return the column names of a data frame, or the positions of an array's columns."""
     if (names := getattr(rows, "columns", None)) is not None:
         return list(names)
-    shape = np.shape(rows)
+    shape = as_array(rows, "individuals", DistanceError).shape
     return list(range(shape[1] if len(shape) == 2 else 1))
 
 
@@ -143,5 +152,5 @@ def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str]:
             frame = nw.from_native(rows, eager_only=True)[:, np.flatnonzero(kept).tolist()]
         refuse_unreadable(frame)
         return complete_rows(frame.to_numpy()), columns
-    table = np.asarray(rows)
+    table = as_array(rows, "individuals", DistanceError)
     return complete_rows(table[:, kept] if table.ndim == 2 else table), columns

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness.distances.distance import DistanceDescription
+from likewise.fairness.distances.distance import DistanceDescription, check_magnitude
 from likewise.fairness.distances.feature_table import FeatureTable, Scaling, scaling_in_words
 from likewise.fairness.distances.rows import RowDistance
 from likewise.norms import Norm, norm_name, norm_order
@@ -111,6 +112,7 @@ def mahalanobis_distance(
     array([2.44948974])
     """
     table = FeatureTable.read(rows, exclude, fitted_on)
+    check_magnitude("reference data", float(np.abs(table.fitted_on).max()))
     centred = table.fitted_on - table.fitted_on.mean(axis=0)
     _, sizes, directions = np.linalg.svd(centred, full_matrices=False)
     varying = sizes > max(centred.shape) * _EPSILON * sizes[0]
@@ -184,7 +186,7 @@ def projected_distance(
     sensitive = (
         _regression(table, attributes)
         if directions is None
-        else np.atleast_2d(np.asarray(directions, dtype=np.float64))
+        else np.atleast_2d(as_floats(directions, "directions", DistanceError))
     )
     basis = _orthonormal_rows(sensitive, table.values.shape[1])
     largest = float(np.linalg.norm(table.values, axis=1).max())
@@ -206,7 +208,7 @@ def projected_distance(
 
 def _regression(table: FeatureTable, attributes: ArrayLike | None) -> Floats:
     """Return the least squares coefficients of each attribute on the features of the reference data."""
-    target = np.asarray(attributes, dtype=np.float64)
+    target = as_floats(attributes, "attributes", DistanceError)
     target = target[:, None] if target.ndim == 1 else target
     if len(target) != len(table.fitted_on):
         raise ShapeError(

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
+from likewise.arrays import as_array, as_floats
+from likewise.checks import checked_flag, checked_text
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness.distances.distance import Axioms, DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.distance import Axioms, DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import check_same_individuals, row_labels
 
@@ -70,15 +72,16 @@ class CallableDistance(PairwiseDistance):
                 "a function of two individuals",
                 "distances that have a name are found by distance_by_name",
             )
-        self.individuals = np.asarray(individuals)
+        self.individuals = as_array(individuals, "individuals")
         if self.individuals.ndim == 0 or len(self.individuals) < 2:
             raise ShapeError(
                 f"individuals of shape {self.individuals.shape}", "at least two, along the first axis"
             )
-        self.function, self.vectorized = function, vectorized
+        self.function, self.vectorized = function, checked_flag("vectorized", vectorized)
         self.n_individuals = len(self.individuals)
         self.row_ids = row_labels(row_ids, individuals, self.n_individuals)
-        title = str(name or getattr(function, "__name__", type(function).__name__))
+        own = getattr(function, "__name__", type(function).__name__)
+        title = own if name is None else checked_text("name", name, "None")
         rule = "left to the function"
         self.description = DistanceDescription(title, "the caller's function", rule, rule, rule, axioms)
         self._check_first_pair()
@@ -91,20 +94,13 @@ class CallableDistance(PairwiseDistance):
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         parts = [slice(k, k + _PAIRS_AT_ONCE) for k in range(0, len(left), _PAIRS_AT_ONCE)]
         return np.concatenate([np.empty(0), *(self._measure(left[part], right[part]) for part in parts)])
 
     def _measure(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         pairs = self.individuals[left], self.individuals[right]
-        results = (
-            self.function(*pairs)
-            if self.vectorized
-            else [self.function(x, y) for x, y in zip(*pairs, strict=True)]
-        )
-        try:
-            measured = np.asarray(results, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DistanceError(f"{self.name} returned no numbers", "one number for each pair") from error
+        measured = as_floats(self._called(*pairs), f"results of {self.name}", DistanceError)
         if measured.shape != (len(left),):
             raise DistanceError(
                 f"{self.name} returned shape {measured.shape} for {len(left)} pairs",
@@ -117,6 +113,19 @@ class CallableDistance(PairwiseDistance):
                 f"{self.name} returned {measured[bad[0]]} for the pair {pair}", "a finite number >= 0"
             )
         return measured
+
+    def _called(self, left: NDArray[Any], right: NDArray[Any]) -> Any:
+        """Call the function; it is the caller's, and so is what it cannot do."""
+        try:
+            with np.errstate(all="ignore"):  # what comes out is looked at
+                if self.vectorized:
+                    return self.function(left, right)
+                return [self.function(x, y) for x, y in zip(left, right, strict=True)]
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as failure:
+            raise DistanceError(
+                f"{self.name}, which failed on individuals of type {left.dtype}: {failure}",
+                "a function of two individuals that returns a number",
+            ) from failure
 
     def _check_first_pair(self) -> None:
         itself, there, back = self.between(np.array([0, 0, 1]), np.array([0, 1, 0]))
@@ -193,17 +202,17 @@ class PrecomputedDistance(PairwiseDistance):
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         return np.asarray(self.matrix[left, right], dtype=np.float64)
 
 
 def _numeric(matrix: Any) -> NDArray[Any]:
-    try:
-        array: NDArray[Any] = np.asanyarray(matrix)
-        return array if array.dtype.kind in "fiu" else array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DistanceError(
-            "a distance matrix that does not hold numbers", "a square matrix of numbers"
-        ) from error
+    array = as_array(matrix, "entries of a distance matrix", DistanceError)
+    return (
+        array
+        if array.dtype.kind in "fiu"
+        else as_floats(array, "entries of a distance matrix", DistanceError)
+    )
 
 
 def _check_rows(matrix: NDArray[Any], start: int, stop: int) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.fairness.distances.feature_table import kept_columns
 from likewise.observations.frames import distinct_columns, refuse_unreadable
 from likewise.observations.index_alignment import row_labels
@@ -96,6 +96,7 @@ class GowerDistance(PairwiseDistance):
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         return self._mean_difference(self.features[:, left], self.features[:, right])
 
     def _mean_difference(self, left: Floats, right: Floats) -> Floats:

@@ -16,10 +16,15 @@ from scipy.spatial.distance import cdist
 from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
 from likewise._typing import Floats
 from likewise.arrays import as_array, ensure_axes_fit
-from likewise.checks import checked_instance
+from likewise.checks import checked_instance, checked_whole
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
+from likewise.fairness.distances.distance import (
+    DistanceDescription,
+    PairwiseDistance,
+    check_magnitude,
+    checked_pairs,
+)
 from likewise.fairness.distances.feature_table import kept_columns
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers, shared_sums
 from likewise.norms import Norm, norm_name, norm_order, power_sums, row_differences
@@ -208,6 +213,7 @@ class ObservedDistance(_OnObservations):
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         return row_differences(self.values, left, right, self.order)
 
     def _largest(self, rows: range, others: range) -> Floats:
@@ -299,8 +305,7 @@ class CoObservedDistance(_OnObservations):
         exclude: Sequence[Any] = (),
         row_ids: ArrayLike | None = None,
     ) -> None:
-        if least_shared < 1:
-            raise DistanceError(f"least_shared={least_shared!r}", "at least one feature in common")
+        checked_whole("least_shared", least_shared, error=DistanceError)
         self.order, self.least_shared = norm_order(norm), least_shared
         taken = self._take(observed, working_range, exclude, row_ids)
         if self.values.nnz:  # no feature differs by more than all values do
@@ -327,6 +332,7 @@ class CoObservedDistance(_OnObservations):
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         return self._rescaled(*co_observed_powers(self.values, left, right, self.order))
 
     def _power(self, a: Floats, b: Floats) -> Floats:

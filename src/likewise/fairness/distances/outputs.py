@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.arrays import as_floats
-from likewise.checks import is_whole
+from likewise.arrays import as_array, as_floats
+from likewise.checks import checked_share, is_whole
 from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.distance import DistanceDescription
 from likewise.fairness.distances.observed import ObservedDistance
@@ -259,8 +259,7 @@ def rank_biased_distance(
     >>> rank_biased_distance([["a", "b"], ["b", "a"]], 0.5).between([0], [1])    # they agree from depth 2 on: 1 - 0.5
     array([0.5])
     """
-    if not 0 < persistence < 1:
-        raise DistanceError(f"persistence={persistence!r}", "a number in (0, 1)")
+    persistence = checked_share("persistence", persistence, error=DistanceError)
     lists = _item_lists(recommendations)
     depths = np.arange(1, lists.shape[1] + 1)
     weights = (1 - persistence) * persistence ** (depths - 1)
@@ -272,10 +271,7 @@ def rank_biased_distance(
 
 def _item_lists(recommendations: Any) -> NDArray[np.intp]:
     """Number the items of equally long lists without repetition."""
-    try:
-        lists = np.asarray(recommendations)
-    except ValueError as error:
-        raise ShapeError("lists of different lengths", "n recommendations for each individual") from error
+    lists = as_array(recommendations, "recommendations", ShapeError)
     if lists.ndim != 2 or len(lists) < 2 or not lists.shape[1]:
         raise ShapeError(f"recommendations of shape {lists.shape}", "at least two individuals, shape (m, n)")
     items = np.unique(lists, return_inverse=True)[1].reshape(lists.shape)

@@ -14,7 +14,7 @@ from likewise._typing import Floats, Indices
 from likewise.arrays import as_floats
 from likewise.checks import checked_positive
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.fairness.distances.observed import observed_values
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
 from likewise.observations import ObservedMatrix
@@ -94,6 +94,7 @@ class PatternDistance(PairwiseDistance):
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         _, shared = co_observed_powers(self.values, left, right, 1)
         alone = abs(self.pattern[left] - self.pattern[right]).sum(axis=1)
         return np.asarray(shared + alone)

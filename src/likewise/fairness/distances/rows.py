@@ -18,7 +18,12 @@ from likewise.arrays import as_floats
 from likewise.checks import checked_instance
 from likewise.errors import ConstantOutputWarning, DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, check_magnitude
+from likewise.fairness.distances.distance import (
+    DistanceDescription,
+    PairwiseDistance,
+    check_magnitude,
+    checked_pairs,
+)
 from likewise.norms import Norm, norm_name, norm_order, row_differences, row_norms
 from likewise.observations.frames import refuse_unreadable
 from likewise.observations.index_alignment import row_labels
@@ -125,8 +130,13 @@ class RowDistance(PairwiseDistance):
         usual = (
             _ROUNDINGS * _EPSILON * float(np.median(self.norms))
         )  # what rounding would hide without the largest outputs
-        if not differences.size or not usual < np.median(differences) <= self.resolution:
+        if not differences.size or np.median(differences) > self.resolution:
             return ()
+        if np.median(differences) <= usual:
+            return (
+                f"outputs that differ by {np.median(differences):.2g}, as most do, count as equal: they are up to {self.norms.max():.3g}, and "
+                "their last digits are rounding. If they are not, subtract what all have in common before anything is rounded",
+            )
         note = (
             f"outputs up to {self.resolution:.2g} apart count as equal, as the largest output, {self.norms.max():.3g}, is rounded to that, and "
             "most outputs that differ are closer to each other: look at the largest outputs"
@@ -142,6 +152,7 @@ class RowDistance(PairwiseDistance):
 
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
+        left, right = checked_pairs(left, right, self.n_individuals)
         return self._resolved(row_differences(self.rows, left, right, self.order))
 
     def taken(self, individuals: NDArray[np.intp]) -> RowDistance:
@@ -274,5 +285,5 @@ class FactorDistance(RowDistance):
 
 def _output_factors(right: ArrayLike) -> Floats:
     """Return the factors of the outputs, of which there may be one only."""
-    table = np.atleast_2d(np.asarray(right))
+    table = np.atleast_2d(as_floats(right, "factors of the outputs", DistanceError))
     return complete_rows(np.vstack([table, table]))[: len(table)]

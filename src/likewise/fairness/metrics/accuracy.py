@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
+from likewise.arrays import as_array, as_floats
+from likewise.checks import checked_confidence, checked_instance
 from likewise.errors import ModelError, ShapeError
 from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.observations.value_range import AffineScale
@@ -92,7 +94,9 @@ def held_out_error(
     >>> held_out_error([0.0, 1.0], [0.5, 1.0], ValueRange.declared((1, 5)).scale_to("symmetric")).mae
     0.5
     """
-    guess, truth = np.asarray(predicted, dtype=np.float64), np.asarray(actual, dtype=np.float64)
+    guess, truth = as_floats(predicted, "predictions"), as_floats(actual, "hidden observations")
+    checked_instance("scale", scale, AffineScale | None, "an AffineScale, or None")
+    checked_confidence(confidence)
     if guess.shape != truth.shape or truth.ndim != 1 or not truth.size:
         raise ShapeError(
             f"predictions {guess.shape} and hidden observations {truth.shape}", "two equal, non-empty vectors"
@@ -132,7 +136,13 @@ _FEWEST = 10
 
 def _rmse_interval(squares: Floats, individuals: NDArray[np.integer], confidence: float) -> Interval | None:
     """Bound the root of a ratio of means over individuals: squared errors over how many were hidden of each."""
-    _, owner, counts = np.unique(individuals, return_inverse=True, return_counts=True)
+    owners = as_array(individuals, "individuals", ShapeError)
+    if owners.shape != squares.shape or owners.dtype.kind not in "iu":
+        raise ShapeError(
+            f"individuals of type {owners.dtype}, shape {owners.shape}",
+            f"the position of one for each of {squares.size} hidden observations",
+        )
+    _, owner, counts = np.unique(owners, return_inverse=True, return_counts=True)
     if counts.size < _FEWEST:
         return None
     mean = squares.mean()

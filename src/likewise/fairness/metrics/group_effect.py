@@ -11,7 +11,7 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.certificates.certificate import Unavailable
-from likewise.checks import checked_confidence, checked_whole
+from likewise.checks import checked_confidence, checked_instance, checked_whole
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.metrics.groups import number_groups
@@ -160,6 +160,7 @@ def group_effects(
     [('b', -0.5), ('a', 0.5)]
     """
     rows = complete_rows(outputs)
+    checked_instance("reference", reference, PairwiseDistance, "a distance between individuals")
     most = reference.n_individuals - 1
     n_neighbors = checked_whole(
         "n_neighbors", min(N_NEIGHBORS, most) if n_neighbors is None else n_neighbors, most=most

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.checks import checked_non_negative
+from likewise.checks import checked_instance, checked_non_negative
 from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_positions
@@ -138,6 +138,8 @@ def paired_differences(
     >>> found.overall.share_lower.low > 0.8
     True
     """
+    for name, distance in (("before", before), ("after", after), ("reference", reference)):
+        checked_instance(name, distance, PairwiseDistance, "a distance", "RowDistance(outputs) makes one")
     plan = Plan(n_pairs, population, confidence, None, nearest_share, None)
     drawn = draw(before, reference, plan, generator_of(random_state), progress)
     later = measure_pairs(after, *pair_positions(drawn.places, reference.n_individuals))

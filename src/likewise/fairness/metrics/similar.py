@@ -135,6 +135,7 @@ def nearest_neighbors(distance: PairwiseDistance, n_neighbors: int) -> NDArray[n
            [0, 1],
            [1, 2]])
     """
+    checked_instance("distance", distance, PairwiseDistance, "a distance between individuals")
     m = distance.n_individuals
     checked_whole("n_neighbors", n_neighbors, most=m - 1)
     step = max(1, _BLOCK_ENTRIES // m)

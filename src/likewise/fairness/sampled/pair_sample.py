@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 
 from likewise._typing import Floats, Indices, Mask
-from likewise.checks import checked_name, checked_non_negative, checked_whole
+from likewise.checks import checked_name, checked_non_negative, checked_share, checked_whole
 from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_count, pair_places
@@ -174,6 +174,7 @@ class Plan:
     def __post_init__(self) -> None:
         tail_errors(self.confidence)
         checked_name("population", self.population, POPULATIONS)
+        checked_share("nearest_share", self.nearest_share, one=True)
         n_pairs, radius = self.n_pairs, self.nearest_radius
         if n_pairs is not None:
             checked_whole("n_pairs", n_pairs)
@@ -245,7 +246,11 @@ def draw(
         measure_pairs(reference, left, right, advance),
         measure_pairs(output, left, right, advance),
         plan.radius(measure_pairs(reference, *pilots, advance)),
-        Claims(DATA_SET if of_data_set else POPULATION, plan.confidence, plan.means or "betting"),
+        Claims(
+            DATA_SET if of_data_set else POPULATION,
+            plan.confidence,
+            "betting" if plan.means is None else plan.means,
+        ),
     )
 
 

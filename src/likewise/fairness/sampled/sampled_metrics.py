@@ -27,6 +27,10 @@ MOST_GROUPS_APART = 30
 """Up to so many groups every two of them have metrics of their own. With more, each kind of pair has a few draws only."""
 
 
+_LARGEST_BOUND = 1e150
+"""On D: beyond it the square is no number, and so no bound."""
+
+
 @dataclass(frozen=True, eq=False)
 class PairSample:
     """Drawn pairs with a defined reference distance, and what is known of them.
@@ -228,7 +232,8 @@ class PairSample:
         """Claim ``sqrt((1/m^2) sum_{i<j} D^2)``, in a population ``sqrt(E D^2 / 2)``; an undefined pair counts as 0."""
         squares = np.zeros(self.defined.size)
         squares[self.defined] = self.output**2
-        bound = None if self.bounds.output is None else self.bounds.output**2
+        most = self.bounds.output
+        bound = None if most is None or most > _LARGEST_BOUND else most**2
         mean, m = self.claims.mean(squares, bound), self.n_individuals
         share = (m - 1) / m / 2 if self.claims.population == DATA_SET else 0.5
         value, low, high = (sqrt(share * end) for end in (mean.value, mean.low, mean.high))

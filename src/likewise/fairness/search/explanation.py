@@ -13,6 +13,8 @@ from scipy import sparse
 
 from likewise._kernels import pair_ratios
 from likewise._typing import Floats
+from likewise.arrays import as_array
+from likewise.checks import is_whole
 from likewise.errors import InputError, ShapeError
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
@@ -341,14 +343,14 @@ def _largest(
 
 
 def _named(values: ArrayLike, count: int, what: str) -> NDArray[Any]:
-    array = np.asarray(values)
+    array = as_array(values, what)
     if array.shape != (count,):
         raise ShapeError(f"{what} of shape {array.shape}", f"one for each of {count}")
     return array
 
 
 def _check(left: int, right: int, m: int, top: int) -> None:
-    whole = all(isinstance(number, int | np.integer) for number in (left, right))
+    whole = is_whole(left) and is_whole(right)
     if not whole or not 0 <= left < m or not 0 <= right < m or left == right:
         raise InputError(f"individuals {left!r} and {right!r}", f"two different positions from 0 to {m - 1}")
     if not isinstance(top, int | np.integer) or top < 0:

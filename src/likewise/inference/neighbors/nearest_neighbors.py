@@ -162,7 +162,7 @@ def _as_matrix(given: Any, what: str) -> Matrix:
         )
     ensure_axes_fit(matrix)
     numbers = matrix.data if not isinstance(matrix, np.ndarray) else matrix.ravel()
-    largest = max(np.fmax.reduce(numbers, initial=0.0), -np.fmin.reduce(numbers, initial=0.0))
+    largest = max(float(np.fmax.reduce(numbers, initial=0.0)), -float(np.fmin.reduce(numbers, initial=0.0)))
     if largest > _LARGEST:
         raise ModelError(
             f"{what} with a value of size {largest:g}", f"at most {_LARGEST:g}: squares are summed"

@@ -9,7 +9,7 @@ from typing import get_args
 
 import numpy as np
 
-from likewise.checks import checked_name
+from likewise.checks import checked_name, checked_path
 from likewise.engines import engine_of
 from likewise.engines.checkpoint import Remembering
 from likewise.engines.choice import EngineChoice
@@ -91,6 +91,10 @@ def read_partitioned(
            [5., 0.]]))
     """
     checked_name("rule for duplicates", duplicates, get_args(DuplicateRule), ObservationError)
+    checked_path("source", source)
+    for name, path in (("scratch", scratch), ("checkpoint", checkpoint)):
+        if path is not None:
+            checked_path(name, path, "None")
     return _read(
         Parts.found(source, user, item, rating),
         value_range,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.checks import is_number
+from likewise.checks import is_finite
 from likewise.errors import FileFormatError, ObservationError, option
 from likewise.observations.convert import to_table
 from likewise.observations.reading.columns import (
@@ -68,7 +67,7 @@ class Choices:
     def __post_init__(self) -> None:
         check_choice("format", self.format, get_args(Layout))
         check_choice("duplicates", self.duplicates, get_args(DuplicateRule))
-        if self.missing_value is not None and not _is_finite_number(self.missing_value):
+        if self.missing_value is not None and not is_finite(self.missing_value):
             raise FileFormatError(
                 option("missing_value", repr(self.missing_value)), "a finite number; NaN is missing anyway"
             )
@@ -130,10 +129,6 @@ def _names_pairs(fields: list[str]) -> bool:
     except FileFormatError:
         return False
     return True
-
-
-def _is_finite_number(value: object) -> bool:
-    return is_number(value) and abs(value) <= sys.float_info.max
 
 
 def read_triplets(file: Tabular, choices: Choices) -> Table:

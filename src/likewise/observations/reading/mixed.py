@@ -112,6 +112,12 @@ def read_table(
         _feature(taken.frame[str(position)], file.label(position), text, position in as_said, file.name)
         for position in features
     ]
+    names = [column.name for column, _ in read]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise FileFormatError(
+            f"{file.name} with columns that share a name: {', '.join(map(repr, repeated))}",
+            "distinct column names",
+        )
     frame = pl.DataFrame([column for column, _ in read])
     if columns is None:
         numbered = frame.rename(dict(zip(frame.columns, map(str, features), strict=True)))
