@@ -159,6 +159,20 @@ def test_true_propensities_lower_the_error_where_what_is_liked_is_seen():
         assert np.mean((weighted - truth) ** 2) < np.mean((plain - truth) ** 2)
 
 
+def test_the_default_threshold_is_better_than_the_noise_edge_with_and_without_propensities():
+    """Few components are right here; the edge keeps more, and more still where weights differ."""
+    for seed in range(3):
+        truth, chances, mask = ratings(200, 120, seed)
+        for choice in (None, chances):
+            edge, default = (
+                SVT(threshold, centering="global", propensities=choice)
+                .fit(masked(truth, mask))
+                .estimate_.to_dense()
+                for threshold in ("noise-edge", "adaptive")
+            )
+            assert np.mean((default - truth) ** 2) < 0.9 * np.mean((edge - truth) ** 2)
+
+
 def test_soft_impute_minimises_the_inversely_weighted_errors():
     """Against the objective itself: no estimate near the fitted one has a smaller one."""
     truth, chances, mask = ratings()
