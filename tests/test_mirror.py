@@ -15,6 +15,7 @@ _kernels/pairs           fallback/pairs native/pairs pair_lists: one operation, 
 _kernels/products        fallback/products native/products: one operation, all its twins
 engines/engine           choice local dask_engine ray_engine: every engine gives the same
 certificates/preprocessing       constants: constants of an estimate, of which these are the parts
+certificates/steepness           individual_constants: what information bounds, and its use for each row
 certificates/filled              row_map: rows filled with their centre are a map of rows
 certificates/models/constants    network layers: constants of models, of which these are the parts
 cli/demo_and_doctor      demo: commands that show an installation at work

@@ -65,20 +65,23 @@ def row(matrix, i):
 
 
 def test_one_feature_by_hand():
-    """x = 1, w = 1: z gives z / 2. With x = 3 the estimate of the feature is 9 z / 10, but phi is 1/2: K = 3/2."""
+    """x = 1, w = 1: z gives z / 2. With x = 3 the estimate of the feature is 9 z / 10."""
     assert RegressionMap(np.array([[1.0]]), np.zeros(1)).slopes == pytest.approx([0.5], rel=1e-12)
-    assert RegressionMap(np.array([[3.0]]), np.zeros(1)).slopes == pytest.approx([1.5], rel=1e-12)
+    assert RegressionMap(np.array([[3.0]]), np.zeros(1)).slopes == pytest.approx([0.9], rel=1e-12)
 
 
 def test_two_features_by_hand():
-    """X = ((1, 0), (0, .5)) has ||X|| = 1: slopes 1/2 and .5 / 1.25. Rows of the fit (1, ?), (?, 1) predict 0 of what they lack."""
+    """X = ((1, 0), (0, .5)) has slope 1/2 for the first feature. For the second the ball is .05^.5 (sin t, 1 + cos t), its image .05^.5 (sin t, .2^.5 (1 + cos t)), longest at cos t = 1/4.
+
+    Its square is .05 (1 - 1/16 + .2 * 25/16) = 1/16. Rows of the fit (1, ?), (?, 1) predict 0 of what they lack.
+    """
     regression = RegressionMap(np.diag([1.0, 0.5]), np.zeros(2))
-    np.testing.assert_allclose(regression.slopes, [0.5, 0.4], rtol=1e-12)
+    np.testing.assert_allclose(regression.slopes, [0.5, 0.25], rtol=1e-9)
     rows = sparse.csr_array(([1.0, 1.0], ([0, 1], [0, 1])), shape=(2, 2))
     proved = certify_regression(regression, rows)
     assert proved.certificate.value == pytest.approx(0.5, rel=1e-9)
     assert proved.empty == 1.0
-    np.testing.assert_allclose(proved.bound(row(rows, 0), row(rows, 1)), [0.9], rtol=1e-9)
+    np.testing.assert_allclose(proved.bound(row(rows, 0), row(rows, 1)), [0.75], rtol=1e-9)
     apart = np.linalg.norm(estimate(regression, row(rows, 0)) - estimate(regression, row(rows, 1)))
     assert apart == pytest.approx((0.5**2 + 0.2**2) ** 0.5)
 

@@ -11,6 +11,7 @@ from likewise.certificates.certificate import (
 from likewise.certificates.composition import compose, scaled
 from likewise.certificates.constants import LipschitzCertificates
 from likewise.certificates.ground_truth import ErrorBound, certify_on_truth
+from likewise.certificates.individual_constants import individual_constants
 from likewise.certificates.models.constants import model_constant
 from likewise.certificates.preprocessing import certify
 from likewise.certificates.regression import RegressionCertificate
@@ -30,6 +31,7 @@ __all__ = [
     "certify",
     "certify_on_truth",
     "compose",
+    "individual_constants",
     "model_constant",
     "scaled",
 ]

@@ -6,7 +6,8 @@ for the metric in which the empty entry is a point of its own, at distance c fro
 The estimate of a row z with observations O is ``o + a + s X u``, clipped, where ``u = A_O^-1 sum_O w_k (x_k r_k - s_k)``, ``A_O = I + sum_O w_k (x_k x_k^T + S_k)``, and
 ``r_k`` is the residual ``(z_k - o_k - a) / s``. Give a row what it lacks, with the values that it predicts: u stays as it is. So two rows are compared on the union U of what they
 observed, by linear steps that all have A_U: where both observed k the step is ``A_U^-1 w_k x_k (z_k - z'_k) / s``, where one did it has the prediction of the other in place
-of its value. And ``||A_U^-1 sqrt(w) x|| <= phi(sqrt(w) ||x||)`` with ``phi(t) = t / (1 + t^2)`` up to t = 1, 1/2 beyond, since ``A_U >= I + w x x^T``.
+of its value. And ``||X A_U^-1 w x||`` is at most its largest over all ``A >= I + w x x^T`` (`likewise.certificates.steepness`), itself at most ``||X|| sqrt(w) phi(sqrt(w) ||x||)`` with
+``phi(t) = t / (1 + t^2)`` up to t = 1, 1/2 beyond.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from scipy import sparse
 from likewise._typing import Floats, Mask
 from likewise.certificates.certificate import Certificate, Domain
 from likewise.certificates.operator_norm import spectral_norm, upward
+from likewise.certificates.steepness import steepest_images
 from likewise.errors import ShapeError
 
 FROM_NORM = "l1 with the empty entry as a point"
 _STEPS = (
     "a row that is given what it lacks, with the values that it predicts, keeps its coefficients",
     "so two rows differ by A_U^-1 times one step for each feature in the union of what they observed",
-    "||A_U^-1 x|| <= phi(||x||), as A_U is at least I + x x^T; the estimate is X times the coefficients",
+    "||X A_U^-1 x|| is at most its largest over all A of at least I + x x^T, found by its dual; the estimate is X times the coefficients",
     "clipping does not expand",
 )
 
@@ -109,9 +111,15 @@ class RegressionMap:
 
     @cached_property
     def slopes(self) -> Floats:
-        """``kappa_k = ||X|| sqrt(w_k) phi(sqrt(w_k) ||x_k||)``: how far one unit of feature k moves the regression; shape (n,)."""
+        """``kappa_k``, how far one unit of feature k moves the regression: ``sup ||X A^-1 w_k x_k||`` over all ``A >= I + w_k x_k x_k^T``; shape (n,).
+
+        It is at most ``||X|| sqrt(w_k) phi(sqrt(w_k) ||x_k||)``, which takes X for equally long in all directions; see `likewise.certificates.steepness`.
+        """
         roots = np.sqrt(self.column_weights)
-        return np.asarray(self.norm * roots * phi(roots * np.linalg.norm(self.regressors, axis=1)))
+        levels, axes = np.linalg.eigh(self.regressors.T @ self.regressors)
+        images = steepest_images(levels, (roots[:, None] * self.regressors @ axes) ** 2, True)
+        simple = self.norm * phi(roots * np.linalg.norm(self.regressors, axis=1))
+        return np.asarray(roots * np.minimum(images, simple))
 
     @cached_property
     def offset_slopes(self) -> Floats:

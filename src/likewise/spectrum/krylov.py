@@ -86,7 +86,9 @@ class RestartSchedule:
         """Set the next size, given how many eigenvalues are wanted and the worst residual over its tolerance."""
         growth = 0.2 * size
         # Two looks at the same number of wanted eigenvalues: log(excess) falls linearly with the size, and is to reach 0.
-        if self._last is not None and self._last[1] == wanted and 1 < excess < self._last[2]:
+        # Two looks at one size, after a restart, tell no slope.
+        again = self._last is not None and self._last[1] == wanted and size > self._last[0]
+        if self._last is not None and again and 1 < excess < self._last[2]:
             slope = math.log(self._last[2] / excess) / (size - self._last[0])
             growth = min(0.9 * math.log(excess) / slope, 0.5 * size)
         self._last = (size, wanted, excess)

@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import spearmanr
+from scipy.stats import t as student_t
 
+from likewise.errors import DistanceError, InputError
 from likewise.fairness import RowDistance
-from likewise.fairness.held_out import MeasuredSplit, measure_held_out, reference_pairs
+from likewise.fairness.held_out import MeasuredSplit, ReferencePairs, measure_held_out, reference_pairs
+from likewise.fairness.held_out.combined import combined_value
 from likewise.fairness.held_out.estimates import N_GROUPS
 
 
@@ -159,3 +162,67 @@ def test_intervals_hold_their_confidence_over_people():
         for gap in (gap_of(80, np.random.default_rng(100 + k)) for k in range(400))
     ]
     assert np.mean(covered) >= 0.95 - 3 * (0.95 * 0.05 / 400) ** 0.5
+
+
+def test_splits_of_others_have_no_average():
+    _, Z, rng = truth_and_noise(0)
+    pairs = reference_pairs(Z, least_shared=10, rng=rng)
+    fewer = reference_pairs(sparse.csr_array(Z[:60]), least_shared=10, rng=rng)
+    y = rng.normal(size=120)
+    with pytest.raises(InputError, match="no split"):
+        measure_held_out([], rng=rng)
+    with pytest.raises(InputError, match="splits of 120 and of 60 individuals"):
+        measure_held_out([MeasuredSplit(pairs, {"a": y}), MeasuredSplit(fewer, {"a": y[:60]})], rng=rng)
+    with pytest.raises(InputError, match=r"splits with arms \['a'\] and \['b'\]"):
+        measure_held_out([MeasuredSplit(pairs, {"a": y}), MeasuredSplit(pairs, {"b": y})], rng=rng)
+
+
+def test_a_distance_that_tells_nobody_from_others_is_refused():
+    """All pairs have the same halves, so that no spread is left beyond noise."""
+    i, j = np.triu_indices(20, 1)
+    counts, squares = np.full(i.size, 2), np.ones(i.size)
+    pairs = ReferencePairs(
+        i,
+        j,
+        counts,
+        squares,
+        (counts // 2, counts // 2),
+        (squares - 0.5, squares + 0.5),
+        20,
+        20,
+        i.size,
+        20,
+        2,
+    )
+    with pytest.raises(DistanceError, match=r"190 pairs that differ .* by no more than noise"):
+        measure_held_out([MeasuredSplit(pairs, {"a": np.arange(20.0)})], rng=np.random.default_rng(0))
+
+
+@given(seed=st.integers(0, 10**6), n_splits=st.integers(2, 5))
+def test_combined_intervals_are_those_of_the_definition(seed, n_splits):
+    """Variance of the average over individuals, plus what splits differ by beyond what individuals explain, over how many they are."""
+    rng = np.random.default_rng(seed)
+    estimates = rng.normal(size=(n_splits, 1)) * rng.choice([0.0, 0.01, 1.0]) + 0.02 * rng.normal(
+        size=(n_splits, 41)
+    )
+    found = combined_value(estimates, 0.9, 7)
+
+    def jackknife(values):
+        return 39 / 40 * np.sum((values[1:] - np.mean(values[1:])) ** 2)
+
+    mean = estimates.mean(axis=0)
+    own = jackknife(mean)
+    explained = sum(jackknife(one - mean) for one in estimates) / (n_splits - 1)
+    beyond = max(0.0, np.var(estimates[:, 0], ddof=1) - explained) / n_splits
+    freedom = (own + beyond) ** 2 / (own**2 / 39 + beyond**2 / (n_splits - 1))
+    margin = student_t.ppf(0.95, freedom) * np.sqrt(own + beyond)
+    assert found.value == pytest.approx(mean[0], rel=1e-9)
+    assert (found.low, found.high) == pytest.approx((mean[0] - margin, mean[0] + margin), rel=1e-6)
+
+
+def test_equal_splits_are_one():
+    """The same split twice says no more than once."""
+    estimates = np.random.default_rng(0).normal(size=(1, 41))
+    once, twice = combined_value(estimates, 0.95, 9), combined_value(np.repeat(estimates, 2, axis=0), 0.95, 9)
+    assert (once.low, once.high) == pytest.approx((twice.low, twice.high), rel=1e-9)
+    assert once.population != twice.population

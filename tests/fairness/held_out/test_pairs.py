@@ -91,3 +91,9 @@ def test_too_little_in_common_is_refused():
     Z, _ = observations(0, share=0.2)
     with pytest.raises(DistanceError, match=r"share 25 or more .* at least 100 pairs"):
         reference_pairs(Z, least_shared=25, rng=np.random.default_rng(0))
+
+
+def test_a_narrow_table_is_told_why():
+    Z, _ = observations(0, n=3, share=0.9)
+    with pytest.raises(DistanceError, match="there are 3 features in all"):
+        reference_pairs(Z, rng=np.random.default_rng(0))

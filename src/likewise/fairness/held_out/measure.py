@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from likewise._typing import Floats, Indices
-from likewise.errors import InputError
+from likewise.errors import DistanceError, InputError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.held_out.combined import combined_value
@@ -149,6 +149,8 @@ def measure_held_out(
     ------
     InputError
         No split, or splits of other individuals or arms.
+    DistanceError
+        A split in which all pairs differ by noise alone, as far as can be told: nobody is more similar to one than to another.
 
     References
     ----------
@@ -175,6 +177,7 @@ def measure_held_out(
             groups = rng.permutation(np.arange(split.pairs.n_individuals) % N_GROUPS)
         _check_same(split, arms, groups.size)
         measured.append(split.pairs)
+        _check_tells(split.pairs)
         similar = _similar(split.pairs.distances, nearest_share)
         for arm, outputs in split.outputs.items():
             gaps = _gaps(outputs, split.pairs)
@@ -192,6 +195,17 @@ def measure_held_out(
         len(measured),
         measured[0].describe(),
     )
+
+
+def _check_tells(pairs: ReferencePairs) -> None:
+    """Raise DistanceError where d is one number for all pairs, so that none is more similar than another."""
+    d = pairs.distances
+    if np.ptp(d) <= 1e-12 * d.max():
+        raise DistanceError(
+            f"{pairs.n_pairs:,} pairs that differ on what was kept aside by no more than noise does",
+            "pairs of which some are more similar than others",
+            "what is kept aside of two people is too little to say who is similar: keep more aside, or take reference='observed'",
+        )
 
 
 def _check_same(split: MeasuredSplit, arms: Mapping[str, Any], n_individuals: int) -> None:

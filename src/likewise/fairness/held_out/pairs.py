@@ -149,7 +149,7 @@ def reference_pairs(
         raise DistanceError(
             f"{n_eligible} pairs of {people.size:,} individuals that share {least_shared} or more of the observations kept aside",
             f"at least {LEAST_PAIRS} pairs to compare",
-            "keep more aside, ask for fewer features in common, or take d from the observations: reference='observed'",
+            _instead(taken.shape[1], least_shared),
         )
     counts, powers = co_observed_powers(taken, left, right, 2)
     halves = np.array_split(rng.permutation(taken.shape[1]), 2)
@@ -169,6 +169,15 @@ def reference_pairs(
         n_covered=int(covered.sum()),
         least_shared=least_shared,
     )
+
+
+def _instead(n_features: int, least_shared: int) -> str:
+    if n_features < least_shared:
+        return (
+            f"there are {n_features} features in all: of a table so narrow, one more value kept aside is one fewer to judge by, and says little of who is "
+            "similar; take d from the observations: reference='observed'"
+        )
+    return "keep more aside, ask for fewer features in common, or take d from the observations: reference='observed'"
 
 
 def _mean(counts: Counts, powers: Floats) -> Floats:

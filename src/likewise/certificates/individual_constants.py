@@ -1,0 +1,112 @@
+"""A constant for each individual: the more was observed of somebody, the less one value can move his estimate."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+
+from likewise._typing import Floats, Indices
+from likewise.certificates.operator_norm import upward
+from likewise.certificates.regression import RegressionCertificate, RegressionMap
+from likewise.certificates.steepness import steepest_images
+from likewise.errors import ShapeError
+
+_EXACT = 32
+"""Features of a row whose slope is searched for; of the others a bound that is at most twice as large tells that it is smaller."""
+
+
+def individual_constants(proved: RegressionCertificate, values: sparse.csr_array) -> Floats:
+    """Return K_i of each row: ``D <= K_i d_c`` for every pair that the row is in, the other seen or not.
+
+    In a pair all information is at least that of the row, ``A_U >= A_O``, and that of any feature that only the other observed besides. So slopes are
+    ``sup ||X A^-1 y||`` over such A (`likewise.certificates.steepness`), which fall as more is observed, where the constant for all rows is that of a row
+    with one observation.
+
+    Parameters
+    ----------
+    proved : RegressionCertificate
+        Of an estimate: ``certificate_.regression``.
+    values : csr_array, shape (k, n)
+        Rows within its domain (`RegressionCertificate.covers`), on the working range; a stored entry is an observation.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        At most the constant for all rows.
+
+    Raises
+    ------
+    ShapeError
+        Rows of other features.
+
+    Examples
+    --------
+    Of 50 equal features somebody observed all, somebody one.
+
+    >>> from likewise.certificates.regression import certify_regression
+    >>> regression = RegressionMap(np.ones((50, 1)), np.zeros(50))
+    >>> rows = sparse.csr_array(np.vstack([np.ones(50), np.eye(50)[0]]))
+    >>> rows.eliminate_zeros()
+    >>> proved = certify_regression(regression, rows)
+    >>> individual_constants(proved, rows).round(2), round(proved.certificate.value, 2)
+    (array([0.14, 3.54]), 3.54)
+    """
+    n, d = proved.map.shape
+    if values.shape[1] != n:
+        raise ShapeError(f"rows of {values.shape[1]} features", f"{n} features")
+    regressors = np.sqrt(proved.map.column_weights)[:, None] * proved.map.regressors
+    gram = proved.map.regressors.T @ proved.map.regressors
+    found = np.empty(values.shape[0])
+    for row, (first, last) in enumerate(pairwise(values.indptr.tolist())):
+        observed = values.indices[first:last]
+        information = np.eye(d) + regressors[observed].T @ regressors[observed]
+        if proved.map.spreads is not None:
+            weights = proved.map.column_weights[observed]
+            information += np.tensordot(weights, proved.map.spreads[observed], 1)
+        levels, axes = eigh(gram, information)
+        found[row] = _constant(proved, observed, levels, (regressors @ axes) ** 2)
+    return np.minimum(found, proved.certificate.value)
+
+
+def _constant(proved: RegressionCertificate, observed: Indices, levels: Floats, squares: Floats) -> float:
+    """Return K_i of a row, by the largest of both kinds: features that both observed, and that one did."""
+    regression, (prediction, offset, size) = proved.map, proved.reach
+    top = float(np.sqrt(max(levels[-1], 0.0))) if levels.size else 0.0
+    slopes = _slopes(regression, observed, levels, squares)
+    offsets = _offset_slopes(regression, observed, top)
+    share = min(1.0, top / regression.norm) if regression.norm else 0.0  # ||X A^-1|| is at most ||X A^-1/2||
+    alone = slopes * (1 + prediction) + offsets * (1 + offset) + share * regression.excesses(size)
+    value = max(float((slopes + offsets).max()), float(alone.max()) / proved.empty)
+    return upward(value, 8 * regression.shape[0])
+
+
+def _slopes(regression: RegressionMap, observed: Indices, levels: Floats, squares: Floats) -> Floats:
+    """Return a slope for each feature: exact where it is largest, elsewhere half the diameter of the ball plus its centre."""
+    lacking = np.ones(squares.shape[0], dtype=bool)
+    lacking[observed] = False
+    levels = np.maximum(levels, 0.0)
+    tau, centre = squares.sum(axis=1), np.sqrt(squares @ levels)
+    shrunk = np.where(lacking, 1 + tau, 1.0)
+    bounds = (centre / shrunk + np.sqrt(levels.max(initial=0.0) * tau / shrunk)) / 2
+    roots = np.sqrt(regression.column_weights)
+    slopes = np.minimum(roots * bounds, regression.slopes)
+    largest = np.argsort(-slopes)[:_EXACT]
+    exact = roots[largest] * steepest_images(levels, squares[largest], lacking[largest])
+    slopes[largest] = np.minimum(slopes[largest], exact)
+    return np.asarray(slopes)
+
+
+def _offset_slopes(regression: RegressionMap, observed: Indices, top: float) -> Floats:
+    """Return how far one unit of each feature moves the estimate through the offset of the row; see `RegressionMap.offset_slopes`."""
+    if regression.row_penalty is None or not np.any(regression.offset_slopes):
+        return np.zeros(regression.shape[0])
+    w, penalty = regression.column_weights, regression.row_penalty
+    least = w + w[observed].sum()
+    least[observed] -= w[observed]
+    total = np.maximum(least, penalty)
+    by_regression = min(top, 0.5 * regression.norm) * w * np.sqrt(total) / (total + penalty)
+    own = np.sqrt(regression.shape[0]) * w / (least + penalty) + by_regression
+    return np.minimum(own, regression.offset_slopes)

@@ -1,0 +1,68 @@
+"""How far one regressor can move an estimate, over all information that is at least so much: exactly, by one number to search for.
+
+Wanted is ``sup ||X A^-1 y||`` over all A of at least B. The inverses of such A are the C with ``0 <= C <= B^-1``, so ``C y = B^-1/2 P B^-1/2 y`` with ``0 <= P <= I``, and ``P z`` fills the
+ball with diameter from 0 to z (every p in it is ``P z`` for ``P = p p^T / p^T z``). The largest ``||F p||^2`` over a ball is a trust-region problem, whose dual has no gap
+(S-lemma). With ``G = X^T X`` that dual is
+
+    sup ||X A^-1 y||^2 = min over mu with mu B > G of mu^2 / 4  y^T (mu B - G)^-1 y,
+
+convex in mu; every mu gives a bound, the best one is attained. Where A is at least ``B + y y^T``, as where the feature itself is observed, Sherman and Morrison turn
+``s = y^T (mu B - G)^-1 y`` into ``s / (1 + mu s)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from likewise._typing import Floats, Mask
+
+_GOLDEN = (5**0.5 - 1) / 2
+_STEPS = 60
+"""Of a golden section: mu to within 1e-12, the bound, which is flat there, to within rounding."""
+
+
+def steepest_images(levels: Floats, squares: Floats, added: Mask | bool) -> Floats:
+    """Return ``sup ||X A^-1 y||`` over all A of at least B, or of at least ``B + y y^T`` where `added`, for many y at once.
+
+    Parameters
+    ----------
+    levels : ndarray, shape (d,)
+        Generalised eigenvalues l of G and B, increasing: ``V^T B V = I``, ``V^T G V = diag(l)``.
+    squares : ndarray, shape (k, d)
+        ``(V^T y)^2`` of each y.
+    added : bool, or ndarray of bool, shape (k,)
+
+    Returns
+    -------
+    ndarray, shape (k,)
+
+    Examples
+    --------
+    One dimension, X = 3, y = 2: of at least 1 the best A is 1, of at least 1 + 4 it is 5.
+
+    >>> steepest_images(np.array([9.0]), np.array([[4.0], [4.0]]), np.array([False, True])).round(9)
+    array([6. , 1.2])
+    """
+    top = float(levels[-1]) if levels.size else 0.0
+    if top <= 0:
+        return np.zeros(squares.shape[0])
+    second = max(0.0, float(levels[-2])) if levels.size > 1 else 0.0
+    low, high = np.where(added, second, top) + np.zeros(squares.shape[0]), np.full(squares.shape[0], 2 * top)
+    best = _dual(high, levels, squares, added)
+    for _ in range(_STEPS):
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left, at_right = (_dual(mu, levels, squares, added) for mu in (left, right))
+        best = np.minimum(best, np.minimum(at_left, at_right))
+        smaller = at_left < at_right  # not where both are infinite: what is feasible lies to the right
+        low, high = np.where(smaller, low, left), np.where(smaller, right, high)
+    return np.asarray(np.sqrt(best))
+
+
+def _dual(mu: Floats, levels: Floats, squares: Floats, added: Mask | bool) -> Floats:
+    """Return ``mu^2 / 4 y^T (mu B - G)^-1 y``, infinite where ``mu B`` is not above G."""
+    top = levels[-1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        s = np.sum(squares / (mu[:, None] - levels), axis=1)
+        value = mu**2 / 4 * np.where(added, s / (1 + mu * s), s)
+        feasible = (mu > top) | (added & (1 + mu * s < 0))
+    return np.where(feasible & (value >= 0), value, np.inf)
