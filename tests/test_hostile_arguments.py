@@ -322,6 +322,12 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "fairness.verdict": {"lipschitz": lambda: 1.0},
     "certificates.certify_on_truth": {"model": bound},
     "certificates.compose": {"model": bound},
+    "certificates.individual_constants": {
+        "proved": lambda: (
+            likewise.make_estimator("als", random_state=0).fit(observed()).certificate_.regression
+        ),
+        "values": lambda: observed().scaled("symmetric").values,
+    },
     "inference.nearest_neighbor_outputs": {"n_neighbors": lambda: 2},
     "fairness.distance_by_name": {"name": lambda: "rows"},
     "fairness.named_output_distance": {"name": lambda: "l2"},

@@ -12,6 +12,7 @@ from likewise._typing import Floats, Indices
 from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression import RegressionCertificate, RegressionMap
 from likewise.certificates.steepness import steepest_images
+from likewise.checks import checked_instance
 from likewise.errors import ShapeError
 
 _EXACT = 32
@@ -39,6 +40,8 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
 
     Raises
     ------
+    InputError
+        No certificate of a regression; rows that are not a csr_array.
     ShapeError
         Rows of other features.
 
@@ -54,6 +57,16 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
     >>> individual_constants(proved, rows).round(2), round(proved.certificate.value, 2)
     (array([0.14, 3.54]), 3.54)
     """
+    checked_instance(
+        "proved",
+        proved,
+        RegressionCertificate,
+        "the certificate of a regression",
+        "an estimator's certificate_.regression",
+    )
+    checked_instance(
+        "values", values, sparse.csr_array, "a csr_array of rows", "observed.scaled('symmetric').values"
+    )
     n, d = proved.map.shape
     if values.shape[1] != n:
         raise ShapeError(f"rows of {values.shape[1]} features", f"{n} features")
@@ -61,7 +74,7 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
     gram = proved.map.regressors.T @ proved.map.regressors
     found = np.empty(values.shape[0])
     for row, (first, last) in enumerate(pairwise(values.indptr.tolist())):
-        observed = values.indices[first:last]
+        observed = values.indices[first:last].astype(np.intp)
         information = np.eye(d) + regressors[observed].T @ regressors[observed]
         if proved.map.spreads is not None:
             weights = proved.map.column_weights[observed]
@@ -109,4 +122,4 @@ def _offset_slopes(regression: RegressionMap, observed: Indices, top: float) -> 
     total = np.maximum(least, penalty)
     by_regression = min(top, 0.5 * regression.norm) * w * np.sqrt(total) / (total + penalty)
     own = np.sqrt(regression.shape[0]) * w / (least + penalty) + by_regression
-    return np.minimum(own, regression.offset_slopes)
+    return np.asarray(np.minimum(own, regression.offset_slopes))
