@@ -103,11 +103,13 @@ def test_python_examples_run(document):
 def test_commands_run(document, capsys):
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for command in commands(document):
-        words = [word for word in shlex.split(command) if "=" not in word or word.startswith("-")]
+        words = [word for word in shlex.split(command) if not re.match(r"[A-Z_]+=", word)]
         if words[0] == "make":
             assert set(words[1:]) <= targets, command
         elif words[0] == "likewise":
-            assert exit_code(words[1:]) == 0, f"{command}\n{capsys.readouterr().err}"
+            # A check may fail on made data; whether it does is what its tests are for.
+            may_end_with = {0, 3} if "--check" in words else {0}
+            assert exit_code(words[1:]) in may_end_with, f"{command}\n{capsys.readouterr().err}"
         else:
             assert command == "pip install .", f"nothing runs {command!r}"
 

@@ -132,10 +132,10 @@ def test_operand_is_not_changed():
         (np.zeros((2, 2, 2)), ShapeError, r"\(2, 2, 2\)"),
         (np.eye(2) * 1j, InputError, "complex"),
         (csr_array(np.eye(2) * 1j), InputError, "complex"),
-        (np.array([["a", "b"]]), InputError, "ndarray"),
+        (np.array([["a", "b"]]), InputError, "entries of the matrix that are not numbers"),
         (object(), InputError, "object"),
         (None, ShapeError, r"\(\)"),
-        ([[1.0], [1.0, 2.0]], InputError, "list"),
+        ([[1.0], [1.0, 2.0]], InputError, "entries of the matrix that are not an array"),
     ],
 )
 def test_unusable_operand(operand, error, words):

@@ -46,7 +46,7 @@ def test_unusable_threshold(above):
         ({"dtype": int}, InputError, "float32 or float64"),
         ({"memory_limit": -1}, InputError, "memory_limit is -1"),
         ({"memory_limit": "much"}, InputError, "memory_limit is 'much'"),
-        ({"start": "above"}, InputError, "start is a str"),
+        ({"start": "above"}, InputError, "vectors to start from that are not numbers"),
         ({"start": np.zeros((3, 2))}, ShapeError, r"start has shape \(3, 2\)"),
         ({"start": np.zeros(60)}, ShapeError, r"start has shape \(60,\)"),
         ({"start": np.full((60, 1), np.nan)}, InputError, "start holds NaN"),

@@ -210,7 +210,7 @@ def run_rate(
     estimators = {
         arm.name: make_preprocessing(arm, experiment, "symmetric", seed) for arm in estimating(arms)
     }
-    estimators[VARIANCE_ARM.name] = SVT(threshold=UniversalWithVariance(variance))
+    estimators[VARIANCE_ARM.name] = SVT(threshold=UniversalWithVariance(variance), random_state=seed)
     for name, estimator in estimators.items():
         record["arms"][name] = {"metrics": error_beside(estimator, data, rates)}
     return record

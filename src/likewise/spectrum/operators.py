@@ -265,7 +265,7 @@ def _as_matrix(operand: Any, dtype: Any) -> Any:
 
 def _in_type(source: Any, dtype: np.dtype[Any]) -> Any:
     if not issparse(source):
-        return as_reals(source, "the operand").astype(dtype, copy=False)
+        return as_reals(source, "entries of the matrix").astype(dtype, copy=False)
     ensure_axes_fit(source)
     return _without_duplicates(checked_csr(source, dtype))
 

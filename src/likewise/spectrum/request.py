@@ -165,7 +165,7 @@ def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
 def _checked_start(start: Any, n: int) -> AnyFloats | None:
     if start is None:
         return None
-    basis = as_floats(start, "start")
+    basis = as_floats(start, "vectors to start from")
     if basis.ndim != 2 or basis.shape[0] != n:
         raise ShapeError(f"start has shape {basis.shape}", f"({n}, b): one row for each column of the matrix")
     if not np.isfinite(basis).all():
