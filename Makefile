@@ -41,9 +41,10 @@ lint: $(TESTABLE)  ## check style and form
 types: $(TESTABLE)  ## check types
 	$(BIN)/mypy
 
-docs: $(TESTABLE)  ## build the documentation into docs/_build/html; warnings are errors
+docs: $(TESTABLE)  ## build the documentation into docs/_build/html; warnings are errors, and so are broken links
 	@rm -rf docs/_generated  # pages of names that are gone would fail the build
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py
 
 bench: $(TESTABLE)  ## run the benchmarks one after another; those on real data need LIKEWISE_DATA
 	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -20,7 +20,29 @@ exclude_patterns = ["_build", "_templates", "reproduction"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing"]  # README links to files that are pages here under another name
+
+# Files beside docs/, as README and pages call them, and where a page finds them.
+BESIDE = {
+    "../README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "CITATION.cff": "../CITATION.cff",
+    "LICENSE": "../LICENSE",
+}
+
+
+def link_as_page(*event) -> None:
+    """Turn links to files beside docs/, in what was read, to where a page finds them."""
+    content = event[-1]
+    for name, place in BESIDE.items():
+        content[0] = content[0].replace(f"]({name})", f"]({place})")
+
+
+def setup(app) -> None:
+    """Have links turned in pages, and in files that pages include."""
+    app.connect("source-read", link_as_page)
+    app.connect("include-read", link_as_page)
+
 
 # A name that a room takes over from another, as pipeline does the records of report, is described where it is defined.
 ROOMS = (

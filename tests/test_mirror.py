@@ -70,6 +70,7 @@ OF_SEVERAL = {
     "test_architecture.py": "the package as a whole",
     "test_documents.py": "README and docs",
     "test_extending.py": "the recipes of docs/extending.md",
+    "test_links.py": "docs/check_links.py, which `make docs` runs",
     "test_mirror.py": "the tests themselves",
     "test_hostile_arguments.py": "all public names",
     "test_numbers.py": "the numbers of the docs",
