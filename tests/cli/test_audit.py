@@ -133,6 +133,23 @@ def test_a_table_of_applicants(likewise, tmp_path):
     assert json.loads(ran.out)["data"]["n_features"] == 2
 
 
+def test_how_much_pairs_have_in_common_is_an_option(likewise, tmp_path):
+    lines = "\n".join(f"u{i},f{j},{(i * j) % 5 + 1}" for i in range(30) for j in range(40) if (i + j) % 3)
+    (tmp_path / "thin.csv").write_text(f"user,item,rating\n{lines}\n", encoding="utf-8")
+    options = ("--estimator", "biases", "--model", "identity", "--value-range", "1,5", "--json", "-")
+    ran = likewise("audit", tmp_path / "thin.csv", "--least-shared", "3", *options)
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["settings"]["least_shared"] == 3
+    assert "share 3 or more of the features kept aside" in document["truth"]["pairs"]
+    refused = likewise("audit", tmp_path / "thin.csv", "--reference", "held-out", *options)
+    assert refused.code == 1
+    assert "with --least-shared, or take d from the observations: --reference" in refused.err
+    idle = likewise("audit", tmp_path / "thin.csv", "--least-shared", "3", "--reference", "observed")
+    assert (idle.code, "--least-shared 3 beside --reference observed" in idle.err) == (1, True)
+    assert "--least-shared" in likewise("audit", tmp_path / "thin.csv", "--least-shared", "0").err
+
+
 def test_splits_are_refused_beside_what_has_none(likewise, ratings, tmp_path):
     refused = likewise("audit", ratings, "--splits", "2", "--reference", "observed")
     assert refused.code == 1

@@ -156,6 +156,57 @@ def test_splits_beside_what_has_none_are_refused():
         audit(ratings(m=20, n=30), splits=2)
 
 
+def test_fewer_features_in_common_make_more_pairs_eligible(report, tmp_path):
+    """Thin data, refused by default, are compared where fewer will do; the report says how many."""
+    thin = ratings(share=0.2)
+    with pytest.raises(DistanceError, match=r"share 15 or more.*fewer features in common with least_shared"):
+        audit(thin, estimator="als", model="identity", reference="held-out")
+    found = audit(thin, estimator="als", model="identity", least_shared=3)
+    assert (found.reference.kind, found.settings["least_shared"]) == ("held-out", 3)
+    found.save(tmp_path)
+    assert "share 3 or more of the features kept aside" in (tmp_path / "report.html").read_text("utf-8")
+    tree = json.loads(found.to_json())
+    assert tree["settings"]["least_shared"] == 3
+    assert "share 3 or more" in tree["truth"]["pairs"]
+    assert report.settings["least_shared"] == 15
+
+
+@pytest.mark.parametrize("least", [1, 4, 15])
+def test_eligible_pairs_are_those_of_the_definition(least):
+    """Pairs counted one by one on what was hidden."""
+    from likewise import hold_out
+
+    Z = ratings()
+    hidden = hold_out(Z, 0.5, 3, leave_one=True)
+    seen = np.zeros(Z.shape, dtype=int)
+    seen[hidden.rows, hidden.columns] = 1
+    expected = sum(int(seen[i] @ seen[k] >= least) for i in range(120) for k in range(i))
+    found = audit(Z, estimator="als", model="identity", least_shared=least, random_state=3)
+    assert found.truth.pairs.startswith(f"{expected:,} pairs ")
+
+
+@pytest.mark.parametrize("least", [0, -1, 1.5, "two", True])
+def test_a_least_that_is_no_count_is_refused(least):
+    with pytest.raises(InputError, match=r"least_shared=.*expected a whole number >= 1"):
+        audit(ratings(), least_shared=least)
+
+
+def test_a_least_beside_what_has_nothing_kept_aside_is_refused():
+    with pytest.raises(InputError, match=r"least_shared=3 beside reference='observed'.*in common there"):
+        audit(ratings(), least_shared=3, reference="observed")
+    with pytest.raises(InputError, match="least_shared beside outputs computed elsewhere"):
+        audit(ratings(), least_shared=3, outputs=np.zeros(120))
+    with pytest.raises(InputError, match="reference 'held-out' without observations kept aside"):
+        audit(ratings(), least_shared=3, hold_out=0)
+
+
+def test_a_least_that_no_pair_reaches_is_refused():
+    with pytest.raises(
+        DistanceError, match=r"^0 pairs of 120 individuals that share 500 or more.*ask for fewer"
+    ):
+        audit(ratings(), least_shared=500)
+
+
 def test_a_share_that_leaves_somebody_nothing_is_refused():
     with pytest.raises(
         ObservationError,

@@ -43,6 +43,8 @@ class RunOptions:
         Share of the observations that is hidden to measure the error on. By default 0.1; 0.5 with --reference held-out.
     splits
         How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
+    least_shared
+        How many of the features kept aside two individuals must have in common to be compared. Implies --reference held-out. By default 15.
     test
         File of observations from elsewhere, such as ratings of items drawn at random, read like the first file: the error on them stands beside the
         one on hidden observations.
@@ -52,11 +54,20 @@ class RunOptions:
     n_neighbors: Whole = None
     hold_out: float | None = None
     splits: Whole = None
+    least_shared: Whole = None
     test: OldPath | None = None
 
     def given(self) -> dict[str, Any]:
         """Return every option by name, None where it was not given."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def hiding(self) -> dict[str, Any]:
+        """Return what says which observations are hidden, and what is compared on them."""
+        return {
+            "hold_out": self.hold_out,
+            "splits": self.splits,
+            "least_shared": self.least_shared,
+        }
 
 
 RUNNING = RunOptions()
@@ -114,8 +125,7 @@ def audit(
             estimator=estimator if not found.outputs or completing.estimator else None,
             model=_chosen_model(running.model, running.n_neighbors),
             reference=d,
-            hold_out=running.hold_out,
-            splits=running.splits,
+            **running.hiding(),
             test=None if running.test is None else reading.read(running.test),
             norm=norm if features is None else None,
             **found.arguments(measuring),

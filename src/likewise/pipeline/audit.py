@@ -13,6 +13,7 @@ from likewise.checks import checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
+from likewise.fairness.held_out import LEAST_SHARED
 from likewise.inference import as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
@@ -40,6 +41,7 @@ def audit(
     hold_out: float | None = None,
     reference: ReferenceChoice | None = None,
     splits: int | None = None,
+    least_shared: int | None = None,
     test: Any = None,
     norm: Norm | None = None,
     output_distance: str | None = None,
@@ -88,6 +90,9 @@ def audit(
     splits : int, optional
         With reference ``"held-out"``, which it asks for: keep observations aside that many times anew, and fit and run each time. The truth and the error are
         measured over all of them (cross-fitting), which narrows intervals; what is proved, and the paper's d, are those of the first. By default 1.
+    least_shared : int, optional
+        With reference ``"held-out"``, which it asks for: how many of the features kept aside two individuals must have in common to be compared. Fewer
+        where too few pairs share 15, the default: then more of d is noise, which moves the gap towards 1, and more pairs or `splits` make up for some of it.
     test : ObservedMatrix, or what its constructor takes, optional
         Observations from elsewhere, of the same individuals and features: such as ratings of items drawn at random, which people did not choose to
         give. The error on them stands beside the one on hidden observations, which are drawn from those that people chose.
@@ -155,10 +160,11 @@ def audit(
     'violated'
     """
     limits = nearest_share, lipschitz, tolerance, groups
-    measurement = Measurement(
-        *limits, pairs, confidence, random_state, memory_limit, violations, output_distance, consistency
-    )
-    of_model = {"model": model, "target": target, "hold_out": hold_out, "splits": splits, "test": test}
+    shared = LEAST_SHARED if least_shared is None else least_shared
+    drawn, kept = (confidence, random_state), (memory_limit, violations)
+    measurement = Measurement(*limits, pairs, *drawn, *kept, output_distance, consistency, shared)
+    of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
+    of_model |= {"splits": splits, "least_shared": least_shared}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     _refuse_idle(individuals, outputs, of_model, of_data)
     individuals = _as_individuals(individuals)
@@ -225,12 +231,14 @@ def _runs_of_model(
 ) -> tuple[ReferenceChoice, Iterator[Run]]:
     """Return what d is, and one run for each split, none before it is asked for; add to the settings how they run."""
     measurement.check_memory(observed.shape)
-    wanted, random_state = _cross_fitted(reference, asked["splits"]), measurement.random_state
-    d, share = reference_and_share(observed, wanted, asked["hold_out"], random_state)
+    wanted, random_state = _kept_aside(reference, asked), measurement.random_state
+    d, share = reference_and_share(
+        observed, wanted, asked["hold_out"], measurement.least_shared, random_state
+    )
     model = "knn" if asked["model"] is None else asked["model"]
     settings |= {"model": _name(model), "hold_out": share}
     if isinstance(d, str) and d == "held-out":
-        settings["splits"] = asked["splits"] or 1
+        settings |= {"splits": asked["splits"] or 1, "least_shared": measurement.least_shared}
     runs = _runs(observed, estimator, asked, share, "splits" in settings, random_state, steps)
     return d, runs
 
@@ -258,19 +266,26 @@ def _runs(
             draws = np.random.default_rng([draws, 1] if isinstance(draws, int) else draws)
 
 
-def _cross_fitted(reference: ReferenceChoice | None, splits: int | None) -> ReferenceChoice | None:
-    """Return the reference; several splits ask for the one that they are of, and are refused beside another."""
-    if splits is None:
-        return reference
-    checked_whole("splits", splits)
-    if reference is not None and not (isinstance(reference, str) and reference == "held-out"):
-        named = repr(reference) if isinstance(reference, str) else "a distance that is given"
-        raise InputError(
-            f"{option('splits', str(splits))} beside {option('reference', named)}",
-            "reference 'held-out', or one split",
-            "only what is kept aside can be kept aside anew",
-        )
-    return "held-out"
+_OF_HELD_OUT = {
+    "splits": ("reference 'held-out', or one split", "only what is kept aside can be kept aside anew"),
+    "least_shared": (
+        "reference 'held-out', or no such limit",
+        "only what is kept aside compares individuals on what they have in common there",
+    ),
+}
+"""What would have done instead of an option beside another reference, and why."""
+
+
+def _kept_aside(reference: ReferenceChoice | None, asked: Mapping[str, Any]) -> ReferenceChoice | None:
+    """Return the reference; options of what is kept aside ask for the one that they are of, and are refused beside another."""
+    given = [name for name in _OF_HELD_OUT if asked[name] is not None]
+    for name in given:
+        value = checked_whole(name, asked[name])
+        if reference is not None and not (isinstance(reference, str) and reference == "held-out"):
+            named = repr(reference) if isinstance(reference, str) else "a distance that is given"
+            beside = f"{option(name, str(value))} beside {option('reference', named)}"
+            raise InputError(beside, *_OF_HELD_OUT[name])
+    return "held-out" if given else reference
 
 
 def _name(model: Any) -> str:

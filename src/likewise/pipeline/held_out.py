@@ -63,6 +63,7 @@ def reference_and_share(
     observed: ObservedMatrix,
     reference: ReferenceChoice | None,
     share: float | None,
+    least_shared: int,
     random_state: int | np.random.Generator | None,
 ) -> tuple[ReferenceChoice, float]:
     """Return what d is, and the share of the observations to hide, before anything is fitted.
@@ -80,7 +81,7 @@ def reference_and_share(
     """
     if reference is None and share is None and observed.observed_fraction <= _MOST_OBSERVED:
         try:
-            _ensure_enough(observed, HELD_OUT_SHARE, random_state)
+            _ensure_enough(observed, HELD_OUT_SHARE, least_shared, random_state)
         except InputError:
             return "observed", HIDDEN_SHARE
         return "held-out", HELD_OUT_SHARE
@@ -90,7 +91,7 @@ def reference_and_share(
             raise InputError(*NOTHING_KEPT)
         if is_number(kept) and 0 < kept < 1:  # others are refused where they are used
             _ensure_some_left(observed, kept)
-        _ensure_enough(observed, kept, random_state)
+        _ensure_enough(observed, kept, least_shared, random_state)
         return reference, kept
     return "observed" if reference is None else reference, HIDDEN_SHARE if share is None else share
 
@@ -109,12 +110,16 @@ def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
 
 
 def _ensure_enough(
-    observed: ObservedMatrix, share: float, random_state: int | np.random.Generator | None
+    observed: ObservedMatrix,
+    share: float,
+    least_shared: int,
+    random_state: int | np.random.Generator | None,
 ) -> None:
     """Hide as the audit will, and raise where too little is in common; where the draw cannot be repeated, another one tells."""
     seed = random_state if isinstance(random_state, int) else 0
     hidden = hold_out(observed, share, seed, leave_one=True)
-    reference_pairs(kept_aside(hidden, "symmetric"), most_pairs=1, rng=np.random.default_rng(seed))
+    aside, rng = kept_aside(hidden, "symmetric"), np.random.default_rng(seed)
+    reference_pairs(aside, least_shared=least_shared, most_pairs=1, rng=rng)
 
 
 def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps) -> OnTruth:
@@ -144,7 +149,8 @@ def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps
             for arm in run.outputs:
                 errors.setdefault(arm, []).extend(filter(None, [run.hidden_errors(arm)]))
             with steps.step("compare on what was kept aside"):  # which goes on while the split is measured
-                pairs = reference_pairs(kept_aside(run.hidden, run.working_range), rng=rng)
+                aside = kept_aside(run.hidden, run.working_range)
+                pairs = reference_pairs(aside, least_shared=measurement.least_shared, rng=rng)
                 yield MeasuredSplit(pairs, compared_outputs(run, measurement.output_distance))
 
     fairness = measure_held_out(

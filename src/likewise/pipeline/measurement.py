@@ -34,6 +34,7 @@ from likewise.fairness import (
 )
 from likewise.fairness.distances.named_outputs import check_output_distance
 from likewise.fairness.exact.blocks import Block, units
+from likewise.fairness.held_out import LEAST_SHARED
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
@@ -83,6 +84,7 @@ class Measurement:
     violations: PathLike | None = None
     output_distance: str | None = None
     consistency: int | None = None
+    least_shared: int = LEAST_SHARED
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
 
     def __post_init__(self) -> None:
@@ -103,6 +105,7 @@ class Measurement:
             check_output_distance(self.output_distance)
         if self.consistency is not None:
             checked_whole("consistency", self.consistency)
+        checked_whole("least_shared", self.least_shared)
         if not (isinstance(self.pairs, str) and self.pairs == "all"):
             checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)

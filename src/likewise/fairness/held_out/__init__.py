@@ -7,9 +7,10 @@ from likewise.fairness.held_out.measure import (
     MeasuredSplit,
     measure_held_out,
 )
-from likewise.fairness.held_out.pairs import ReferencePairs, reference_pairs
+from likewise.fairness.held_out.pairs import LEAST_SHARED, ReferencePairs, reference_pairs
 
 __all__ = [
+    "LEAST_SHARED",
     "HeldOutChange",
     "HeldOutFairness",
     "HeldOutMetrics",

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from likewise._kernels import PairWalk, shared_differences
 from likewise._typing import Counts, Floats, Indices
-from likewise.errors import DistanceError
+from likewise.errors import DistanceError, option
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
 
 MOST_PAIRS = 200_000
@@ -18,6 +18,8 @@ MOST_SCANNED = 20_000
 """Individuals of whom every pair is looked at; of more people, that many are drawn."""
 LEAST_PAIRS = 100
 """With fewer pairs nothing is said."""
+LEAST_SHARED = 15
+"""Features that a pair has in common at least, unless told otherwise: with fewer, more of d is noise."""
 
 _BLOCK_BYTES = 16 << 20
 
@@ -107,7 +109,7 @@ class ReferencePairs:
 def reference_pairs(
     kept_aside: sparse.csr_array,
     *,
-    least_shared: int = 15,
+    least_shared: int = LEAST_SHARED,
     most_pairs: int = MOST_PAIRS,
     rng: np.random.Generator,
 ) -> ReferencePairs:
@@ -172,12 +174,15 @@ def reference_pairs(
 
 
 def _instead(n_features: int, least_shared: int) -> str:
-    if n_features < least_shared:
+    if n_features < min(least_shared, LEAST_SHARED):
         return (
             f"there are {n_features} features in all: of a table so narrow, one more value kept aside is one fewer to judge by, and says little of who is "
             "similar; take d from the observations: reference='observed'"
         )
-    return "keep more aside, ask for fewer features in common, or take d from the observations: reference='observed'"
+    fewer = f"ask for fewer features in common with {option('least_shared', '')}"
+    return (
+        f"keep more aside, {fewer}, or take d from the observations: {option('reference', repr('observed'))}"
+    )
 
 
 def _mean(counts: Counts, powers: Floats) -> Floats:
