@@ -319,6 +319,10 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "estimation.RandomSample": {"values": lambda: [1.0, 2.0]},
     "estimation.soft_impute": {"observed": matrix},
     "likewise.KNNRecommender": {"n_neighbors": lambda: 2, "average": lambda: "co-raters"},
+    "fairness.search_unseen_rows": {
+        "function": lambda: lambda rows: np.nan_to_num(rows) + 0.0,
+        "starts": lambda: COMPLETE[:4].reshape(2, 2, 4),
+    },
     "fairness.verdict": {"lipschitz": lambda: 1.0},
     "certificates.certify_on_truth": {"model": bound},
     "certificates.compose": {"model": bound},

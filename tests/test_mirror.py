@@ -57,8 +57,9 @@ observations/partitioned/reading  blocks matrix parts sorting survey: from parts
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/audit           compared assemble run: one audit, its steps
+pipeline/sandwich        beside: what stands beside an algorithm, measured, found and proved
 report/table             answer description numbers records: what a report says, read where it is printed
-pipeline/frontier        ../report/frontier: the record, and the call that makes it
+pipeline/frontier        repaired ../report/frontier ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 reproduction/settings    run: what can be chosen, and what a run says of what cannot
 spectrum/triplets        candidates library_solvers orthonormal result search subspace threaded_blas: every solver on every kind of matrix

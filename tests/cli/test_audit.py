@@ -335,3 +335,27 @@ def test_names_cannot_steer_the_terminal(likewise, tmp_path):
     ran = likewise("audit", tmp_path / "r.csv", "--outputs", tmp_path / "few.csv")
     assert ran.code == 1
     assert "\x1b" not in ran.err
+
+
+def test_whatever_is_missing(likewise, tmp_path):
+    """Two of three pairs depend on one mark of c; a and b are alike and get other scores."""
+    marks, scores = tmp_path / "marks.csv", tmp_path / "scores.csv"
+    marks.write_text("id,maths,music\na,10,20\nb,10,20\nc,10,\n")
+    scores.write_text("id,score\na,0.9\nb,0.1\nc,0.5\n")
+    options = (
+        "audit",
+        marks,
+        "--outputs",
+        scores,
+        "--id-columns",
+        "id",
+        "--value-range",
+        "0,40",
+        "--missing-entries",
+        "any",
+    )
+    ran = likewise(*options, "--lipschitz", "1")
+    assert "fails for 1. For 2 (66.7%) it depends on what is missing" in " ".join(ran.out.split())
+    refused = likewise(*options)
+    assert refused.code == 1
+    assert "--missing-entries without --lipschitz or --fail-above" in refused.err

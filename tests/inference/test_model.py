@@ -181,7 +181,8 @@ class TestImportPath:
 class TestBadModels:
     def test_unknown_name_lists_the_known_and_the_nearest(self):
         with pytest.raises(
-            ModelError, match=r"'knn', 'knn-co-raters', 'identity'.*did you mean 'knn-co-raters'"
+            ModelError,
+            match=r"'knn', 'knn-co-raters', 'smooth-knn', 'identity'.*did you mean 'knn-co-raters'",
         ):
             as_model("knn-co-rater")
 

@@ -240,3 +240,30 @@ def test_estimates_by_regression_have_a_frontier_of_their_own(estimator):
         assert point.certificate.name == "K of the regression"
     assert any("PatternDistance" in note for note in found.notes)
     assert '"strength"' in found.to_json()
+
+
+def test_repair_stands_beside_pre_processing_at_the_same_limit(data):
+    """At every budget what both cost is measured, told and drawn; the tighter, the dearer."""
+    found = frontier(data, estimator="als", budgets=[0.3, 0.05], repair=True, random_state=0)
+    free, loose, tight = found.points
+    assert free.repaired is None
+    assert loose.repaired.change <= tight.repaired.change
+    assert tight.repaired.change > 0
+    assert tight.repaired.largest_change >= tight.repaired.change
+    assert tight.repaired.change_by_budget > loose.repaired.change_by_budget > 0
+    assert tight.repaired.error.rmse >= free.error.rmse * 0.9
+    assert "at L = 0.05: RMSE" in str(found)
+    assert found.to_dict()["points"][2]["repaired"]["change"] == tight.repaired.change
+    labels = [line.get_label() for line in found.plot().get_lines()]
+    assert "repair of the outputs, same L" in labels
+    assert "repair" not in str(frontier(data, estimator="als", budgets=[0.4], random_state=0))
+
+
+def test_repair_needs_a_constant_between_rows_as_they_are(data):
+    """Where a constant speaks of rows filled with their centre, no distance is at hand to repair by."""
+    with pytest.raises(
+        InputError, match="repair=True beside an estimator whose constant speaks of rows that are filled"
+    ):
+        frontier(data, estimator=SVT(centering="column"), budgets=[0.1], repair=True)
+    with pytest.raises(InputError, match="repair"):
+        frontier(data, estimator="svt", repair="yes")

@@ -29,7 +29,7 @@ def report():
 def test_is_the_default_for_ratings(report):
     assert report.reference.kind == "held-out"
     assert report.settings["hold_out"] == 0.5
-    assert set(report.truth.arms) == {"without", "with"}
+    assert set(report.truth.arms) == {"without", "with", "estimate"}
     assert report.arms["with"].on_truth is report.truth.arms["with"]
 
 

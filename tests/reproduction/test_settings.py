@@ -25,7 +25,10 @@ from likewise.reproduction import reproduce
         ({"arms": 1}, "arms=1; expected names"),
         ({"arms": [1]}, "names, in a list"),
         ({"experiments": 1}, "experiments=1; expected names"),
-        ({"model": "idendity"}, "expected one of 'knn', 'knn-co-raters', 'identity', 'dnn', 'package"),
+        (
+            {"model": "idendity"},
+            "expected one of 'knn', 'knn-co-raters', 'smooth-knn', 'identity', 'dnn', 'package",
+        ),
         ({"simulations": 0}, "simulations=0"),
         ({"simulations": 1.5}, "simulations=1.5"),
         ({"simulations": True}, "simulations=True"),

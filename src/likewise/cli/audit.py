@@ -35,8 +35,8 @@ class RunOptions:
     Parameters
     ----------
     model
-        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, dnn (the dense net; needs PyTorch), identity, or
-        package.module:name for your own. By default knn.
+        The algorithm: knn (Experiment 2 of the paper), knn-co-raters, smooth-knn (neighbours with a proved constant), identity, dnn (the dense
+        net; needs PyTorch), or package.module:name for your own. By default knn.
     n_neighbors
         How many neighbours knn takes.
     hold_out

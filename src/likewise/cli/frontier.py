@@ -37,6 +37,7 @@ def frontier(
     norm: str = "l1",
     nearest_share: float = 0.1,
     pairs: Whole = None,
+    repair: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     completing: EstimatorOptions = COMPLETING,
     reading: ReadOptions = READING,
@@ -53,7 +54,7 @@ def frontier(
         Values of L, separated by commas: at each the estimate is the nearest one with K* at most L. By default 0.9, 0.75, 0.5, 0.35, 0.25
         and 0.1 of the constant without a budget.
     model
-        The algorithm that runs on the estimate: identity, knn, knn-co-raters, or package.module:name for your own.
+        The algorithm that runs on the estimate: identity, smooth-knn, knn, knn-co-raters, or package.module:name for your own.
     hold_out
         Share of the observations that is hidden to measure the error on.
     reference
@@ -64,6 +65,8 @@ def frontier(
         Share of the pairs that counts as most similar.
     pairs
         Draw that many pairs and give intervals; by default all pairs where that is cheap.
+    repair
+        Also repair the outputs to the same L at every budget: which costs less? Takes minutes for many people with many outputs.
     quiet
         Print no table and no progress.
     """
@@ -88,6 +91,7 @@ def frontier(
             norm=norm,
             nearest_share=nearest_share,
             pairs=pairs,
+            repair=repair,
             random_state=completing.random_state,
             source=ratings.name,
             progress=progress,

@@ -279,7 +279,11 @@ class OutputOptions:
 OUTPUTS = OutputOptions()
 
 
-_NEEDED = {"tolerance": ("lipschitz", "fail_above"), "group_column": ("groups",)}
+_NEEDED = {
+    "tolerance": ("lipschitz", "fail_above"),
+    "missing_entries": ("lipschitz", "fail_above"),
+    "group_column": ("groups",),
+}
 """Options of measuring that mean nothing without one of the others."""
 
 
@@ -311,6 +315,9 @@ class MeasureOptions:
         Draw that many pairs and give intervals, instead of measuring all pairs.
     confidence
         Of each interval.
+    missing_entries
+        Judge D <= L d also over all values that missing entries may have: any, in the value range; or intervals, in conformal intervals of the
+        confidence.
     memory_limit
         What the audit may hold beyond the data, such as 4GiB. Pairs that would take more are measured block by block.
     check
@@ -328,6 +335,7 @@ class MeasureOptions:
     consistency: Whole = None
     pairs: Whole = None
     confidence: float = 0.95
+    missing_entries: Literal["any", "intervals"] | None = None
     memory_limit: str = "1GiB"
     check: Annotated[tuple[str, ...], Parameter(negative=(), metavar="NAME<=LIMIT")] = ()
 
@@ -367,6 +375,7 @@ class MeasureOptions:
             "consistency": self.consistency,
             "pairs": "all" if self.pairs is None else self.pairs,
             "confidence": self.confidence,
+            "missing_entries": self.missing_entries,
             "memory_limit": self.memory_limit,
         }
 

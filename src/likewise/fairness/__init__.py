@@ -63,6 +63,7 @@ from likewise.fairness.search.explanation import (
     PairExplanation,
     explain_pair,
 )
+from likewise.fairness.search.unseen_rows import UnseenRows, search_unseen_rows
 from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
 from likewise.fairness.verdicts import Verdict, judge_certificate, judge_rate, strongest_verdict, verdict
 
@@ -114,6 +115,7 @@ __all__ = [
     "SimilarPairs",
     "Unavailable",
     "UndecidedPair",
+    "UnseenRows",
     "Verdict",
     "Violations",
     "WorstPair",
@@ -148,6 +150,7 @@ __all__ = [
     "register_distance",
     "register_pair_metric",
     "repair",
+    "search_unseen_rows",
     "strongest_verdict",
     "top_items",
     "top_n_distance",

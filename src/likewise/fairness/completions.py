@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats, Indices, Mask
-from likewise.checks import checked_callable, checked_positive, checked_whole
+from likewise.checks import checked_callable, checked_confidence, checked_positive, checked_whole
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.completions import CompletionDistance
 from likewise.fairness.distances.distance import PairwiseDistance
@@ -18,6 +18,7 @@ from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.sampled.sampling import draw_pairs
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
+from likewise.observations.value_range import WorkingRange
 from likewise.progress import Progress
 from likewise.randomness import generator_of
 
@@ -27,6 +28,7 @@ _PAIRS_AT_ONCE = 1 << 16
 _ROUNDING = 1e-12
 """Relative: D within that of L d is as fair as rounding can tell."""
 _MOST_FEATURES = 5
+_MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class CompletionVerdict:
         Whether pairs were drawn; else these are all.
     undecided : tuple of UndecidedPair
         Those whose excess ``D - L d`` can be largest.
+    confidence : float or None
+        With which each interval holds its value, where missing values were taken to lie in intervals and that is known.
     """
 
     lipschitz: float
@@ -90,6 +94,7 @@ class CompletionVerdict:
     narrowed: bool
     sampled: bool
     undecided: tuple[UndecidedPair, ...] = ()
+    confidence: float | None = None
 
     @property
     def status(self) -> Status:
@@ -109,16 +114,22 @@ class CompletionVerdict:
             "n_depends": self.n_depends,
             "narrowed": self.narrowed,
             "sampled": self.sampled,
+            "confidence": self.confidence,
             "undecided": [str(pair) for pair in self.undecided],
         }
 
     def __str__(self) -> str:
-        within = "within the intervals that were given" if self.narrowed else "in the value range"
+        within = "within their intervals" if self.narrowed else "in the value range"
+        if self.confidence is not None:
+            within += f" (each holds its value with confidence {self.confidence:g})"
         kind = "drawn pairs" if self.sampled else "pairs"
-        return (
+        text = (
             f"Whatever the missing values are, {within}: D <= {self.lipschitz:g} d holds for {self.n_fair:,} of {self.n_pairs:,} {kind} and fails for "
             f"{self.n_violated:,}. For {self.n_depends:,} ({self.n_depends / self.n_pairs:.1%}) it depends on what is missing."
         )
+        if self.n_depends <= _MOSTLY * self.n_pairs:
+            return text
+        return f"{text} So this is mostly undetermined: too much is missing to say more{'' if self.narrowed else ' without intervals for what is'}."
 
 
 def judge_completions(
@@ -129,6 +140,8 @@ def judge_completions(
     norm: Norm = "l1",
     intervals: tuple[Floats, Floats] | None = None,
     pairs: Literal["all"] | int = "all",
+    confidence: float | None = None,
+    working_range: WorkingRange = "symmetric",
     n_undecided: int = 10,
     random_state: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
@@ -143,7 +156,7 @@ def judge_completions(
     outputs : array-like, shape (m,) or (m, k), or PairwiseDistance
         Outputs, compared by l2, or a distance D between them.
     observed : ObservedMatrix, shape (m, n)
-        With its value range, in which missing entries lie; d is lq between rows on [-1, 1].
+        With its value range, in which missing entries lie; d is lq between rows on the working range.
     lipschitz : float
         L > 0.
     norm : {"l1", "l2", "linf"} or float, default "l1"
@@ -151,6 +164,10 @@ def judge_completions(
         Lower and upper ends of missing entries in the user's units, for example of `entry_intervals`.
     pairs : "all" or int, default "all"
         All m (m - 1) / 2 of them, at a cost of n each, or that many drawn ones.
+    confidence : float, optional
+        Of each interval for its value, in (0, 1): to be said with the verdict.
+    working_range : {"symmetric", "unit"}, default "symmetric"
+        On which d is measured.
     n_undecided : int, default 10
         How many pairs to explain.
     random_state : int, Generator or None, default 0
@@ -179,8 +196,11 @@ def judge_completions(
     """
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
     _check_request(lipschitz, pairs, n_undecided, progress)
+    if confidence is not None:
+        checked_confidence(confidence)
     least, largest = (
-        CompletionDistance(observed, end, norm, intervals=intervals) for end in ("least", "largest")
+        CompletionDistance(observed, end, norm, working_range=working_range, intervals=intervals)
+        for end in ("least", "largest")
     )
     n_fair = n_violated = done = 0
     worst: list[tuple[float, int, int]] = []
@@ -204,6 +224,7 @@ def judge_completions(
         narrowed=intervals is not None,
         sampled=pairs != "all",
         undecided=tuple(_explained(D, least, largest, i, j) for _, i, j in worst),
+        confidence=confidence,
     )
 
 

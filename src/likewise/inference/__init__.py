@@ -3,6 +3,11 @@
 from likewise.inference.model import Model, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import NearestNeighborModel, nearest_neighbor_outputs
 from likewise.inference.neighbors.recommender import KNNRecommender
+from likewise.inference.neighbors.smooth_neighbors import (
+    SmoothNeighborModel,
+    SmoothNeighbors,
+    smooth_neighbor_outputs,
+)
 from likewise.inference.net.dense_net import DenseNet, TrainingRecord, dense_net_outputs, train_dense_net
 from likewise.inference.net.recommender import DenseNetRecommender
 from likewise.inference.net.settings import NetSettings
@@ -18,6 +23,8 @@ __all__ = [
     "Model",
     "NearestNeighborModel",
     "NetSettings",
+    "SmoothNeighborModel",
+    "SmoothNeighbors",
     "TrainedModel",
     "TrainingRecord",
     "as_model",
@@ -26,5 +33,6 @@ __all__ = [
     "read_groups",
     "read_outputs",
     "register_model",
+    "smooth_neighbor_outputs",
     "train_dense_net",
 ]

@@ -57,10 +57,19 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
         fresh = _seeded(clone(estimator), random_state)
         outputs = outputs_of(fresh, matrix)
         if keep is not None:
-            keep(TrainedModel(fresh, kind))
+            keep(TrainedModel(fresh, kind, _function(fresh, kind, learns=target is not None)))
         return outputs
 
     return run
+
+
+def _function(fresh: Any, kind: Output, *, learns: bool) -> Callable[[Any], Any] | None:
+    """Return what a fitted estimator does with rows that were not there; None for classes, and where it has no method for them."""
+    if kind == "class":
+        return None
+    if kind == "probability":
+        return lambda rows: _side_by_side(fresh.predict_proba(rows))
+    return getattr(fresh, "predict" if learns and hasattr(fresh, "predict") else "transform", None)
 
 
 def _with_target(estimator: Any, target: ArrayLike) -> tuple[Fit, Output]:

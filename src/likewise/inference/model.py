@@ -29,10 +29,13 @@ class TrainedModel:
         A fitted estimator, a trained net, or ``"identity"``.
     output : {"auto", "score", "probability", "class"}, default "auto"
         Which of its outputs was taken.
+    function : callable or None, default None
+        From complete rows, shape (k, n), to their outputs, where that can be said of rows that were not there.
     """
 
     model: Any
     output: Output = "auto"
+    function: Callable[[Floats], Any] | None = None
 
 
 Keep = Callable[[TrainedModel], None]

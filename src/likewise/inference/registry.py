@@ -18,13 +18,14 @@ from likewise.inference.estimator_model import run_estimator
 from likewise.inference.model import FunctionModel, Keep, Model, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import NearestNeighborModel
 from likewise.inference.neighbors.recommender import KNNRecommender
+from likewise.inference.neighbors.smooth_neighbors import SmoothNeighborModel
 from likewise.inference.net.dense_net import DenseNetModel
 from likewise.inference.net.recommender import DenseNetRecommender
 from likewise.registry import Registry
 
 
 def _itself(matrix: Any, keep: Keep) -> Any:
-    keep(TrainedModel("identity"))
+    keep(TrainedModel("identity", function=lambda rows: rows))
     return matrix
 
 
@@ -41,14 +42,15 @@ MODELS: Registry[Model] = Registry(
         "knn": NearestNeighborModel(10, "all"),
         # Of ten neighbours hardly one has observed a given item, so this one asks everybody who is similar.
         "knn-co-raters": NearestNeighborModel(None, "co-raters"),
+        "smooth-knn": SmoothNeighborModel(),
         "identity": FunctionModel("the matrix itself", _itself),
         "dnn": DenseNetModel(),
     },
     ModelError,
     _checked,
 )
-"""Models that have a name: Experiment 2, its variant over those who observed the item, no algorithm at all, and the dense net of
-the other experiments."""
+"""Models that have a name: Experiment 2, its variant over those who observed the item, neighbours that never jump, no algorithm at all,
+and the dense net of the other experiments."""
 
 
 def register_model(name: str, model: Any) -> Any:
@@ -89,8 +91,8 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     Parameters
     ----------
     model : str, callable or scikit-learn estimator
-        - A name of `MODELS`: ``"knn"`` (Experiment 2), ``"knn-co-raters"``, ``"identity"``, ``"dnn"`` (the other experiments;
-          needs PyTorch).
+        - A name of `MODELS`: ``"knn"`` (Experiment 2), ``"knn-co-raters"``, ``"smooth-knn"`` (neighbours with a proved constant),
+          ``"identity"``, ``"dnn"`` (the other experiments; needs PyTorch).
         - ``"package.module:name"``: what is imported from there, made with its defaults if it is a class.
         - An estimator: a transformer, clusterer or mixture runs on the matrix alone, a classifier or regressor
           learns `target`. A clone is fitted for each matrix. Clusters and predicted classes become 0/1 columns.
@@ -125,7 +127,7 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
     >>> as_model("kmn")
     Traceback (most recent call last):
     ...
-    likewise.errors.ModelError: unknown model 'kmn'; expected one of 'knn', 'knn-co-raters', 'identity', 'dnn', 'package.module:name'. Hint: did you mean 'knn'?
+    likewise.errors.ModelError: unknown model 'kmn'; expected one of 'knn', 'knn-co-raters', 'smooth-knn', 'identity', 'dnn', 'package.module:name'. Hint: did you mean 'knn'?
     """
     chosen = _of_recommender(_named(model) if isinstance(model, str) else model)
     if isinstance(chosen, NearestNeighborModel):

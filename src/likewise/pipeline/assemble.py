@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from likewise._typing import Indices
 from likewise.certificates import LipschitzCertificates, certify
 from likewise.estimation import SVT
 from likewise.fairness import (
@@ -28,9 +29,11 @@ from likewise.fairness import (
 )
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
+from likewise.pipeline.beside import summarise_beside, with_estimate
 from likewise.pipeline.compared import consistency_of, is_l2, output_distances
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.measurement import Measurement
+from likewise.pipeline.missing import judge_missing
 from likewise.pipeline.outside_test import OutsideTest
 from likewise.pipeline.references import (
     ReferenceChoice,
@@ -40,17 +43,21 @@ from likewise.pipeline.references import (
     why_equal_people_differ,
 )
 from likewise.pipeline.run import Run
-from likewise.pipeline.summaries import prove_outputs, proved_of_d, summarise_estimate
+from likewise.pipeline.sandwich import sandwiches
+from likewise.pipeline.summaries import Proved, prove_outputs, proved_of_d, summarise_estimate
 from likewise.progress import Steps
 from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
 from likewise.report.json_document import versions
-from likewise.report.records import Arm, DataSummary, Provenance, ReferenceSummary
+from likewise.report.records import Arm, DataSummary, Provenance, ReferenceSummary, Sandwich
 from likewise.report.sentences import findings
 
 _NO_DIRECTION = Unavailable(
     "group effect", "only a distance between the outputs is known, which does not say who gets more"
 )
+
+_WORST = 5
+"""Pairs whose individuals are among those that are held against unseen rows."""
 
 
 def make_report(
@@ -72,36 +79,78 @@ def make_report(
     with steps.step("explain and certify"):
         measurement.list_violations(outputs, references)
         paired = measurement.compare(outputs, references)
-        certificates = _certify(run)
-        proved = prove_outputs(run, certificates, norm)
-        caveats = reference_caveats(run.training, next(iter(references.values())), measurement.random_state)
-        estimate = None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction)
         explained = _explained(measurement, measured, outputs, references, reference, run)
         by_group = _by_group(measurement, outputs, references, run)
-    truth, errors = _on_truth(run, reruns, reference, measurement, steps, errors)
-    summary = summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
+    beside = with_estimate(run)
+    proofs = _prove(beside, norm, measured, measurement, steps)
+    runs = chain([beside], map(with_estimate, reruns))
+    truth, errors = _on_truth(runs, reference, measurement, steps, errors)
+    completed = judge_missing(run, outputs, norm, measurement, steps)
+    summary = _summary(run, references, reference, measurement)
     arms, of_truth = {}, {} if truth is None else truth.arms
     for name, fairness in measured.items():
-        of_d = by_l2 and _is_proved_of_d(name, reference, run, certificates, norm)
-        proof = proved.get(name) if of_d else None
-        verdict = measurement.judge(fairness, outputs[name], references[name], proof)
-        found = errors.get(name), verdict, proved.get(name), explained[name], of_truth.get(name)
+        proof, sandwich = proofs.proved.get(name), proofs.sandwiches.get(name)
+        of_d = by_l2 and _is_proved_of_d(name, reference, run, proofs.certificates, norm)
+        verdict = measurement.judge(fairness, outputs[name], references[name], proof if of_d else None)
+        found = errors.get(name), verdict, proof, explained[name], of_truth.get(name), by_group.get(name)
         asked = _asked_for(name, run, references[name], measurement, test)
-        arms[name] = Arm(name, run.titles[name], fairness, *found, by_group.get(name), *asked)
+        arms[name] = Arm(name, run.titles[name], fairness, *found, *asked, sandwich, completed.get(name))
     summary = replace(summary, missing_in_worst=missing_in_worst_pairs(arms, reference, run))
     return AuditReport(
         data=data,
-        estimate=estimate,
+        estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
         reference=summary,
-        certificates=certificates,
+        certificates=proofs.certificates,
         arms=arms,
         findings=_findings(arms, summary, paired, truth, reference, run),
         settings={**settings, "reference": summary.kind},
         paired=paired,
         truth=truth,
+        beside=summarise_beside(errors, truth, proofs.proved, proofs.sandwiches),
         seconds=steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Proofs:
+    """What is proved of the pre-processing and of each arm, and how near to it a search comes."""
+
+    certificates: LipschitzCertificates | None
+    proved: Mapping[str, Proved]
+    sandwiches: Mapping[str, Sandwich]
+
+
+def _prove(
+    run: Run, norm: Norm, measured: Mapping[str, FairnessMetrics], measurement: Measurement, steps: Steps
+) -> _Proofs:
+    with steps.step("prove and search"):
+        certificates = _certify(run)
+        proved = prove_outputs(run, certificates, norm)
+        worst = {name: _in_worst_pairs(fairness, run) for name, fairness in measured.items()}
+        found = sandwiches(run, proved, certificates, norm, worst, measurement.random_state)
+    return _Proofs(certificates, proved, found)
+
+
+def _in_worst_pairs(fairness: FairnessMetrics, run: Run) -> Indices:
+    """Return the positions of the individuals of the worst few pairs."""
+    ids = range(fairness.n_individuals)
+    if run.training is not None and run.training.row_ids is not None:
+        ids = run.training.row_ids.tolist()
+    named = {one for pair in fairness.worst[:_WORST] for one in (pair.left, pair.right)}
+    return np.array([place for place, one in enumerate(ids) if one in named], dtype=np.intp)
+
+
+def _summary(
+    run: Run,
+    references: Mapping[str, PairwiseDistance],
+    reference: ReferenceChoice,
+    measurement: Measurement,
+) -> ReferenceSummary:
+    """Describe d, and what has to be said of it."""
+    first = next(iter(references.values()))
+    caveats = reference_caveats(run.training, first, measurement.random_state)
+    return summarise_reference(reference, references, caveats, measures_activity=bool(caveats))
 
 
 def _asked_for(
@@ -113,8 +162,7 @@ def _asked_for(
 
 
 def _on_truth(
-    run: Run,
-    reruns: Iterable[Run],
+    runs: Iterator[Run],
     reference: ReferenceChoice,
     measurement: Measurement,
     steps: Steps,
@@ -122,8 +170,9 @@ def _on_truth(
 ) -> tuple[HeldOutFairness | None, Mapping[str, ErrorMetrics | None]]:
     """Return fairness on the truth, where it is measured, and the errors: those given, of all splits, or of the one there is."""
     if isinstance(reference, str) and reference == "held-out":
-        found = measure_on_truth(chain([run], reruns), measurement, steps)
+        found = measure_on_truth(runs, measurement, steps)
         return found.fairness, found.errors
+    run = next(runs)
     own = {name: run.error(name, measurement.confidence) for name in run.outputs}
     return None, own if errors is None else errors
 

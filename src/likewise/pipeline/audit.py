@@ -20,7 +20,8 @@ from likewise.observations import ObservedMatrix
 from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.held_out import NOTHING_KEPT, reference_and_share
-from likewise.pipeline.measurement import Measurement, PairChoice
+from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
+from likewise.pipeline.missing import refuse_other_distance
 from likewise.pipeline.outside_test import OutsideTest
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
@@ -54,6 +55,7 @@ def audit(
     confidence: float = 0.95,
     memory_limit: float | str = "1 GiB",
     violations: PathLike | None = None,
+    missing_entries: MissingEntries | None = None,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
     progress: StepProgress | bool | None = None,
@@ -121,6 +123,10 @@ def audit(
         measured block by block, twice; complete matrices that would take more are refused before the work.
     violations : path-like, optional
         CSV file to write every pair to that breaks ``D <= lipschitz * d``.
+    missing_entries : {"any", "intervals"}, optional
+        Judge ``D <= lipschitz * d`` also over all values that missing entries may have: certainly fair, certainly violated, or it depends on what is
+        missing, and on which features; see `judge_completions`. ``"any"`` takes them from the value range, ``"intervals"`` from conformal
+        intervals of `confidence`.
     random_state : int, Generator or None, default 0
         For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
     source : str
@@ -162,10 +168,12 @@ def audit(
     limits = nearest_share, lipschitz, tolerance, groups
     shared = LEAST_SHARED if least_shared is None else least_shared
     drawn, kept = (confidence, random_state), (memory_limit, violations)
-    measurement = Measurement(*limits, pairs, *drawn, *kept, output_distance, consistency, shared)
+    asked = output_distance, consistency, shared, missing_entries
+    measurement = Measurement(*limits, pairs, *drawn, *kept, *asked)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
     of_model |= {"splits": splits, "least_shared": least_shared}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
+    of_data |= {"missing_entries": missing_entries}
     _refuse_idle(individuals, outputs, of_model, of_data)
     individuals = _as_individuals(individuals)
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
@@ -322,6 +330,8 @@ def _refuse_idle(
         _refuse(
             "a distance between the individuals", of_data, "the distance alone, or observations instead of it"
         )
+    elif of_data["missing_entries"] is not None:
+        refuse_other_distance(of_data["reference"])
     elif isinstance(of_data["reference"], PairwiseDistance):
         _refuse("a reference distance that is given", {"norm": of_data["norm"]}, "one of them")
 

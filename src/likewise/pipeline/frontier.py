@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from likewise.certificates import Certificate, RegressionCertificate, certify
+from likewise.certificates import Certificate, LipschitzCertificates, RegressionCertificate, certify
 from likewise.certificates.filled import KindOfMap
+from likewise.checks import checked_flag
 from likewise.errors import InputError, RankZeroWarning, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
 from likewise.estimation.budget.budget import (
@@ -32,11 +33,13 @@ from likewise.pipeline.references import (
     reference_distances,
     summarise_reference,
 )
+from likewise.pipeline.repaired import metric_of, repaired_point
 from likewise.pipeline.run import Run, check_model, hide
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps
 from likewise.randomness import seed_of
 from likewise.report.frontier import Frontier, FrontierPoint
+from likewise.report.repaired import RepairedPoint
 
 SHARES = (0.9, 0.75, 0.5, 0.35, 0.25, 0.1)
 """Budgets by default, as shares of the constant K* without a budget."""
@@ -61,6 +64,7 @@ def frontier(
     norm: Norm = "l1",
     nearest_share: float = 0.1,
     pairs: PairChoice | None = None,
+    repair: bool = False,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
     progress: StepProgress | None = None,
@@ -91,6 +95,9 @@ def frontier(
         Share of the pairs, in (0, 1], that counts as most similar.
     pairs : "all" or int, optional
         Measure all pairs exactly, or that many drawn ones, the same at every budget. By default all where that is cheap, else 20,000.
+    repair : bool, default False
+        Also repair the outputs without a budget until D <= L d at every budget, by the metric in which its constant is proved, and measure what that costs:
+        which is cheaper at the same guarantee, pre-processing or repair?
     random_state : int, Generator or None, default 0
         For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
     source : str
@@ -126,7 +133,8 @@ def frontier(
     check_model(algorithm, observed)
     base = _fitted(observed, chosen, hold_out, random_state, steps)
     distances = reference_distances(reference, base, norm)
-    points = tuple(_points(_Job(base, algorithm, measurement, distances["with"], steps), budgets))
+    job = _Job(base, algorithm, measurement, distances["with"], steps, checked_flag("repair", repair))
+    points = tuple(_points(job, budgets))
     assert base.fitted is not None
     return Frontier(
         data=summarise_data(observed, base.working_range, source),
@@ -134,7 +142,7 @@ def frontier(
         model=algorithm.name,
         reference=summarise_reference(reference, distances, ()),
         points=points,
-        settings={"hold_out": hold_out, "norm": norm, **measurement.settings()},
+        settings={"hold_out": hold_out, "norm": norm, "repair": repair, **measurement.settings()},
         notes=(*base.fitted.notes_, *_metric_of_regressions(base.fitted)),
         seconds=steps.seconds,
     )
@@ -149,6 +157,9 @@ class _Job:
     measurement: Measurement
     reference: PairwiseDistance
     steps: Steps
+    repair: bool = False
+    free_outputs: list[Any] = field(default_factory=list)
+    """Of the estimate without a budget, once they are known: what a repair begins with."""
 
     def point(
         self, estimate: LowRankEstimate, change: BudgetSolution | StrongerPrior | None, budget: float | None
@@ -156,7 +167,8 @@ class _Job:
         """Run the model on an estimate, certify and measure."""
         training, name = self.base.training, _name(budget)
         assert training is not None
-        certificate = _constant(estimate, training)
+        certificates = certify(estimate, training)
+        certificate = _constant(certificates)
         with self.steps.step(f"run the model {name}") as report:
             scaled = training.scaled(self.base.working_range)
             outputs = self.model(estimate.on_working_range().to_dense(), scaled, progress=report)
@@ -166,7 +178,19 @@ class _Job:
         fairness = self.measurement.measure({name: outputs}, {name: self.reference}, self.steps)[name]
         size = float(np.linalg.norm(_unconstrained(self.base).shrunk_values))
         moved = 0.0 if change is None or not size else change.distance / size
-        return FrontierPoint(budget, certificate, moved, change, run.error(name), fairness)
+        repaired = self._repaired(run, certificates, outputs, budget) if self.repair else None
+        return FrontierPoint(budget, certificate, moved, change, run.error(name), fairness, repaired)
+
+    def _repaired(
+        self, run: Run, certificates: LipschitzCertificates, outputs: Any, budget: float | None
+    ) -> RepairedPoint | None:
+        """Repair the outputs without a budget, to what this one guarantees; keep them where there is none yet."""
+        metric = metric_of(certificates, run)
+        if budget is None:
+            self.free_outputs.append(outputs)
+            return None
+        with self.steps.step(f"repair the outputs {_name(budget)}") as report:
+            return repaired_point(run, self.free_outputs[0], outputs, metric, budget, report)
 
 
 def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoint]:
@@ -218,9 +242,8 @@ def _linear(estimator: MatrixEstimator) -> MatrixEstimator:
     return estimator
 
 
-def _constant(estimate: LowRankEstimate, observed: ObservedMatrix) -> Certificate:
+def _constant(certificates: LipschitzCertificates) -> Certificate:
     """Return K*, of zero-filled rows or of rows that are filled with their centre, or of regressions, whichever the estimate has."""
-    certificates = certify(estimate, observed)
     if isinstance(certificates.regression, RegressionCertificate):
         return certificates.regression.certificate
     for constant in (certificates.k_star, certificates.filled):

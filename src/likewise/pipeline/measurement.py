@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,7 @@ from likewise.randomness import generator_of
 from likewise.writing import PathLike, check_file, spreadsheet_safe, write_file
 
 PairChoice = Literal["all"] | int
+MissingEntries = Literal["any", "intervals"]
 
 _PAIRED = 20_000
 """Pairs drawn to compare two arms pair by pair; a share of them is known to within a percent."""
@@ -85,20 +86,19 @@ class Measurement:
     output_distance: str | None = None
     consistency: int | None = None
     least_shared: int = LEAST_SHARED
+    missing_entries: MissingEntries | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
         checked_share("tolerance", self.tolerance, zero=True)
-        if self.tolerance and self.lipschitz is None:
-            given = f"{option('tolerance', repr(self.tolerance))} without {option('lipschitz', '')}"
-            raise InputError(given, "both, or neither")
+        if self.tolerance:
+            self._ensure_limit("tolerance", self.tolerance)
+        if self.missing_entries is not None:
+            checked_name("missing_entries", self.missing_entries, get_args(MissingEntries))
+            self._ensure_limit("missing_entries", self.missing_entries)
         if self.violations is not None:
-            if self.lipschitz is None:
-                given = (
-                    f"{option('violations', repr(str(self.violations)))} without {option('lipschitz', '')}"
-                )
-                raise InputError(given, "both, or neither")
+            self._ensure_limit("violations", str(self.violations))
             check_file(self.violations)
         checked_confidence(self.confidence)
         if self.output_distance is not None:
@@ -110,6 +110,13 @@ class Measurement:
             checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)
         bytes_of(self.memory_limit)
+
+    def _ensure_limit(self, name: str, value: str | float) -> None:
+        """Raise where something was asked for that only a limit gives a meaning."""
+        if self.lipschitz is None:
+            raise InputError(
+                f"{option(name, repr(value))} without {option('lipschitz', '')}", "both, or neither"
+            )
 
     def check_groups(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
         """Raise InputError where groups are not one for each of these individuals, before anything is computed."""
@@ -245,6 +252,7 @@ class Measurement:
             "tolerance": self.tolerance,
             "pairs": self.pairs,
             "confidence": self.confidence,
+            "missing_entries": self.missing_entries,
             "random_state": self.random_state if isinstance(self.random_state, int) else None,
             "memory_limit": format_bytes(bytes_of(self.memory_limit)),
             "output_distance": self.output_distance,

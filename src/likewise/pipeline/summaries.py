@@ -135,6 +135,9 @@ def regime(n_individuals: int, n_features: int, rank: int, observed_fraction: fl
     return f"{comparison}: n is smaller, where the theory (Section 5) does not promise that fairness improves"
 
 
+ESTIMATE = "estimate"
+"""What the estimate itself is called among the arms that are measured, where it stands beside an algorithm."""
+
 Proved = Certificate | AffineCertificate | Unavailable
 
 
@@ -159,10 +162,16 @@ def prove_outputs(run: Run, constants: LipschitzCertificates | None, norm: Norm)
     found: dict[str, Proved] = {}
     for arm, trained in run.trained.items():
         if arm == "without":
-            found[arm] = _constant_of(trained, norm)
+            found[arm] = _named(_constant_of(trained, norm), arm)
+        elif constants is not None and arm == ESTIMATE:
+            found[arm] = _of_preprocessing(constants, norm)
         elif constants is not None:
-            found[arm] = compose(_of_preprocessing(constants, norm), _constant_of(trained, "l2"))
-    return {arm: replace(proved, name=f"{proved.name} {arm} pre-processing") for arm, proved in found.items()}
+            found[arm] = _named(compose(_of_preprocessing(constants, norm), _constant_of(trained, "l2")), arm)
+    return found
+
+
+def _named(proved: Proved, arm: str) -> Proved:
+    return replace(proved, name=f"{proved.name} {arm} pre-processing")
 
 
 def proved_of_d(arm: str, constants: LipschitzCertificates | None, norm: Norm) -> bool:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
 from likewise.report.groups import group_alarms, group_lines
-from likewise.report.numbers import number, shown
-from likewise.report.rows import Row, headline
+from likewise.report.numbers import number, shown, with_ends
+from likewise.report.rows import Row, headline, sandwich_text
 
 if TYPE_CHECKING:
     from likewise.fairness import Contribution, PairExplanation
@@ -67,6 +67,8 @@ class Answer:
         Which groups are treated differently from similar people of other groups; how many of the worst pairs are so because values are missing.
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
+    beside : tuple of str
+        What the estimate itself does as the outputs, where an algorithm ran on it.
     groups : tuple of str
     arm : str
         Whose pairs are told.
@@ -81,6 +83,7 @@ class Answer:
     verdicts: tuple[str, ...]
     alarms: tuple[str, ...]
     rows: tuple[Row, ...]
+    beside: tuple[str, ...]
     groups: tuple[str, ...]
     arm: str
     pairs: tuple[PairStory, ...]
@@ -93,9 +96,14 @@ class Answer:
         judged = (arm for arm in report.arms.values() if arm.verdict is not None)
         return cls(
             sentence=report.findings[0],
-            verdicts=(*(f"{arm.label}: {arm.verdict}" for arm in judged), *map(str, report.checks)),
+            verdicts=(
+                *(f"{arm.label}: {arm.verdict}" for arm in judged),
+                *_whatever_is_missing(report),
+                *map(str, report.checks),
+            ),
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
             rows=headline(report),
+            beside=_beside(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
             pairs=tuple(_story(pair) for pair in report.last.explained if pair.ratio > 0),
@@ -112,9 +120,34 @@ class Answer:
             "rows": [
                 {"label": row.label, "values": list(row.values), "change": row.change} for row in self.rows
             ],
+            "beside": list(self.beside),
             "groups": list(self.groups),
             "limits": list(self.limits),
         }
+
+
+def _whatever_is_missing(report: AuditRecord) -> tuple[str, ...]:
+    return tuple(f"{arm.label}: {arm.completions}" for arm in report.arms.values() if arm.completions)
+
+
+def undecided_lines(report: AuditRecord) -> tuple[str, ...]:
+    """Say of the worst pairs for which missing entries decide on which features it depends, for every arm."""
+    judged = [(arm.label, arm.completions.undecided) for arm in report.arms.values() if arm.completions]
+    return tuple(f"{label}: {shown(str(pair))}." for label, pairs in judged for pair in pairs)
+
+
+def _beside(report: AuditRecord) -> tuple[str, ...]:
+    """Say what error, gap and constant the estimate itself has: without the algorithm, people may be served better, and something is proved."""
+    itself = report.beside
+    if itself is None or itself.error is None:
+        return ()
+    said = [f"error {number(itself.error.rmse)}"]
+    if itself.on_truth is not None:
+        gap = itself.on_truth.relative_gap
+        said.insert(0, f"gap {with_ends(gap.value, gap.low, gap.high)}")
+    if itself.sandwich is not None:
+        said.append(f"measured, found, proved {sandwich_text(itself.sandwich)}")
+    return (f"The estimate itself, without the algorithm: {', '.join(said)}.",)
 
 
 def _story(pair: PairExplanation) -> PairStory:

@@ -14,7 +14,7 @@ from likewise.report.rows import kinds_left_out
 
 if TYPE_CHECKING:
     from likewise.fairness import AffineCertificate
-    from likewise.report.records import AuditRecord, DataSummary, EstimateSummary
+    from likewise.report.records import AuditRecord, DataSummary, EstimateSummary, Sandwich
 
 VALID = "Both arms are held against this one distance, so they can be compared."
 INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference distance."
@@ -124,6 +124,7 @@ def all_findings(report: AuditRecord) -> tuple[str, ...]:
     return (
         report.findings[0],
         *(f"{arm.label}: {arm.verdict}" for arm in judged),
+        *(f"{arm.label}: {arm.completions}" for arm in report.arms.values() if arm.completions),
         *group_alarms(report),
         *report.findings[1:],
     )
@@ -220,6 +221,25 @@ def proved_domains(report: AuditRecord) -> tuple[str, ...]:
     return tuple(
         f"Domain: {domain}. Constants: {'; '.join(row.name for row in rows if row.domain == domain)}."
         for domain in domains
+    )
+
+
+def sandwich_lines(report: AuditRecord) -> tuple[str, ...]:
+    """Say of each arm, and of the estimate itself, how large D / d was measured, found and proved to be, and what d is there."""
+    told = [(arm.label, arm.sandwich) for arm in report.arms.values()]
+    if report.beside is not None:
+        told.append(("the estimate itself", report.beside.sandwich))
+    return tuple(f"{label[0].upper()}{label[1:]}: {_between(found)}" for label, found in told if found)
+
+
+def _between(found: Sandwich) -> str:
+    drawn = " drawn" if found.drawn else ""
+    proved = (
+        "and nothing is proved" if found.proved is None else f"and no pair exceeds {number(found.proved)}"
+    )
+    return (
+        f"D/d is up to {number(found.measured)} over the {found.n_pairs:,} pairs of {found.n_individuals:,}{drawn} individuals, a search over unseen rows attains "
+        f"{number(found.found)}, {proved}. Here d is {found.distance}."
     )
 
 

@@ -21,6 +21,7 @@ from likewise.report.json_document import to_json
 from likewise.report.numbers import number, value_text
 from likewise.report.plots import FileFormat, to_bytes
 from likewise.report.records import DataSummary, ReferenceSummary
+from likewise.report.repaired import Priced, RepairedPoint, plot_repaired, repaired_lines
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class FrontierPoint:
         On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
     fairness : FairnessMetrics
         Of the outputs, against the one reference distance.
+    repaired : RepairedPoint or None
+        What it costs to repair the outputs instead, where that was asked for.
     """
 
     budget: float | None
@@ -62,6 +65,7 @@ class FrontierPoint:
     change: BudgetSolution | StrongerPrior | None
     error: ErrorMetrics | None
     fairness: FairnessMetrics
+    repaired: RepairedPoint | None = None
 
     @property
     def k_star(self) -> float:
@@ -89,6 +93,7 @@ class FrontierPoint:
             "error": None if self.error is None else self.error.to_dict(),
             "certificate": self.certificate.to_dict(),
             "fairness": self.fairness.to_dict(),
+            "repaired": None if self.repaired is None else self.repaired.to_dict(),
         }
 
 
@@ -222,7 +227,8 @@ def as_text(frontier: Frontier) -> str:
     table = [
         "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
     ]
-    return "\n".join(map(printable, (*_head(frontier), *table, *_foot(frontier))))
+    said = (*_head(frontier), *table, *repaired_lines(_priced(frontier)), *_foot(frontier))
+    return "\n".join(map(printable, said))
 
 
 def to_frame(frontier: Frontier) -> polars.DataFrame:
@@ -299,11 +305,17 @@ def plot_frontier(frontier: Frontier, ax: Axes | None = None, over: FairnessAxis
     )
     for point, x, y in zip(frontier.points[1:], fairness[1:], heights[1:], strict=True):
         ax.annotate(f"{point.budget:.3g}", (x, y), xytext=(4, 5), textcoords="offset points", fontsize=8)
+    if over == "k_star":
+        plot_repaired(_priced(frontier), ax)
     ax.set_xlabel(f"{_AXES[over]}; to the left is fairer")
     ax.set_ylabel("RMSE of hidden observations" if has_error else "change of the estimate, as a share")
     ax.set_xlim(left=0)
     ax.legend()
     return ax
+
+
+def _priced(frontier: Frontier) -> list[Priced]:
+    return [(point.k_star, point.error, point.repaired) for point in frontier]
 
 
 def save(frontier: Frontier, folder: PathLike) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from likewise.report.answer import Answer
+from likewise.report.answer import Answer, undecided_lines
 from likewise.report.description import (
     PROVED_SCOPE,
     all_findings,
@@ -17,6 +17,7 @@ from likewise.report.description import (
     proved_domains,
     provenance_lines,
     reference_lines,
+    sandwich_lines,
     tabled_rows,
     unproved,
 )
@@ -91,7 +92,9 @@ def _context(report: AuditRecord) -> dict[str, Any]:
         "proved": tabled_rows(report),
         "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
+        "undecided": undecided_lines(report),
         "proved_domains": proved_domains(report),
+        "sandwiches": sandwich_lines(report),
         "description": _description(report),
         "notes": all_notes(report),
         "provenance": provenance_lines(report),

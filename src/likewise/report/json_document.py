@@ -15,7 +15,7 @@ from likewise.report.description import all_findings
 from likewise.report.records import checked_report
 
 if TYPE_CHECKING:
-    from likewise.report.records import Arm, AuditRecord
+    from likewise.report.records import Arm, AuditRecord, Beside
 
 REQUIRED = (
     "numpy",
@@ -88,6 +88,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
         "paired": None if report.paired is None else report.paired.to_dict(),
         "truth": report.truth,
         "checks": [check.to_dict() for check in report.checks],
+        "beside": None if report.beside is None else _beside(report.beside),
     }
     return dict(json_tree(tree))
 
@@ -113,22 +114,35 @@ def to_json(tree: Mapping[str, Any]) -> str:
 
 
 def _arm(arm: Arm) -> dict[str, Any]:
-    def told(record: Any) -> Any:
-        return None if record is None else record.to_dict()
-
     return {
         "title": arm.title,
-        "error": told(arm.error),
-        "test_error": told(arm.test_error),
-        "verdict": told(arm.verdict),
-        "certificate": told(arm.certificate),
+        "error": _told(arm.error),
+        "test_error": _told(arm.test_error),
+        "verdict": _told(arm.verdict),
+        "certificate": _told(arm.certificate),
         "fairness": arm.fairness.to_dict(),
         "group_effects": _group_effects(arm),
         "consistency": arm.consistency,
         "explained": [pair.to_dict() for pair in arm.explained],
+        "sandwich": arm.sandwich,
+        "completions": _told(arm.completions),
     }
 
 
 def _group_effects(arm: Arm) -> Any:
     found = arm.group_effects
     return found.to_dict() if isinstance(found, Unavailable) else found
+
+
+def _beside(estimate: Beside) -> dict[str, Any]:
+    return {
+        "title": "the estimate itself",
+        "error": _told(estimate.error),
+        "certificate": _told(estimate.certificate),
+        "on_truth": estimate.on_truth,
+        "sandwich": estimate.sandwich,
+    }
+
+
+def _told(record: Any) -> Any:
+    return None if record is None else record.to_dict()

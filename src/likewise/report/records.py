@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from likewise.fairness import (
         AffineCertificate,
         Certificate,
+        CompletionVerdict,
         ErrorMetrics,
         ExactValue,
         FairnessMetrics,
@@ -181,6 +182,64 @@ class ReferenceSummary:
     missing_in_worst: str = ""
 
 
+@dataclass(frozen=True)
+class Sandwich:
+    """How large D / d is, from below and from above: measured <= found <= proved.
+
+    Parameters
+    ----------
+    measured : float
+        The largest over the pairs of the data.
+    found : float
+        The largest that a search over admissible rows attains, seen or not; no constant below it holds.
+    proved : float or None
+        What no pair exceeds; None where nothing is proved.
+    distance : str
+        d in words: that of the proved constant, where there is one.
+    n_individuals, n_pairs : int
+        Whose pairs were measured, and how many these are.
+    drawn : bool
+        Whether these individuals were drawn, because there are more.
+    n_rows : int
+        How many rows the search tried.
+    """
+
+    measured: float
+    found: float
+    proved: float | None
+    distance: str
+    n_individuals: int
+    n_pairs: int
+    drawn: bool
+    n_rows: int
+
+    @property
+    def attained(self) -> float | None:
+        """Share of the proved constant that was found, in [0, 1]; None where nothing is proved, or the constant is 0."""
+        return self.found / self.proved if self.proved else None
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The estimate itself as the outputs, beside an algorithm that runs on it.
+
+    Parameters
+    ----------
+    error : ErrorMetrics or None
+        On the hidden observations.
+    on_truth : HeldOutMetrics or None
+        Against a distance on A, where it was measured.
+    certificate : Certificate, AffineCertificate or Unavailable
+        What is proved of D.
+    sandwich : Sandwich or None
+    """
+
+    error: ErrorMetrics | None
+    on_truth: HeldOutMetrics | None
+    certificate: Certificate | AffineCertificate | Unavailable
+    sandwich: Sandwich | None
+
+
 @dataclass(frozen=True, eq=False)
 class Arm:
     """One arm of the comparison.
@@ -210,6 +269,10 @@ class Arm:
         On test observations from elsewhere, such as ratings of items drawn at random; None where there are none.
     consistency : ExactValue or None
         How close everybody's output is to the mean of their nearest neighbours'; None unless it was asked for.
+    sandwich : Sandwich or None
+        How large D / d is for people who are not in the data, from below and from above; None where no algorithm ran here.
+    completions : CompletionVerdict or None
+        Whether D <= L d whatever the missing entries are, where that was asked for.
     """
 
     name: str
@@ -223,6 +286,8 @@ class Arm:
     group_effects: GroupEffects | Unavailable | None = None
     test_error: ErrorMetrics | None = None
     consistency: ExactValue | None = None
+    sandwich: Sandwich | None = None
+    completions: CompletionVerdict | None = None
 
     @property
     def label(self) -> str:
@@ -284,6 +349,8 @@ class AuditRecord:
         What the change does to the same pairs, with intervals; None with one arm, or where the arms cannot be compared.
     truth : HeldOutFairness or None
         Fairness on A (Definition 3.2), measured on observations that were kept aside; None where none were.
+    beside : Beside or None
+        The estimate itself as the outputs, where an algorithm ran on it.
     seconds : dict of str to float
         Wall time of each step.
     provenance : Provenance or None
@@ -301,6 +368,7 @@ class AuditRecord:
     settings: Mapping[str, Any]
     paired: PairedDifferences | None = None
     truth: HeldOutFairness | None = None
+    beside: Beside | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None
     checks: tuple[CheckResult, ...] = ()

@@ -13,7 +13,7 @@ from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
-    from likewise.report.records import Arm, AuditRecord
+    from likewise.report.records import Arm, AuditRecord, Sandwich
 
 _NOT_MEASURED = "not measured"
 
@@ -159,7 +159,7 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
 
 
 def headline(report: AuditRecord) -> tuple[Row, ...]:
-    """Return the three rows that matter most: the gap, the error, and what is proved or else the largest ratio."""
+    """Return the rows that matter most: the gap, the error, what is proved or else the largest ratio, and the sandwich where one was made."""
     arms = list(report.arms.values())
     errors = [_error_text(arm) for arm in arms]
     before_and_after = [arm.error.rmse for arm in arms if arm.error]
@@ -170,7 +170,26 @@ def headline(report: AuditRecord) -> tuple[Row, ...]:
         _change(before_and_after),
     )
     gap = truth_rows(report)[0] if report.truth else gap_row(arms, report.comparable)
-    return (gap, error, _worst_row(report, arms))
+    return (gap, error, _worst_row(report, arms), *_sandwich_row(arms))
+
+
+def _sandwich_row(arms: list[Arm]) -> tuple[Row, ...]:
+    """Return how large D / d is, from below and from above, for each arm; nothing where no algorithm ran here."""
+    if not any(arm.sandwich for arm in arms):
+        return ()
+    texts = tuple("not searched" if arm.sandwich is None else sandwich_text(arm.sandwich) for arm in arms)
+    words = dict.fromkeys(f"{arm.label}, {arm.sandwich.distance}" for arm in arms if arm.sandwich)
+    meaning = (
+        "Three numbers that rise: largest D/d over pairs of the data; the worst that a search over unseen rows attains; what no pair exceeds. "
+        f"d is, {'; '.join(words)}."
+    )
+    return (Row("measured, found, proved", meaning, texts),)
+
+
+def sandwich_text(sandwich: Sandwich) -> str:
+    """Write the three numbers, rounded, in their order."""
+    three = (sandwich.measured, sandwich.found, sandwich.proved)
+    return ", ".join("none" if value is None else number(float(f"{value:.3g}")) for value in three)
 
 
 def _error_unit(arms: list[Arm]) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from likewise.checks import checked_flag, checked_whole
 from likewise.errors import printable
-from likewise.report.answer import Answer
+from likewise.report.answer import Answer, undecided_lines
 from likewise.report.description import (
     PROVED_SCOPE,
     all_findings,
@@ -26,6 +26,7 @@ from likewise.report.description import (
     proved_domains,
     provenance_lines,
     reference_lines,
+    sandwich_lines,
     tabled_rows,
     unproved,
 )
@@ -103,7 +104,10 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
     ]
     rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
     room = MOST_LINES - len(rows) - len(after_pairs)
-    before_pairs = [*rows, *_fitting([_wrapped(text, width) for text in answer.groups], room)]
+    before_pairs = [
+        *rows,
+        *_fitting([_wrapped(text, width) for text in (*answer.beside, *answer.groups)], room),
+    ]
     room = MOST_LINES - len(before_pairs) - len(after_pairs)
     lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
     return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
@@ -175,6 +179,8 @@ def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
         yield Text("\nProved", style="bold")
         yield from map(_indented, (PROVED_SCOPE, *proved_domains(report), *unproved(report)))
         yield from _proved_table(report)
+    yield from _section("Depends on what is missing", undecided_lines(report), bullet=True)
+    yield from _section("Measured, found, proved", sandwich_lines(report), bullet=True)
     yield from _section("What this does not show", Answer.of(report).limits, bullet=True)
     yield from _section("Notes", all_notes(report), bullet=True)
 

@@ -13,6 +13,7 @@ from likewise.certificates.models.layers import Activation, Layer, NoBoundError
 from likewise.certificates.models.network import Bounded, network_constant
 from likewise.certificates.models.pytorch import is_torch, torch_layers
 from likewise.certificates.models.scikit_learn import Output, is_sklearn, sklearn_layers
+from likewise.certificates.models.smooth_average import SmoothAverage, smooth_average_constant
 from likewise.checks import checked_name
 from likewise.errors import ModelError
 from likewise.norms import Norm, norm_name, norm_order
@@ -121,6 +122,8 @@ def model_constant(
     _ensure_known(output)
     if isinstance(model, EntryNet):
         return entry_net_constant(model, p, q, inputs)
+    if isinstance(model, SmoothAverage):
+        return smooth_average_constant(model, p, q)
     try:
         layers, function = _read(model, output)
         found = network_constant(layers, p, q, inputs)

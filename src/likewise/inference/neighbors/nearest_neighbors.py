@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +16,7 @@ from likewise.arrays import as_floats, ensure_axes_fit
 from likewise.checks import checked_callable, checked_name, checked_whole
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.model import Model, TrainedModel
-from likewise.inference.neighbors.training_rows import Matrix, TrainingRows, WeightedAverage
+from likewise.inference.neighbors.training_rows import CentredRows, Matrix, TrainingRows, WeightedAverage
 from likewise.inference.neighbors.weights import neighbor_weights
 from likewise.memory import ensure_fits
 from likewise.observations import ObservedMatrix
@@ -104,22 +106,30 @@ def nearest_neighbor_outputs(
            [0. , 0.4, 1. ],
            [0. , 0. , 1. ]])
     """
-    matrix = _as_matrix(matrix, "a matrix")
+    matrix = as_matrix(matrix, "a matrix")
     check_neighbors(n_neighbors, matrix.shape[0])
     checked_callable("progress", progress)
-    training = _training_rows(matrix, average)
-    queries = training.centred if new_rows is None else training.center(_fitting(new_rows, matrix))
-    outputs_of = (
-        training.average if targets is None else WeightedAverage.of(_fitting_targets(targets, matrix))
-    )
-    outputs = _allocate(queries.matrix.shape[0], outputs_of.mean.size)
-    for rows, weights in neighbor_weights(
-        training.centred, None if new_rows is None else queries, n_neighbors
-    ):
+    training, outputs_of = _learnt(matrix, average, targets)
+    queries = None if new_rows is None else training.center(fitting(new_rows, matrix))
+    outputs = _averages(training, outputs_of, queries, n_neighbors, progress)
+    return outputs.ravel() if targets is not None and np.ndim(targets) == 1 else outputs
+
+
+def _averages(
+    training: TrainingRows,
+    outputs_of: WeightedAverage,
+    queries: CentredRows | None,
+    n_neighbors: int | None,
+    progress: Progress | None = None,
+) -> Floats:
+    """Average over the neighbours of some rows; by default of those that can be neighbours, of whom none is its own."""
+    n_rows = (training.centred if queries is None else queries).matrix.shape[0]
+    outputs = allocate(n_rows, outputs_of.mean.size)
+    for rows, weights in neighbor_weights(training.centred, queries, n_neighbors):
         outputs[rows] = outputs_of(weights)
         if progress is not None:
-            progress(rows.stop, outputs.shape[0])
-    return outputs.ravel() if targets is not None and np.ndim(targets) == 1 else outputs
+            progress(rows.stop, n_rows)
+    return outputs
 
 
 def check_neighbors(n_neighbors: int | None, n_individuals: int) -> None:
@@ -146,12 +156,16 @@ def check_neighbors(n_neighbors: int | None, n_individuals: int) -> None:
         )
 
 
-def _training_rows(matrix: Matrix, average: Average) -> TrainingRows:
+def _learnt(
+    matrix: Matrix, average: Average, targets: ArrayLike | None
+) -> tuple[TrainingRows, WeightedAverage]:
+    """Return the rows that can be neighbours, and what is averaged over them: these rows, or targets."""
     checked_name("average", average, AVERAGES, ModelError)
-    return TrainingRows.complete(matrix) if average == "all" else TrainingRows.partial(matrix)
+    rows = TrainingRows.complete(matrix) if average == "all" else TrainingRows.partial(matrix)
+    return rows, rows.average if targets is None else WeightedAverage.of(_fitting_targets(targets, matrix))
 
 
-def _as_matrix(given: Any, what: str) -> Matrix:
+def as_matrix(given: Any, what: str) -> Matrix:
     """Return a matrix of real numbers whose squares can be summed; one may be NaN, which `TrainingRows` allows or refuses."""
     matrix: Any = given if sparse.issparse(given) else as_floats(given, what, ModelError)
     if getattr(matrix, "format", None) in ("lil", "dok"):
@@ -171,8 +185,9 @@ def _as_matrix(given: Any, what: str) -> Matrix:
     return rows
 
 
-def _fitting(new_rows: Matrix, matrix: Matrix) -> Matrix:
-    rows = _as_matrix(new_rows, "new rows")
+def fitting(new_rows: Any, matrix: Matrix) -> Matrix:
+    """Return new rows, which must have the columns of a matrix."""
+    rows = as_matrix(new_rows, "new rows")
     if rows.shape[1] != matrix.shape[1]:
         raise ShapeError(f"new rows of shape {rows.shape}", f"(any, {matrix.shape[1]})")
     return rows
@@ -191,7 +206,8 @@ def _fitting_targets(targets: ArrayLike, matrix: Matrix) -> Floats:
     return values.reshape(values.shape[0], -1)
 
 
-def _allocate(rows: int, columns: int) -> Floats:
+def allocate(rows: int, columns: int) -> Floats:
+    """Return room for outputs, or raise MemoryLimitError."""
     ensure_fits(
         8 * rows * columns, f"outputs of shape {rows:,} x {columns:,}", "ask for fewer rows or targets"
     )
@@ -247,7 +263,14 @@ class NearestNeighborModel(Model):
         outputs = nearest_neighbor_outputs(
             rows, self.n_neighbors, average=self.average, targets=self.targets, progress=progress
         )
-        return outputs, TrainedModel(self)
+        return outputs, TrainedModel(
+            self, function=self._of_new_rows(rows) if self.average == "all" else None
+        )
+
+    def _of_new_rows(self, rows: Any) -> Callable[[Floats], Floats]:
+        """Return the outputs of rows that were not there, each of whom may have everybody who was as a neighbour."""
+        learnt = cache(lambda: _learnt(as_matrix(rows, "a matrix"), self.average, self.targets))
+        return lambda new: _averages(*learnt(), learnt()[0].center(new), self.n_neighbors)
 
 
 def _entries(matrix: Any, pattern: Any) -> sparse.csr_array:

@@ -57,14 +57,14 @@ class CentredRows:
 
     def unit_block(self, rows: slice) -> Floats:
         """Return some rows of C, dense, scaled to length 1; a row that equals the means to rounding is 0."""
-        centred = self._block(rows)
+        centred = self.block(rows)
         return centred * self._inverse_lengths_of(centred, rows)[:, np.newaxis]
 
     @cached_property
     def inverse_lengths(self) -> Floats:
         """1 / length of each row of C; 0 for one that equals the means to rounding."""
         return np.concatenate(
-            [self._inverse_lengths_of(self._block(rows), rows) for rows in self.slices(self.mean.size)]
+            [self._inverse_lengths_of(self.block(rows), rows) for rows in self.slices(self.mean.size)]
         )
 
     def products(self, block: Floats, start: int = 0) -> Floats:
@@ -84,7 +84,8 @@ class CentredRows:
         dense: Floats = sums if isinstance(sums, np.ndarray) else sums.toarray()
         return dense - np.outer(weights.sum(axis=1), self.mean)
 
-    def _block(self, rows: slice) -> Floats:
+    def block(self, rows: slice) -> Floats:
+        """Return some rows of C, dense."""
         part = self.matrix[rows]
         return (part if isinstance(part, np.ndarray) else part.toarray()) - self.mean
 

@@ -1,0 +1,110 @@
+"""Whatever is missing, as part of an audit: the verdict of `judge_completions`, in every form of the report, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import likewise
+from likewise import ObservedMatrix
+from likewise.errors import InputError, LikewiseError
+from likewise.fairness import CoObservedDistance, RowDistance, judge_completions
+from likewise.observations import clustered
+
+nan = np.nan
+MARKS = np.array([[60.0, 70.0], [62.0, nan], [20.0, 30.0], [60.0, 70.0]])
+SCORES = [0.9, 0.2, 0.4, 0.1]
+
+
+def observed():
+    return ObservedMatrix(
+        MARKS, value_range=(0, 100), row_ids=["ann", "bob", "eve", "joe"], column_ids=["maths", "music"]
+    )
+
+
+def audited(outputs=SCORES, data=None, **options):
+    options = {"missing_entries": "any", "lipschitz": 1.0, "progress": False, **options}
+    return likewise.audit(observed() if data is None else data, outputs=outputs, **options)
+
+
+def test_by_hand():
+    """On [-1, 1] Ann is (.2, .4), Bob (.24, ?), Eve (-.6, -.4), Joe is Ann. L = 1.
+
+    Ann and Joe: D = .8 at d = 0, violated for certain. Ann and Bob: D = .7, d from .04 to 1.44, depends. Bob and Joe: D = .1, d from .04, depends.
+    Ann and Eve, Eve and Joe, Bob and Eve: D = .5, .3, .2 at d >= .84, fair for certain.
+    """
+    found = audited().arms["outputs"].completions
+    assert (found.n_fair, found.n_violated, found.n_depends, found.n_pairs) == (3, 1, 2, 6)
+    assert found.status == "violated"
+    first = found.undecided[0]
+    assert {first.left, first.right} == {"ann", "bob"}
+    assert first.features == (("music", pytest.approx(1.4)),)
+
+
+def test_it_is_told_in_every_form():
+    report = audited()
+    sentence = "Whatever the missing values are, in the value range: D <= 1 d holds for 3 of 6 pairs and fails for 1."
+    for text in (" ".join(str(report).split()), " ".join(report.details().split())):
+        assert sentence in text
+    assert "ann and bob: D = 0.7" in " ".join(report.details().split())
+    page = report._repr_html_()
+    assert "ann and bob: D = 0.7" in page
+    document = json.loads(report.to_json())
+    assert document["arms"]["outputs"]["completions"]["n_depends"] == 2
+    assert document["settings"]["missing_entries"] == "any"
+    assert audited(missing_entries=None).arms["outputs"].completions is None
+
+
+def test_each_arm_of_a_comparison_is_judged():
+    report = audited({"old": SCORES, "new": [0.3, 0.3, 0.3, 0.31]})
+    assert report.arms["old"].completions.n_violated == 1
+    assert report.arms["new"].completions.n_violated == 1
+    assert report.arms["new"].completions.n_fair == 5
+
+
+def test_ratings_are_mostly_undetermined_and_it_is_said_and_intervals_decide_more():
+    data = clustered(60, 30, 3, observed_fraction=0.4, random_state=0).observed
+    # Scores of clusters: people of one get the same.
+    scores = clustered(60, 30, 3, observed_fraction=0.4, random_state=0).truth[:, :2] * 6
+    anything, narrowed = (
+        audited(scores, data, missing_entries=kind, estimator="als").arms["outputs"].completions
+        for kind in ("any", "intervals")
+    )
+    assert anything.n_depends > narrowed.n_depends
+    assert "mostly undetermined" in str(anything)
+    assert narrowed.confidence == 0.95
+    assert "confidence 0.95" in str(narrowed)
+
+
+def test_the_working_range_of_the_model_is_that_of_d():
+    data = clustered(20, 6, 2, observed_fraction=0.9, random_state=1).observed
+    options = {
+        "estimator": likewise.SVT(threshold=0.1, working_range="unit"),
+        "model": "identity",
+        "hold_out": 0,
+    }
+    report = audited(None, data, lipschitz=0.8, **options)
+    matrix = report.arms["without"].completions
+    zero_filled = data.scaled("unit").zero_filled().toarray()
+    expected = judge_completions(zero_filled, data, lipschitz=0.8, working_range="unit")
+    assert (matrix.n_fair, matrix.n_violated) == (expected.n_fair, expected.n_violated)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lipschitz": None}, "lipschitz"),
+        ({"missing_entries": "all"}, "missing_entries"),
+        ({"reference": "co-observed"}, "reference=co-observed"),
+        ({"reference": RowDistance(np.eye(4))}, "reference"),
+        ({"reference": CoObservedDistance(observed())}, "reference"),
+        ({"data": RowDistance(np.eye(4))}, "missing_entries"),
+        ({"lipschitz": 0.0}, "lipschitz"),
+        ({"outputs": SCORES[:3]}, "3 individuals"),
+    ],
+)
+def test_bad_input(options, message):
+    with pytest.raises((InputError, LikewiseError), match=message):
+        audited(**options)

@@ -1,0 +1,94 @@
+"""measured <= found <= proved, for every estimator, model and working range; and the estimate itself beside an algorithm."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
+
+import likewise
+from likewise.inference import SmoothNeighborModel
+from likewise.observations import clustered
+
+OPTIONS = {"progress": False, "reference": "observed", "hold_out": 0.1}
+
+
+def in_order(sandwich):
+    assert sandwich.measured <= sandwich.found
+    if sandwich.proved is not None:
+        assert sandwich.found <= sandwich.proved
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
+@pytest.mark.parametrize("working_range", ["symmetric", "unit"])
+@pytest.mark.parametrize("model", ["identity", "knn", SmoothNeighborModel(2.0), PCA(3)], ids=str)
+@pytest.mark.parametrize("name", ["svt", "als", "soft-impute", "biases"])
+@settings(
+    max_examples=1, deadline=None, phases=[Phase.generate]
+)  # an audit each: shrinking would take minutes
+@given(seed=st.integers(0, 10**6))
+def test_the_three_are_in_order(seed, name, model, working_range):
+    data = clustered(40, 30, 3, observed_fraction=0.5, random_state=seed).observed
+    estimator = likewise.make_estimator(name, working_range=working_range, random_state=seed)
+    report = likewise.audit(data, estimator=estimator, model=model, random_state=seed, **OPTIONS)
+    for arm in report.arms.values():
+        if arm.sandwich is not None:
+            in_order(arm.sandwich)
+            assert arm.sandwich.proved == getattr(arm.certificate, "value", None)
+    if report.beside is not None:
+        in_order(report.beside.sandwich)
+
+
+DATA = clustered(40, 60, 3, observed_fraction=0.5, random_state=2).observed
+
+
+def test_identity_has_the_constant_one_and_attains_it():
+    report = likewise.audit(DATA, estimator="svt", model="identity", **OPTIONS)
+    before, after = (report.arms[name].sandwich for name in ("without", "with"))
+    assert before.proved == pytest.approx(1.0, abs=1e-9)
+    assert before.attained > 0.999
+    assert (
+        after.attained > 0.999
+    )  # the largest row of a linear map is attained by two rows that differ in one feature
+    assert report.beside is None  # the outputs are the estimate
+
+
+def test_what_jumps_is_found_out():
+    """Nearest neighbours have no constant, and the search shows that none could hold."""
+    report = likewise.audit(DATA, estimator="svt", **OPTIONS)
+    assert report.arms["with"].sandwich.proved is None
+    assert report.arms["with"].sandwich.found > 20 * report.arms["with"].sandwich.measured
+
+
+def test_the_estimate_stands_beside_an_algorithm_everywhere():
+    report = likewise.audit(DATA, estimator="als", random_state=0, progress=False, reference="observed")
+    beside = report.beside
+    constant = report.certificates.regression.certificate.value
+    assert beside.sandwich.proved == beside.certificate.value == constant
+    assert beside.error.rmse > 0
+    line = "The estimate itself, without the algorithm:"
+    for text in (" ".join(str(report).split()), report._repr_html_(), report.to_json()):
+        assert line in text
+    assert "measured, found, proved" in str(report)
+    document = json.loads(report.to_json())
+    assert document["beside"]["sandwich"]["proved"] == constant
+    assert document["arms"]["with"]["sandwich"]["proved"] is None
+    assert document["arms"]["with"]["sandwich"]["n_pairs"] == 40 * 39 // 2
+
+
+def test_many_people_are_drawn_and_it_is_said():
+    data = clustered(320, 20, 3, observed_fraction=0.5, random_state=0).observed
+    report = likewise.audit(data, estimator="svt", model="identity", **OPTIONS)
+    found = report.arms["with"].sandwich
+    assert (found.drawn, found.n_individuals, found.n_pairs) == (True, 300, 44_850)
+
+
+def test_outputs_from_elsewhere_have_none():
+    report = likewise.audit(DATA, outputs=np.arange(40.0), progress=False)
+    assert report.arms["outputs"].sandwich is None
+    assert report.beside is None
+    assert "measured, found" not in str(report)
