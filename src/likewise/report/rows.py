@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from likewise.report.records import Arm, AuditRecord, Sandwich
 
 _NOT_MEASURED = "not measured"
+_SANDWICH = "Three numbers that rise: largest D/d over pairs of the data; the worst that a search over unseen rows attains; what no pair exceeds."
 
 
 @dataclass(frozen=True)
@@ -178,12 +179,8 @@ def _sandwich_row(arms: list[Arm]) -> tuple[Row, ...]:
     if not any(arm.sandwich for arm in arms):
         return ()
     texts = tuple("not searched" if arm.sandwich is None else sandwich_text(arm.sandwich) for arm in arms)
-    words = dict.fromkeys(f"{arm.label}, {arm.sandwich.distance}" for arm in arms if arm.sandwich)
-    meaning = (
-        "Three numbers that rise: largest D/d over pairs of the data; the worst that a search over unseen rows attains; what no pair exceeds. "
-        f"d is, {'; '.join(words)}."
-    )
-    return (Row("measured, found, proved", meaning, texts),)
+    words = "; ".join(f"{arm.label}, {arm.sandwich.distance}" for arm in arms if arm.sandwich)
+    return (Row("measured, found, proved", f"{_SANDWICH} d is, {words}.", texts),)
 
 
 def sandwich_text(sandwich: Sandwich) -> str:
