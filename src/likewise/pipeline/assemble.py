@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -83,8 +83,7 @@ def make_report(
         by_group = _by_group(measurement, outputs, references, run)
     beside = with_estimate(run)
     proofs = _prove(beside, norm, measured, measurement, steps)
-    runs = chain([beside], map(with_estimate, reruns))
-    truth, errors = _on_truth(runs, reference, measurement, steps, errors)
+    truth, errors = _on_truth(beside, reruns, reference, measurement, steps, errors)
     completed = judge_missing(run, outputs, norm, measurement, steps)
     summary = _summary(run, references, reference, measurement)
     arms, of_truth = {}, {} if truth is None else truth.arms
@@ -162,7 +161,8 @@ def _asked_for(
 
 
 def _on_truth(
-    runs: Iterator[Run],
+    run: Run,
+    reruns: Iterable[Run],
     reference: ReferenceChoice,
     measurement: Measurement,
     steps: Steps,
@@ -170,9 +170,8 @@ def _on_truth(
 ) -> tuple[HeldOutFairness | None, Mapping[str, ErrorMetrics | None]]:
     """Return fairness on the truth, where it is measured, and the errors: those given, of all splits, or of the one there is."""
     if isinstance(reference, str) and reference == "held-out":
-        found = measure_on_truth(runs, measurement, steps)
+        found = measure_on_truth(chain([run], map(with_estimate, reruns)), measurement, steps)
         return found.fairness, found.errors
-    run = next(runs)
     own = {name: run.error(name, measurement.confidence) for name in run.outputs}
     return None, own if errors is None else errors
 
