@@ -294,19 +294,3 @@ def test_stack_of_the_same_rows():
     twice = krylov(vstack([matrix, matrix]).tocsr(), above=tau * np.sqrt(2))
     assert_allclose(twice.values, once.values * np.sqrt(2), rtol=1e-11)
     assert_allclose(twice.right, once.right, atol=1e-8)
-
-
-def test_a_space_that_did_not_grow_is_looked_at_again_without_a_slope():
-    """Between two looks an invariant space can keep its size: then there is nothing to extrapolate."""
-    schedule = RestartSchedule(16)
-    schedule.plan(40, 5, 1000.0)
-    schedule.plan(40, 5, 10.0)
-    assert schedule.next_size == 48  # a fifth more
-
-
-def test_residuals_are_extrapolated_to_where_they_reach_the_tolerance():
-    """From 1000 to 10 in 20 columns is a factor of 10 in ten: another ten would do, of which nine tenths are taken."""
-    schedule = RestartSchedule(16)
-    schedule.plan(40, 5, 1000.0)
-    schedule.plan(60, 5, 10.0)
-    assert schedule.next_size == 69

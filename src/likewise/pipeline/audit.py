@@ -168,8 +168,8 @@ def audit(
     limits = nearest_share, lipschitz, tolerance, groups
     shared = LEAST_SHARED if least_shared is None else least_shared
     drawn, kept = (confidence, random_state), (memory_limit, violations)
-    asked = output_distance, consistency, shared, missing_entries
-    measurement = Measurement(*limits, pairs, *drawn, *kept, *asked)
+    of_outputs = output_distance, consistency
+    measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, shared, missing_entries)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
     of_model |= {"splits": splits, "least_shared": least_shared}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
