@@ -259,6 +259,7 @@ NAMED: dict[str, Callable[[], Any]] = {
     "observed": observed,
     "operand": lambda: COMPLETE,
     "outputs": lambda: SCORES,
+    "target": lambda: ["yes", "no"] * (len(SCORES) // 2) + ["no"] * (len(SCORES) % 2),
     "path": lambda: __file__,
     "predicted": lambda: SCORES,
     "preprocessing": bound,

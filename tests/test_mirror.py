@@ -23,7 +23,7 @@ cli/process              main exits ../__main__: the command as a process
 cli/config               diff: what pipelines need of the command line
 cli/audit                inputs results: what the command reads and writes
 cli/estimate             predictions: what the command prints
-cli/options              values: how options are read
+cli/options              output_options values: how options are read
 test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           archive known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
@@ -46,6 +46,7 @@ fairness/exact/measure           accumulated exact_metrics sweep ../options: all
 fairness/held_out/measure        combined estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
 fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
+fairness/metrics/target_accuracy         target: a target, as it is understood, and what is held against it
 fairness/repair/repair           projection: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval means quantiles: intervals from independent draws
@@ -58,7 +59,8 @@ observations/reading/columns     layouts ../column_names: how columns are named 
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/audit           compared assemble run: one audit, its steps
 pipeline/sandwich        beside: what stands beside an algorithm, measured, found and proved
-report/table             answer description numbers records: what a report says, read where it is printed
+report/rows              row: rows of the table
+report/table             accuracy answer description numbers records: what a report says, read where it is printed
 pipeline/frontier        repaired ../report/frontier ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 reproduction/settings    run: what can be chosen, and what a run says of what cannot
@@ -79,6 +81,7 @@ OF_SEVERAL = {
     "certificates/test_docs.py": "the numbers of docs/certificates.md",
     "certificates/test_lemmas.py": "the steps of the paper's proofs",
     "certificates/test_soundness.py": "certificates held against pairs, all kinds",
+    "pipeline/test_target.py": "accuracy against a target, from the audit to the page",
     "report/test_first_screen.py": "what newcomers stumbled over, as it is shown",
     "cli/test_bad_input.py": "all commands",
     "cli/test_demo_and_doctor.py": "two commands",

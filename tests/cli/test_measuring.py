@@ -14,6 +14,7 @@ from likewise.fairness import (
     consistency,
     feature_distance,
     rank_biased_distance,
+    target_accuracy,
 )
 from likewise.observations import clustered, write_ratings
 
@@ -232,3 +233,47 @@ def test_every_new_option_says_what_it_does(likewise):
         assert option in text
     assert "--noise" in likewise("demo", "--help").out
     assert "--noise" in likewise("reproduce", "--help").out
+
+
+@pytest.fixture
+def repaid(tmp_path):
+    """Forty people, a score, and who repaid; of the last it is not known."""
+    rng = np.random.default_rng(3)
+    scores, known = rng.random(M).round(3), ["yes", "no"] * (M // 2 - 1) + ["yes", ""]
+    write(tmp_path / "later.csv", ["user", "age", "repaid"], [[i, 30, known[i]] for i in range(M)][::-1])
+    write(tmp_path / "scores.csv", ["user", "score"], [[i, scores[i]] for i in range(M)])
+    write(
+        tmp_path / "both.csv", ["user", "score", "repaid"], [[i, scores[i], known[i]] for i in range(M)][::-1]
+    )
+    return tmp_path, scores, known
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_target_comes_from_its_file_or_that_of_the_outputs(likewise, folder, repaid, inside):
+    path, scores, known = repaid
+    files = ("--outputs", path / "both.csv")
+    if not inside:
+        files = ("--outputs", path / "scores.csv", "--target", path / "later.csv")
+    found = told(likewise, folder, *files, "--target-column", "repaid")
+    expected = target_accuracy(scores[:-1], known[:-1])
+    accuracy = found["arms"]["outputs"]["accuracy"]
+    assert (accuracy["n"], accuracy["n_unknown"]) == (M - 1, 1)
+    assert accuracy["values"]["AUC"]["value"] == pytest.approx(expected.first.value)
+    assert [roles["target"] for roles in found["data"]["columns"] if roles["target"]] == [["repaid"]]
+    assert found["answer"]["rows"][1]["label"] == "accuracy (AUC)"
+
+
+def test_a_target_without_outputs_or_with_two_columns_is_refused(likewise, folder, repaid):
+    path = repaid[0]
+    ran = likewise("audit", folder / "ratings.csv", RANGE, "--target", path / "later.csv")
+    assert (ran.code, "--target without --outputs" in ran.err) == (1, True)
+    ran = likewise(
+        "audit",
+        folder / "ratings.csv",
+        RANGE,
+        "--outputs",
+        path / "scores.csv",
+        "--target",
+        path / "later.csv",
+    )
+    assert (ran.code, "--target-column" in ran.err, "one column of target" in ran.err) == (1, True, True)

@@ -46,6 +46,7 @@ def test_json_has_every_role():
         "values": ["rating"],
         "outputs": None,
         "groups": None,
+        "target": None,
         "left_out": ["time"],
     }
 

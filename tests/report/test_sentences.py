@@ -29,7 +29,7 @@ def arm(gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite
         n_individuals=60,
     )
     error = None if rmse is None else SimpleNamespace(rmse=rmse, unit="the units of the data")
-    return SimpleNamespace(fairness=fairness, error=error, on_truth=None, test_error=None)
+    return SimpleNamespace(fairness=fairness, error=error, on_truth=None, test_error=None, accuracy=None)
 
 
 def answer(before, after, **options):

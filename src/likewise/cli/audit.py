@@ -12,13 +12,12 @@ from likewise.cli.config import resolved
 from likewise.cli.options import (
     COMPLETING,
     MEASURING,
-    OUTPUTS,
     READING,
     EstimatorOptions,
     MeasureOptions,
-    OutputOptions,
     ReadOptions,
 )
+from likewise.cli.output_options import OUTPUTS, OutputOptions
 from likewise.cli.results import RESULTS, ResultOptions
 from likewise.cli.values import OldPath, Whole, reference_file
 from likewise.progress import StepBars
@@ -106,7 +105,7 @@ def audit(
     read = outputs.files_read(ratings, measuring.checked().groups)
     read |= {"reference": features, "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    _refuse_idle(files, running.given(), completing, outputs.output_columns, mixed=mixed)
+    _refuse_idle(files, running.given(), completing, outputs.of_outputs(), mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
@@ -141,7 +140,7 @@ def _refuse_idle(
     files: dict[str, Path | None],
     running: dict[str, Any],
     completing: EstimatorOptions,
-    output_columns: Any,
+    idle_columns: dict[str, Any],
     *,
     mixed: bool,
 ) -> None:
@@ -149,7 +148,7 @@ def _refuse_idle(
     if any(path is not None for path in files.values()):
         _refuse_beside_outputs(files, running, completing)
     else:
-        _refuse_without_outputs(output_columns, mixed=mixed)
+        _refuse_without_outputs(idle_columns, mixed=mixed)
 
 
 def _refuse_beside_outputs(
@@ -174,13 +173,12 @@ def _refuse_beside_outputs(
         )
 
 
-def _refuse_without_outputs(output_columns: Any, *, mixed: bool) -> None:
+def _refuse_without_outputs(columns: dict[str, Any], *, mixed: bool) -> None:
     from likewise.errors import InputError, option
 
-    if output_columns is not None:
-        raise InputError(
-            f"{option('output_columns', '')} without {option('outputs', '')}", "both, or neither"
-        )
+    for name, value in columns.items():
+        if value is not None:
+            raise InputError(f"{option(name, '')} without {option('outputs', '')}", "both, or neither")
     if mixed:
         raise InputError(
             "--reference gower without --outputs", "a file of outputs: no model runs on categories here"

@@ -14,7 +14,8 @@ from typing import Any, Self
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.cli.options import MeasureOptions, OutputOptions, ReadOptions
+from likewise.cli.options import MeasureOptions, ReadOptions
+from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import STANDARD_STREAM
 from likewise.fairness import (
     GowerDistance,
@@ -58,7 +59,7 @@ class Inputs:
     individuals : ObservedMatrix or PairwiseDistance
     outputs : mapping of str to data frame, array or PairwiseDistance
         By arm; none where a model is to run.
-    groups : ndarray or None
+    groups, target : ndarray or None
     columns : tuple of ColumnRoles
         Of each file beside that of the observations.
     notes : tuple of str
@@ -69,6 +70,7 @@ class Inputs:
     individuals: ObservedMatrix | PairwiseDistance
     outputs: Mapping[str, Any]
     groups: NDArray[Any] | None
+    target: NDArray[Any] | None
     columns: tuple[ColumnRoles, ...]
     notes: tuple[str, ...]
 
@@ -92,18 +94,24 @@ class Inputs:
         for arm, file in asked.files().items():
             if file is not None:
                 found = read_outputs_file(
-                    file, ids, output_columns=asked.output_columns, usual_ids=reading.id_columns
+                    file,
+                    ids,
+                    output_columns=asked.output_columns,
+                    exclude=asked.columns_left_out(file),
+                    usual_ids=reading.id_columns,
                 )
                 outputs[arm] = _as_outputs(found, measuring.output_distance)
                 columns.append(found.roles)
                 notes += found.notes
         groups = measuring.read_groups(ids, reading.id_columns)
-        columns += [] if groups is None else [groups.roles]
+        target = asked.read_target(ids, reading.id_columns)
+        columns += [labels.roles for labels in (groups, target) if labels is not None]
         return cls(
             "standard input" if path == STANDARD_STREAM else path.name,
             individuals,
             outputs,
             None if groups is None else groups.values,
+            None if target is None else target.values,
             tuple(columns),
             tuple(notes),
         )
@@ -124,8 +132,8 @@ class Inputs:
 
     def arguments(self, measuring: MeasureOptions) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that say what is measured: from files, and from options."""
-        files = {"outputs": self.outputs or None, "groups": self.groups, "source": self.source}
-        return files | measuring.options()
+        files = {"outputs": self.outputs or None, "groups": self.groups, "target": self.target}
+        return files | {"source": self.source} | measuring.options()
 
     def plan(self, measuring: MeasureOptions) -> str:
         """Say what will be measured on what, and what memory and time that takes."""
@@ -218,5 +226,7 @@ def _as_outputs(found: OutputsFile, output_distance: str | None) -> Any:
 def _recorded(role: str, path: Path) -> FileRecord:
     with path.open("rb") as stream:
         checksum = file_digest(stream, "sha256").hexdigest()
-    named = role if role in ("observations", "groups", "answers", "reference", "test") else "outputs"
+    named = (
+        role if role in ("observations", "groups", "target", "answers", "reference", "test") else "outputs"
+    )
     return FileRecord(named, path.name, path.stat().st_size, checksum)

@@ -17,7 +17,8 @@ from likewise.cli.diff import diff
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
-from likewise.cli.options import EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions
+from likewise.cli.options import EstimatorOptions, MeasureOptions, ReadOptions
+from likewise.cli.output_options import OutputOptions
 from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
 from likewise.cli.results import ResultOptions

@@ -222,63 +222,6 @@ class EstimatorOptions:
 COMPLETING = EstimatorOptions()
 
 
-@Parameter(name="*", group="Outputs computed elsewhere")
-@dataclass(frozen=True, kw_only=True)
-class OutputOptions:
-    """Files of outputs, instead of a model that runs here.
-
-    Parameters
-    ----------
-    outputs
-        File of outputs computed elsewhere, instead of a model: a row for each individual.
-    outputs_without
-        The same, to be compared with others: without pre-processing.
-    outputs_with
-        With pre-processing.
-    output_columns
-        Columns of these files that are outputs, separated by commas; by default all but the id.
-    distance_from
-        File of people's answers from which d is learned: left,right,similar (yes or no), or anchor,closer,farther; and perhaps judge.
-    """
-
-    outputs: OldPath | None = None
-    outputs_without: OldPath | None = None
-    outputs_with: OldPath | None = None
-    output_columns: Columns = None
-    distance_from: OldPath | None = None
-
-    def checked(self, reference: str | None, norm: str | None) -> Self:
-        """Raise where d is learned from answers and there is nothing to hold against it, or another d is chosen."""
-        if self.distance_from is None:
-            return self
-        if not any(self.files().values()):
-            raise InputError(
-                f"{option('distance_from', '')} without {option('outputs', '')}",
-                "a file of outputs to hold against it",
-            )
-        chosen = {"reference": reference, "norm": norm}
-        others = [option(name, "") for name, value in chosen.items() if value is not None]
-        if others:
-            raise InputError(f"{' and '.join(others)} beside {option('distance_from', '')}", "one distance")
-        return self
-
-    def files(self) -> dict[str, Path | None]:
-        """Return the file of each arm."""
-        return {"outputs": self.outputs, "without": self.outputs_without, "with": self.outputs_with}
-
-    def files_read(self, individuals: Path, groups: Path | None) -> dict[str, Path | None]:
-        """Return every file of an audit by what it is read as."""
-        return {
-            "observations": individuals,
-            "groups": groups,
-            "answers": self.distance_from,
-            **self.files(),
-        }
-
-
-OUTPUTS = OutputOptions()
-
-
 _NEEDED = {
     "tolerance": ("lipschitz", "fail_above"),
     "missing_entries": ("lipschitz", "fail_above"),
@@ -322,7 +265,8 @@ class MeasureOptions:
         What the audit may hold beyond the data, such as 4GiB. Pairs that would take more are measured block by block.
     check
         A limit that a number must be shown to keep, such as 'gap<=0.9', or 'rmse<=1.0:warning', which is said but fails nothing: gap, rmse, mae,
-        mean-ratio, largest-ratio, scale-free-ratio, violations, spread, proved, group-difference. Exit 3 where one is not. May be given more than once.
+        auc, log-loss, accuracy, mean-ratio,
+        largest-ratio, scale-free-ratio, violations, spread, proved, group-difference. Exit 3 where one is not. May be given more than once.
     """
 
     output_distance: str | None = None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from likewise.cli.options import READING, MeasureOptions, OutputOptions, ReadOptions
+from likewise.cli.options import READING, MeasureOptions, ReadOptions
+from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 

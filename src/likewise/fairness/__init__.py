@@ -54,6 +54,7 @@ from likewise.fairness.metrics.metric_value import (
 from likewise.fairness.metrics.pair_metrics import register_pair_metric
 from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, paired_differences
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, consistency, nearest_neighbors
+from likewise.fairness.metrics.target_accuracy import TargetAccuracy, TargetValue, target_accuracy
 from likewise.fairness.metrics.violations import Violations, WorstPair
 from likewise.fairness.repair import Repair, repair
 from likewise.fairness.sampled.measure import SampledFairness, measure_sampled
@@ -113,6 +114,8 @@ __all__ = [
     "SampledFairness",
     "SampledValue",
     "SimilarPairs",
+    "TargetAccuracy",
+    "TargetValue",
     "Unavailable",
     "UndecidedPair",
     "UnseenRows",
@@ -152,6 +155,7 @@ __all__ = [
     "repair",
     "search_unseen_rows",
     "strongest_verdict",
+    "target_accuracy",
     "top_items",
     "top_n_distance",
     "total_variation_distance",

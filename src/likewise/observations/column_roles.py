@@ -31,6 +31,8 @@ class ColumnRoles:
         Columns of outputs, and of groups.
     left_out : tuple of str
         Columns that were not used.
+    target : tuple of str, optional
+        The column of what outputs should have told.
 
     Examples
     --------
@@ -48,12 +50,13 @@ class ColumnRoles:
     outputs: Names = None
     groups: Names = None
     left_out: tuple[str, ...] = ()
+    target: Names = None
 
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""
         parts = [f"individuals from {_listed(self.ids)}" if self.ids else "individuals counted from 0"]
         is_table = self.values is None and self.outputs is None
-        for role in ("features", "values", "outputs", "groups"):
+        for role in ("features", "values", "outputs", "groups", "target"):
             names = getattr(self, role)
             what = _counted(len(names), "feature") if names and role == "features" and is_table else role
             parts += [f"{what} from {_listed(names)}"] if names else []
@@ -63,7 +66,7 @@ class ColumnRoles:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain lists, for JSON; None where a file of this kind has no such column."""
-        roles = ("ids", "features", "values", "outputs", "groups", "left_out")
+        roles = ("ids", "features", "values", "outputs", "groups", "target", "left_out")
         named = {role: getattr(self, role) for role in roles}
         return {
             "source": self.source,

@@ -24,13 +24,14 @@ from likewise.fairness import (
     PairExplanation,
     PairwiseDistance,
     RowDistance,
+    TargetAccuracy,
     Unavailable,
     group_effects,
 )
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.norms import Norm
 from likewise.pipeline.beside import summarise_beside, with_estimate
-from likewise.pipeline.compared import consistency_of, is_l2, output_distances
+from likewise.pipeline.compared import accuracy_of, consistency_of, is_l2, output_distances
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.missing import judge_missing
@@ -154,10 +155,12 @@ def _summary(
 
 def _asked_for(
     name: str, run: Run, reference: PairwiseDistance, measurement: Measurement, test: OutsideTest | None
-) -> tuple[ErrorMetrics | None, ExactValue | None]:
-    """Return the error on a test from elsewhere, and the consistency, where they were asked for."""
+) -> tuple[ErrorMetrics | None, ExactValue | None, TargetAccuracy | None]:
+    """Return the error on a test from elsewhere, the consistency, and the accuracy against a target, where they were asked for."""
     error = None if test is None else test.error(run, name, measurement.confidence)
-    return error, consistency_of(run.outputs[name], reference, measurement.consistency)
+    outputs = run.outputs[name]
+    consistent = consistency_of(outputs, reference, measurement.consistency)
+    return error, consistent, accuracy_of(outputs, measurement.target, measurement.confidence)
 
 
 def _on_truth(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,8 @@ def audit(
     model : str, callable or scikit-learn estimator, optional
         The algorithm h; see `likewise.inference.as_model`. By default ``"knn"``.
     target : array-like, shape (m,) or (m, t), optional
-        What a classifier or regressor learns for each individual.
+        What a classifier or regressor learns for each individual. With `outputs`, of shape (m,): what they should have told, which their accuracy
+        is measured against (`likewise.fairness.target_accuracy`); who has none is counted and left out.
     hold_out : float, optional
         Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs, 0.5 with reference ``"held-out"``.
     reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance, optional
@@ -170,6 +172,8 @@ def audit(
     drawn, kept = (confidence, random_state), (memory_limit, violations)
     of_outputs = output_distance, consistency
     measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, shared, missing_entries)
+    if outputs is not None:  # what they should have told; else what a model learns
+        measurement, target = replace(measurement, target=target), None
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
     of_model |= {"splits": splits, "least_shared": least_shared}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
@@ -178,7 +182,7 @@ def audit(
     individuals = _as_individuals(individuals)
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
-    measurement.check_groups(_count(individuals), individuals.row_ids)
+    measurement.check_people(_count(individuals), individuals.row_ids)
     chosen = None if estimator is None else as_estimator(estimator, random_state)
     tested = _outside_test(test, individuals, of_model)
     with shown(progress) as reported:

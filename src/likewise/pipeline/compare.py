@@ -93,7 +93,7 @@ def compare(
         paired=paired,
     )
     first = next(iter(references.values()))
-    measurement.check_groups(first.n_individuals, first.row_ids)
+    measurement.check_people(first.n_individuals, first.row_ids)
     steps = Steps(None if progress is None else lambda _, done, total: progress(done, total))
     run = take_outputs(None, arms, None, steps)
     data = summarise_data(first, run.working_range, source)

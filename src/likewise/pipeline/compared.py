@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from likewise.errors import InputError, option
-from likewise.fairness import ExactValue, PairwiseDistance, consistency, named_output_distance
+from likewise.fairness import (
+    ExactValue,
+    PairwiseDistance,
+    TargetAccuracy,
+    consistency,
+    named_output_distance,
+    target_accuracy,
+)
 from likewise.fairness.options import output_distance
 from likewise.pipeline.run import Run
 
@@ -64,3 +73,20 @@ def consistency_of(outputs: Any, reference: PairwiseDistance, n_neighbors: int |
             "one number for each individual",
         )
     return consistency(outputs, reference, n_neighbors)
+
+
+def accuracy_of(outputs: Any, target: ArrayLike | None, confidence: float) -> TargetAccuracy | None:
+    """Hold outputs against the target, where there is one.
+
+    Raises
+    ------
+    InputError
+        Outputs that are a distance.
+    """
+    if target is None:
+        return None
+    if isinstance(outputs, PairwiseDistance):
+        raise InputError(
+            f"{option('target', '')} for outputs that are lists or a distance", "outputs that are numbers"
+        )
+    return target_accuracy(outputs, target, confidence=confidence)

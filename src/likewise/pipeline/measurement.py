@@ -36,6 +36,7 @@ from likewise.fairness.distances.named_outputs import check_output_distance
 from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.held_out import LEAST_SHARED
 from likewise.fairness.metrics.groups import number_groups
+from likewise.fairness.metrics.target import Target
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations.index_alignment import check_order
@@ -50,8 +51,7 @@ MissingEntries = Literal["any", "intervals"]
 _PAIRED = 20_000
 """Pairs drawn to compare two arms pair by pair; a share of them is known to within a percent."""
 
-_EXPLAINED = 10
-_LISTED = 5
+_EXPLAINED, _LISTED = 10, 5
 """Worst pairs that are explained, and how many features of each are listed."""
 
 _WORKING = 64 * 2**20
@@ -87,6 +87,7 @@ class Measurement:
     consistency: int | None = None
     least_shared: int = LEAST_SHARED
     missing_entries: MissingEntries | None = None
+    target: ArrayLike | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
 
     def __post_init__(self) -> None:
@@ -118,11 +119,14 @@ class Measurement:
                 f"{option(name, repr(value))} without {option('lipschitz', '')}", "both, or neither"
             )
 
-    def check_groups(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
-        """Raise InputError where groups are not one for each of these individuals, before anything is computed."""
+    def check_people(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
+        """Raise InputError where groups, or a target, are not one for each of these individuals, before anything is computed."""
         if self.groups is not None:
             number_groups(self.groups, n_individuals)
             check_order("groups", self.groups, ids)
+        if self.target is not None:
+            Target.of(self.target, n_individuals)
+            check_order("the target", self.target, ids)
 
     def check_memory(self, shape: tuple[int, int]) -> None:
         """Raise MemoryLimitError where complete matrices of this shape would not fit: before the work, not after it."""

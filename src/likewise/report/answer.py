@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from likewise.fairness import SampledFairness, Unavailable
 from likewise.report.groups import group_alarms, group_lines
 from likewise.report.numbers import number, shown, with_ends
-from likewise.report.rows import Row, headline, sandwich_text
+from likewise.report.row import Row
+from likewise.report.rows import headline, sandwich_text
 
 if TYPE_CHECKING:
     from likewise.fairness import Contribution, PairExplanation
@@ -206,6 +207,8 @@ def _limits(report: AuditRecord) -> list[str]:
         lines.append(
             "The error on entries that people did not choose to fill: hidden observations are drawn from those they did."
         )
+    if report.last.accuracy is not None:
+        lines.append("Whether the target is itself fair: accuracy takes it as it is.")
     missing = report.last.certificate
     if isinstance(missing, Unavailable):
         lines.append(f"A proved constant of the outputs: none, because {missing.reason.rstrip('.')}.")

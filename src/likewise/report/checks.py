@@ -35,13 +35,24 @@ def _gap(arm: Arm) -> Ends:
 
 def _rmse(arm: Arm) -> Ends:
     if arm.error is None:
-        return _UNKNOWN
+        return _of_target("RMSE")(arm)
     ends = arm.error.rmse_interval
     return _exact(arm.error.rmse) if ends is None else (arm.error.rmse, ends.low, ends.high)
 
 
 def _mae(arm: Arm) -> Ends:
-    return _UNKNOWN if arm.error is None else _exact(arm.error.mae)
+    return _of_target("MAE")(arm) if arm.error is None else _exact(arm.error.mae)
+
+
+def _of_target(name: str) -> Callable[[Arm], Ends]:
+    def found(arm: Arm) -> Ends:
+        value = None if arm.accuracy is None else arm.accuracy.values.get(name)
+        if value is None:
+            return _UNKNOWN
+        ends = value.interval
+        return _exact(value.value) if ends is None else (value.value, ends.low, ends.high)
+
+    return found
 
 
 def _proved(arm: Arm) -> Ends:
@@ -75,6 +86,9 @@ NUMBERS: dict[str, Callable[[Arm], Ends]] = {
     "gap": _gap,
     "rmse": _rmse,
     "mae": _mae,
+    "auc": _of_target("AUC"),
+    "log-loss": _of_target("log loss"),
+    "accuracy": _of_target("accuracy"),
     "mean-ratio": _metric("mean_ratio"),
     "largest-ratio": _metric("max_ratio"),
     "scale-free-ratio": _metric("similar_scale_free_ratio"),

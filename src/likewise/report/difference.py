@@ -10,6 +10,7 @@ from typing import Any
 
 from likewise.checks import checked_path
 from likewise.errors import FileFormatError
+from likewise.fairness.metrics.target_accuracy import MEASURES
 from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
 from likewise.report.numbers import number, percent_change, shown, with_ends
 from likewise.report.sentences import Gap, compared
@@ -21,6 +22,7 @@ _METRICS = {
     "largest ratio D/d": ("fairness", "max_ratio", "value"),
     "output spread": ("fairness", "output_spread", "value"),
     "error (RMSE)": ("error", "rmse"),
+    **{f"{name}, of the target": ("accuracy", "values", name, "value") for name in MEASURES},
 }
 _MOST_SETTINGS = 8
 

@@ -118,6 +118,7 @@ def _arm(arm: Arm) -> dict[str, Any]:
         "title": arm.title,
         "error": _told(arm.error),
         "test_error": _told(arm.test_error),
+        "accuracy": _told(arm.accuracy),
         "verdict": _told(arm.verdict),
         "certificate": _told(arm.certificate),
         "fairness": arm.fairness.to_dict(),

@@ -83,3 +83,21 @@ def shown(name: object) -> str:
     """
     text = printable(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+_SAME = 0.005
+"""Relative changes of an error below half a percent are called no change: they would print as equal numbers."""
+
+
+def direction(before: float, after: float) -> int:
+    """Return -1, 0 or 1 for a fall, no relative change to speak of, or a rise."""
+    if before == after or (isfinite(before) and abs(after - before) <= _SAME * abs(before)):
+        return 0
+    return 1 if after > before else -1
+
+
+def brief(value: float) -> str:
+    """Write a number with three significant digits, for sentences."""
+    if isnan(value):
+        return "undefined"
+    return f"{value:.3g}" if isfinite(value) else "infinite"

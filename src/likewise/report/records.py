@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         LipschitzCertificates,
         PairedDifferences,
         PairExplanation,
+        TargetAccuracy,
         Unavailable,
         Verdict,
     )
@@ -269,6 +270,8 @@ class Arm:
         On test observations from elsewhere, such as ratings of items drawn at random; None where there are none.
     consistency : ExactValue or None
         How close everybody's output is to the mean of their nearest neighbours'; None unless it was asked for.
+    accuracy : TargetAccuracy or None
+        How well the outputs tell a target; None where none was given.
     sandwich : Sandwich or None
         How large D / d is for people who are not in the data, from below and from above; None where no algorithm ran here.
     completions : CompletionVerdict or None
@@ -286,6 +289,7 @@ class Arm:
     group_effects: GroupEffects | Unavailable | None = None
     test_error: ErrorMetrics | None = None
     consistency: ExactValue | None = None
+    accuracy: TargetAccuracy | None = None
     sandwich: Sandwich | None = None
     completions: CompletionVerdict | None = None
 

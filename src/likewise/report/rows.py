@@ -3,50 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate
+from likewise.fairness.metrics.target_accuracy import common_measure, label_of
+from likewise.report.accuracy import target_groups, target_row
 from likewise.report.numbers import number, percent_change, value_text, with_ends
+from likewise.report.row import NOT_MEASURED, Group, Row
 from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
     from likewise.report.records import Arm, AuditRecord, Sandwich
 
-_NOT_MEASURED = "not measured"
 _SANDWICH = "Three numbers that rise: largest D/d over pairs of the data; the worst that a search over unseen rows attains; what no pair exceeds."
-
-
-@dataclass(frozen=True)
-class Row:
-    """One metric of every arm.
-
-    Parameters
-    ----------
-    label : str
-        Its name.
-    meaning : str
-        What it tells, in a sentence.
-    values : tuple of str
-        One for each arm.
-    change : str
-        From the first arm to the second; empty where the arms cannot be compared.
-    """
-
-    label: str
-    meaning: str
-    values: tuple[str, ...]
-    change: str = ""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Rows that are read together."""
-
-    title: str
-    rows: tuple[Row, ...]
 
 
 GAP = (
@@ -156,22 +127,14 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
     if report.truth is not None:
         title = f"The {report.truth.nearest_share:.0%} of pairs most similar on observations kept aside"
         groups.insert(0, Group(title, truth_rows(report)))
-    return (*_error_groups(arms), *groups)
+    return (*target_groups(arms), *_error_groups(arms), *groups)
 
 
 def headline(report: AuditRecord) -> tuple[Row, ...]:
     """Return the rows that matter most: the gap, the error, what is proved or else the largest ratio, and the sandwich where one was made."""
     arms = list(report.arms.values())
-    errors = [_error_text(arm) for arm in arms]
-    before_and_after = [arm.error.rmse for arm in arms if arm.error]
-    error = Row(
-        "error (RMSE)",
-        f"On hidden observations, in {_error_unit(arms)}.",
-        tuple(errors),
-        _change(before_and_after),
-    )
     gap = truth_rows(report)[0] if report.truth else gap_row(arms, report.comparable)
-    return (gap, error, _worst_row(report, arms), *_sandwich_row(arms))
+    return (gap, _headline_error(arms), _worst_row(report, arms), *_sandwich_row(arms))
 
 
 def _sandwich_row(arms: list[Arm]) -> tuple[Row, ...]:
@@ -187,6 +150,18 @@ def sandwich_text(sandwich: Sandwich) -> str:
     """Write the three numbers, rounded, in their order."""
     three = (sandwich.measured, sandwich.found, sandwich.proved)
     return ", ".join("none" if value is None else number(float(f"{value:.3g}")) for value in three)
+
+
+def _headline_error(arms: list[Arm]) -> Row:
+    """Return the error: of outputs against the target where there is one, else on hidden observations."""
+    told = [arm.accuracy for arm in arms if arm.accuracy is not None]
+    measure = common_measure(told)
+    if measure is not None and len(told) == len(arms):
+        return target_row(label_of(measure), told, measure)
+    before_and_after = [arm.error.rmse for arm in arms if arm.error]
+    texts = tuple(_error_text(arm) for arm in arms)
+    meaning = f"On hidden observations, in {_error_unit(arms)}."
+    return Row("error (RMSE)", meaning, texts, _change(before_and_after))
 
 
 def _error_unit(arms: list[Arm]) -> str:
@@ -245,7 +220,7 @@ def _with_ends(value: SampledValue) -> str:
 
 def _error_text(arm: Arm) -> str:
     if arm.error is None:
-        return _NOT_MEASURED
+        return NOT_MEASURED
     interval = arm.error.rmse_interval
     rmse = arm.error.rmse
     return number(rmse) if interval is None else with_ends(rmse, interval.low, interval.high)
@@ -378,7 +353,7 @@ def _error_rows(errors: list[ErrorMetrics | None]) -> Iterator[Row]:
     unit = next(error.unit for error in errors if error is not None)
     for name, (label, meaning) in _ERRORS.items():
         values = [None if error is None else float(getattr(error, name)) for error in errors]
-        texts = tuple(_NOT_MEASURED if value is None else number(value) for value in values)
+        texts = tuple(NOT_MEASURED if value is None else number(value) for value in values)
         yield Row(
             label, meaning.format(unit=unit), texts, _change([value for value in values if value is not None])
         )

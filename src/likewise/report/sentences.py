@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from likewise.checks import checked_flag, checked_instance
 from likewise.errors import InputError
 from likewise.fairness import SampledFairness, SampledValue
+from likewise.report.accuracy import accuracy_sentence, change_of_accuracy
+from likewise.report.numbers import brief, direction
 
 if TYPE_CHECKING:
     from likewise.fairness import FairnessMetrics, PairedDifferences
     from likewise.fairness.held_out import HeldOutFairness
     from likewise.report.records import Arm
-
-_SAME = 0.005
-"""Relative changes of an error below half a percent are called no change: they would print as equal numbers."""
 
 BY_ACTIVITY = (
     'Here d mostly measures how much was observed of an individual, so "similar" means similarly active.'
@@ -66,8 +65,8 @@ class Gap:
         return not isnan(self.low)
 
     def __str__(self) -> str:
-        ends = f" [{_number(self.low)}, {_number(self.high)}]" if self.has_interval else ""
-        return f"{_number(self.value)}{ends}"
+        ends = f" [{brief(self.low)}, {brief(self.high)}]" if self.has_interval else ""
+        return f"{brief(self.value)}{ends}"
 
 
 def compared(before: Gap, after: Gap) -> int:
@@ -149,7 +148,7 @@ def findings(
     told: tuple[str, ...]
     if not rest:
         told = (_marked(_one_arm(before, truth), by), _set_apart(before), _scale_free(before))
-        told += (_accuracy(before, unmeasured), _test_sentence(before))
+        told += (accuracy_sentence(before) or _accuracy(before, unmeasured), _test_sentence(before))
     elif not valid:
         told = (_not_comparable(before, rest[0]), _set_apart(before, rest[0]))
     else:
@@ -160,7 +159,7 @@ def findings(
             "" if truth is None else _on_truth(truth, before, after, by_activity),
             _set_apart(before, after),
             _scale_free(before, after),
-            _error_sentence(before, after, advice, unmeasured),
+            accuracy_sentence(before, after) or _error_sentence(before, after, advice, unmeasured),
             _test_sentence(before, after),
             _mean_ratio_sentence(before, after),
             "" if paired is None else _paired_sentence(paired),
@@ -186,7 +185,7 @@ def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None)
         truth is not None and truth.change is not None
     ):  # the same pairs: their difference has an interval of its own
         told = {"more": -1, "less": 1, "unclear": 0}[truth.change.direction]
-    numbers = f"gap {_number(gaps[0].value)} before, {_number(gaps[1].value)} after"
+    numbers = f"gap {brief(gaps[0].value)} before, {brief(gaps[1].value)} after"
     if any(isnan(gap.value) for gap in gaps):
         return "Cannot be told: outputs that are the same for everybody, to within rounding, have no gap between similar individuals."
     if told == 0:
@@ -204,11 +203,13 @@ def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None)
 
 
 def _cost(before: Arm, after: Arm) -> str:
+    if (told := change_of_accuracy(before, after)) is not None:
+        return f"; {told}"
     if before.error is None or after.error is None:
         return "; what it costs in accuracy was not measured"
     pair = before.error.rmse, after.error.rmse
-    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
-    return f"; the error {verb} (RMSE {_number(pair[0])} before, {_number(pair[1])} after)"
+    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
+    return f"; the error {verb} (RMSE {brief(pair[0])} before, {brief(pair[1])} after)"
 
 
 def _gaps(before: Arm, after: Arm) -> str:
@@ -220,7 +221,7 @@ def _gaps(before: Arm, after: Arm) -> str:
 
 def _on_truth(truth: HeldOutFairness, before: Arm, after: Arm, by_activity: bool) -> str:
     """Say what was kept aside, whom the pairs speak of, and what the paper's d on zero-filled data says beside it."""
-    gaps = [_number(Gap.of(arm.fairness).value) for arm in (before, after)]
+    gaps = [brief(Gap.of(arm.fairness).value) for arm in (before, after)]
     activity = ", which mostly measures how much was observed" if by_activity else ""
     return (
         f"Similarity is measured on observations that neither the algorithm nor the estimator saw{_over_splits(truth)}. {truth.pairs} By the paper's d on "
@@ -267,14 +268,14 @@ def _lower(text: str) -> str:
 
 def _accuracy(arm: Arm, unmeasured: str | None) -> str:
     if arm.error is not None:
-        return f"The error on hidden observations: RMSE {_number(arm.error.rmse)}, in {arm.error.unit}."
+        return f"The error on hidden observations: RMSE {brief(arm.error.rmse)}, in {arm.error.unit}."
     return f"Accuracy was not measured because {unmeasured}." if unmeasured else ""
 
 
 def _scale_free(*arms: Arm) -> str:
     """State the scale-free ratio beside the level that it has where outputs do not depend on the individuals."""
-    values = [_number(arm.fairness.similar.scale_free_ratio.value) for arm in arms]
-    levels = list(dict.fromkeys(_number(arm.fairness.similar.no_difference) for arm in arms))
+    values = [brief(arm.fairness.similar.scale_free_ratio.value) for arm in arms]
+    levels = list(dict.fromkeys(brief(arm.fairness.similar.no_difference) for arm in arms))
     if any(not isfinite(arm.fairness.similar.scale_free_ratio.value) for arm in arms):
         return ""
     return (
@@ -288,7 +289,7 @@ def _error_sentence(before: Arm, after: Arm, advice: str | None, unmeasured: str
         because = f" because {unmeasured}" if unmeasured else ""
         return f"Accuracy was not measured{because}: whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
-    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[_direction(*pair)]
+    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
     text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in {before.error.unit}."
     return f"{text} {advice}" if advice and verb == "rises" else text
 
@@ -298,7 +299,7 @@ def _test_sentence(*arms: Arm) -> str:
     errors = [arm.test_error for arm in arms if arm.test_error is not None]
     if not errors:
         return ""
-    rmse = _number(errors[0].rmse) if len(errors) == 1 else _change(*(error.rmse for error in errors))
+    rmse = brief(errors[0].rmse) if len(errors) == 1 else _change(*(error.rmse for error in errors))
     return f"On {errors[0].n:,} test observations from elsewhere: RMSE {rmse}, in {errors[0].unit}."
 
 
@@ -306,7 +307,7 @@ def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
     ratio = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
     spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
     text = f"The mean ratio IF {_change(*ratio)}, while the spread of the outputs {_change(*spread)}"
-    if _direction(*ratio) < 0 and _direction(*spread) < 0:
+    if direction(*ratio) < 0 and direction(*spread) < 0:
         return f"{text}: a mean ratio also falls when all outputs shrink, so it alone shows no gain."
     return f"{text}."
 
@@ -360,23 +361,10 @@ def _scope(arm: Arm) -> str:
     )
 
 
-def _direction(before: float, after: float) -> int:
-    """Return -1, 0 or 1 for a fall, no relative change to speak of, or a rise."""
-    if before == after or (isfinite(before) and abs(after - before) <= _SAME * abs(before)):
-        return 0
-    return 1 if after > before else -1
-
-
 def _change(before: float, after: float) -> str:
-    if _direction(before, after) == 0:
-        return f"is {_number(before)} before and {_number(after)} after"
-    text = f"goes from {_number(before)} to {_number(after)}"
+    if direction(before, after) == 0:
+        return f"is {brief(before)} before and {brief(after)} after"
+    text = f"goes from {brief(before)} to {brief(after)}"
     if before and isfinite(before) and isfinite(after):
         text += f" ({after / before - 1:+.0%})"
     return text
-
-
-def _number(value: float) -> str:
-    if isnan(value):
-        return "undefined"
-    return f"{value:.3g}" if isfinite(value) else "infinite"

@@ -137,6 +137,12 @@ TEXTS = {
         FileFormatError,
         "no column of r.dat looks like the user.*'a', 'b', 'c'",
     ),
+    "a table of applicants": (
+        "id,age,gpa\n1,20,3.1\n2,30,2.5\n",
+        FileFormatError,
+        "no column of r.dat looks like the user.* among 'id', 'age', 'gpa'.*one individual, such as an applicant, give id_columns='id': the features are "
+        "then 'age', 'gpa'; or name the features, columns=",
+    ),
     "long line": (
         GOOD + "2::" + "x" * 500 + "\n",
         FileFormatError,

@@ -8,6 +8,7 @@ from likewise.observations.reading.output_kinds import OutputsFile
 from likewise.observations.reading.outputs import read_outputs, read_outputs_file
 from likewise.observations.reading.pairs import read_pairs
 from likewise.observations.reading.ratings import read_ratings
+from likewise.observations.reading.target import TargetFile, read_target_file
 from likewise.observations.reading.text import TextOptions
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "GroupsFile",
     "MixedTable",
     "OutputsFile",
+    "TargetFile",
     "TextOptions",
     "read_answers",
     "read_groups",
@@ -25,5 +27,6 @@ __all__ = [
     "read_pairs",
     "read_ratings",
     "read_table",
+    "read_target_file",
     "register_format",
 ]

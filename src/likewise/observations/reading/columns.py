@@ -162,13 +162,25 @@ def _default(role: str, names: Sequence[str] | None, file: str) -> int:
             f"columns {alike} of {file}, which all look like the {role}", "one", f"give {option(role)}"
         )
     if not known:
-        hint = f"name it, {option(role)}, or give {option('columns', '[...]')} if each individual is one row"
+        hint = f"name it, {option(role)}, or {_as_table(role, names)}"
         raise FileFormatError(
             f"no column of {file} looks like the {role}",
             f"a name such as {_EXAMPLES[role]} among {listing(names)}",
             hint + f"; {WITHOUT_VALUES}" * (role == "rating" and _has_no_values(names)),
         )
     return known[0]
+
+
+def _as_table(role: str, names: Sequence[str]) -> str:
+    """Say what reads a table with a row for each individual, and what would be taken for what."""
+    called = [name for name in names if is_id(name)]
+    if not called or role == "rating":
+        return f"give {option('columns', '[...]')} if each individual is one row"
+    features = listing([name for name in names if name != called[0]])
+    return (
+        f"if each line is one individual, such as an applicant, give {option('id_columns', repr(called[0]))}: "
+        f"the features are then {features}; or name the features, {option('columns', '[...]')}"
+    )
 
 
 def _has_no_values(names: Sequence[str]) -> bool:

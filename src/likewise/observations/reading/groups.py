@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,8 @@ from likewise.observations.reading.layouts import id_array, joined_ids
 from likewise.observations.reading.numerals import Notation, could_be_number
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
+
+_OPTION = {"groups": "group_column", "target": "target_column"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,46 +119,58 @@ def read_groups_file(
     >>> groups.values.tolist(), groups.n_unknown, groups.roles.sentence()
     ([None, 'f'], 1, 'Read users.csv: individuals from id, groups from sex.')
     """
+    groups, roles = read_labels(path, row_ids, id_columns, group_column, text, "groups")
+    return GroupsFile(groups, roles, sum(group is None for group in groups.tolist()))
+
+
+def read_labels(
+    path: str | PathLike[str],
+    row_ids: ArrayLike,
+    id_columns: Column | Sequence[Column] | None,
+    label_column: Column | None,
+    text: TextOptions,
+    role: Literal["groups", "target"],
+) -> tuple[NDArray[Any], ColumnRoles]:
+    """Return one label for each individual, None where unknown, and which columns were read; see `read_groups_file`."""
     given = as_columns(id_columns, "id_columns")
     wanted = as_id_array(row_ids, "row_ids").tolist()
     known = {str(one) for one in wanted}
 
     def is_header(fields: list[str]) -> bool:
         """Take names where a column is named, or is called by digits that are no position; else a first word that nobody has for an id."""
-        columns = (*(given or ()), *(() if group_column is None else (group_column,)))
+        columns = (*(given or ()), *(() if label_column is None else (label_column,)))
         if any(isinstance(column, str) for column in columns):
             return True
         if any(isinstance(column, Numeral) and column >= len(fields) for column in columns):
             return True
         return fields[0].strip() not in known and not could_be_number(fields[0])
 
-    file = open_columns(unpack(path, "groups"), checked_text(text), is_header)
+    file = open_columns(unpack(path, role), checked_text(text), is_header)
     ids = find_ids(file.header, given, file.width, file.name)
-    chosen = _only_column(file, ids) if group_column is None else group_column
+    chosen = _only_column(file, ids, role) if label_column is None else label_column
     place = position_of(chosen, file.header, file.width, file.name)
     if place in ids or len(set(ids)) < len(ids):
         raise FileFormatError(
             f"columns {listing(file.names([*ids, place]))} of {file.name}",
-            "different columns for ids and groups",
+            f"different columns for ids and {role}",
         )
     frame = file.take(Wanted(ids=ids, texts=[place])).frame
     names = joined_ids([id_array(frame[str(position)]) for position in ids])
-    rows = places_in_file(np.asarray(names), wanted, file.name, "groups")
-    groups = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))[rows]
-    n_unknown = sum(group is None for group in groups.tolist())
-    return GroupsFile(groups, file.roles(ids=ids, groups=[place]), n_unknown)
+    rows = places_in_file(np.asarray(names), wanted, file.name, role)
+    labels = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))[rows]
+    return labels, file.roles(ids=ids, **{role: [place]})
 
 
-def _only_column(file: Tabular, ids: Sequence[int]) -> Column:
-    """Return the column that holds the groups where there is no choice; where there is, somebody has to make it."""
+def _only_column(file: Tabular, ids: Sequence[int], role: str) -> Column:
+    """Return the column that holds the labels where there is no choice; where there is, somebody has to make it."""
     others = [position for position in range(file.width) if position not in ids]
     if file.header is None:
         return 1
     if len(others) != 1:
         raise FileFormatError(
             f"{file.name} with {len(others)} columns beside the ids: {listing(file.names(others))}",
-            "one column of groups",
-            f"name it with {option('group_column', file.names(others)[0] if others else '...')}",
+            f"one column of {role}",
+            f"name it with {option(_OPTION[role], file.names(others)[0] if others else '...')}",
         )
     return others[0]
 

@@ -32,6 +32,7 @@ _IN_MEMORY = {
     "observations": "what is in memory already is for ObservedMatrix(...) where each row is an individual, and for "
     "ObservedMatrix.from_triplets(users, items, values) where each row is one observation",
     "outputs": "what is in memory already is for likewise.audit(..., outputs=...)",
+    "target": "what is in memory already is for likewise.audit(..., target=...)",
     "groups": "what is in memory already is for likewise.audit(..., groups=...)",
 }
 """What to call for something that needs no file."""

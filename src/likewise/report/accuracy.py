@@ -1,0 +1,78 @@
+"""Accuracy against a target, as it is said: rows of the table, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from likewise.fairness.metrics.target_accuracy import common_measure
+from likewise.report.numbers import brief, direction, number, percent_change, with_ends
+from likewise.report.row import NOT_MEASURED, Group, Row
+
+if TYPE_CHECKING:
+    from likewise.fairness import TargetAccuracy, TargetValue
+    from likewise.report.records import Arm
+
+_OF_TARGET = {
+    "AUC": "How often one who is 1 has a higher output than one who is 0, ties counted half: 1, always; 0.5, as by chance.",
+    "log loss": "Minus the mean logarithm of the probability of what is true: 0, always sure and right.",
+    "accuracy": "Share of individuals whose class the outputs tell right.",
+    "RMSE": "Root mean squared error, in the units of the target.",
+    "MAE": "Mean absolute error, in the units of the target.",
+}
+
+
+def target_row(label: str, told: list[TargetAccuracy], name: str) -> Row:
+    """Return one number of accuracy of every arm, with intervals."""
+    found = [accuracy.values.get(name) for accuracy in told]
+    values = [one.value for one in found if one is not None]
+    return Row(
+        label,
+        _OF_TARGET[name],
+        tuple(map(_target_text, found)),
+        percent_change(*values) if len(values) == 2 else "",
+    )
+
+
+def _target_text(found: TargetValue | None) -> str:
+    if found is None:
+        return NOT_MEASURED
+    ends = found.interval
+    return number(found.value) if ends is None else with_ends(found.value, ends.low, ends.high)
+
+
+def target_groups(arms: list[Arm]) -> Iterator[Group]:
+    """Yield what was measured against the target, if there is one."""
+    told = [arm.accuracy for arm in arms if arm.accuracy is not None]
+    if told:
+        names = dict.fromkeys(name for accuracy in told for name in accuracy.values)
+        title = f"Outputs against the target of {told[0].n:,} individuals"
+        yield Group(title, tuple(target_row(name, told, name) for name in names))
+
+
+def change_of_accuracy(before: Arm, after: Arm) -> str | None:
+    """Say how the accuracy against the target changes; None where both have no number in common."""
+    one, other = before.accuracy, after.accuracy
+    if one is None or other is None or (measure := common_measure([one, other])) is None:
+        return None
+    pair = one.values[measure].value, other.values[measure].value
+    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
+    name = "share that is told right" if measure == "accuracy" else measure
+    return f"the {name} {verb} ({brief(pair[0])} before, {brief(pair[1])} after)"
+
+
+def accuracy_sentence(*arms: Arm) -> str:
+    """Say how well the outputs tell the target, for whom, and what was taken for what."""
+    told = [arm.accuracy for arm in arms if arm.accuracy is not None]
+    if not told:
+        return ""
+    values = " before; ".join(str(accuracy) for accuracy in told) + (" after" if len(told) > 1 else "")
+    unknown = f"; {told[0].n_unknown:,} whose target is unknown are left out" if told[0].n_unknown else ""
+    notes = "; ".join(dict.fromkeys(note for accuracy in told for note in accuracy.notes))
+    return (
+        f"Against the target, by {told[0].predicted_by}: {values}{unknown}. {_capital(notes)}{'.' * bool(notes)}"
+    ).rstrip()
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
