@@ -4,10 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 import likewise
-from likewise.errors import InputError, ShapeError
+from likewise.errors import InputError, ModelError, ShapeError
 from likewise.fairness import RowDistance, target_accuracy
+from likewise.observations import clustered
 from likewise.report.checks import with_checks
 
 RNG = np.random.default_rng(0)
@@ -82,3 +85,21 @@ def test_whose_target_is_unknown_is_left_out_and_counted():
     found = likewise.audit(D, outputs=SCORES, target=some)
     assert found.arms["outputs"].accuracy.n_unknown == 1
     assert "1 whose target is unknown are left out" in " ".join(found.details().split())
+
+
+def test_a_model_is_judged_by_fits_that_have_not_seen_the_target():
+    """Nearest neighbours of one recall what they have seen: all right; of a target that is a coin, others are told as by chance."""
+    data = clustered(60, 40, 3, observed_fraction=0.5, random_state=0).observed
+    coin = np.random.default_rng(1).integers(0, 2, 60)
+    report = likewise.audit(data, model=KNeighborsClassifier(1), target=coin, estimator="svt")
+    for arm in report.arms.values():
+        assert 0.2 < arm.accuracy.values["accuracy"].value < 0.8
+        assert "had not seen" in arm.accuracy.predicted_by
+    assert report.to_dict()["answer"]["rows"][1]["label"] == "accuracy (share right)"
+    assert "not measured" not in report.findings[0]
+
+
+def test_a_target_with_missing_values_is_nothing_to_learn_from():
+    data = clustered(20, 10, 2, observed_fraction=0.5, random_state=0).observed
+    with pytest.raises(ModelError, match="NaN"):
+        likewise.audit(data, model=LinearRegression(), target=[np.nan, *range(19)], estimator="svt")

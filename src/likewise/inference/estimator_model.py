@@ -54,7 +54,7 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
 
     def run(matrix: NDArray[Any], observed: ObservedMatrix | None = None, keep: Keep | None = None) -> Any:
         check_order("the target", target, None if observed is None else observed.row_ids)
-        fresh = _seeded(clone(estimator), random_state)
+        fresh = seeded(clone(estimator), random_state)
         outputs = outputs_of(fresh, matrix)
         if keep is not None:
             keep(TrainedModel(fresh, kind, _function(fresh, kind, learns=target is not None)))
@@ -77,7 +77,7 @@ def _with_target(estimator: Any, target: ArrayLike) -> tuple[Fit, Output]:
     if hasattr(estimator, "predict_proba"):
         return (lambda fresh, B: _side_by_side(fresh.fit(B, y).predict_proba(B))), "probability"
     if hasattr(estimator, "predict"):
-        if _estimator_type(estimator) == "classifier":
+        if is_classifier(estimator):
             return (lambda fresh, B: _one_hot(fresh.fit(B, y).predict(B))), "class"
         return (lambda fresh, B: np.asarray(fresh.fit(B, y).predict(B))), "auto"
     if hasattr(estimator, "transform"):
@@ -106,6 +106,11 @@ def _no_outputs(estimator: Any, expected: str) -> ModelError:
     return ModelError(f"the estimator {estimator}, which gives no outputs", f"one that has {expected}")
 
 
+def is_classifier(estimator: Any) -> bool:
+    """Return whether an estimator says that it predicts classes."""
+    return _estimator_type(estimator) == "classifier"
+
+
 def _estimator_type(estimator: Any) -> str | None:
     try:
         kind = get_tags(estimator).estimator_type
@@ -125,7 +130,8 @@ def _side_by_side(probabilities: Any) -> Any:
     return np.hstack(probabilities) if isinstance(probabilities, list) else probabilities
 
 
-def _seeded(estimator: Any, random_state: int | None) -> Any:
+def seeded(estimator: Any, random_state: int | None) -> Any:
+    """Give every part of an estimator that has no seed this one."""
     if random_state is None:
         return estimator
     unset = {

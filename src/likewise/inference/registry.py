@@ -21,6 +21,7 @@ from likewise.inference.neighbors.recommender import KNNRecommender
 from likewise.inference.neighbors.smooth_neighbors import SmoothNeighborModel
 from likewise.inference.net.dense_net import DenseNetModel
 from likewise.inference.net.recommender import DenseNetRecommender
+from likewise.inference.supervised_model import SupervisedModel
 from likewise.registry import Registry
 
 
@@ -138,6 +139,8 @@ def as_model(model: Any, target: ArrayLike | None = None, random_state: int | No
             return replace(chosen, random_state=random_state)
         return chosen
     if hasattr(chosen, "fit") and hasattr(chosen, "get_params"):
+        if target is not None:
+            return SupervisedModel(chosen, target, random_state)
         return FunctionModel(str(chosen), run_estimator(chosen, target, random_state), predicts_entries=False)
     if not callable(chosen):
         raise ModelError(

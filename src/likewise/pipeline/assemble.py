@@ -158,9 +158,8 @@ def _asked_for(
 ) -> tuple[ErrorMetrics | None, ExactValue | None, TargetAccuracy | None]:
     """Return the error on a test from elsewhere, the consistency, and the accuracy against a target, where they were asked for."""
     error = None if test is None else test.error(run, name, measurement.confidence)
-    outputs = run.outputs[name]
-    consistent = consistency_of(outputs, reference, measurement.consistency)
-    return error, consistent, accuracy_of(outputs, measurement.target, measurement.confidence)
+    consistent = consistency_of(run.outputs[name], reference, measurement.consistency)
+    return error, consistent, accuracy_of(run, name, measurement.target, measurement.confidence)
 
 
 def _on_truth(

@@ -81,7 +81,8 @@ def audit(
     model : str, callable or scikit-learn estimator, optional
         The algorithm h; see `likewise.inference.as_model`. By default ``"knn"``.
     target : array-like, shape (m,) or (m, t), optional
-        What a classifier or regressor learns for each individual. With `outputs`, of shape (m,): what they should have told, which their accuracy
+        What a classifier or regressor learns for each individual; of shape (m,), accuracy is measured by fits that have not seen the individual's,
+        in 5 folds. With `outputs`, of shape (m,): what they should have told, which their accuracy
         is measured against (`likewise.fairness.target_accuracy`); who has none is counted and left out.
     hold_out : float, optional
         Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs, 0.5 with reference ``"held-out"``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -75,16 +76,23 @@ def consistency_of(outputs: Any, reference: PairwiseDistance, n_neighbors: int |
     return consistency(outputs, reference, n_neighbors)
 
 
-def accuracy_of(outputs: Any, target: ArrayLike | None, confidence: float) -> TargetAccuracy | None:
-    """Hold outputs against the target, where there is one.
+_BY_UNSEEN = "fits that had not seen the individual's target (cross-validation)"
+
+
+def accuracy_of(run: Run, arm: str, target: ArrayLike | None, confidence: float) -> TargetAccuracy | None:
+    """Hold outputs against the target, where there is one: those given; of a model that learns it those of fits that had not seen it.
 
     Raises
     ------
     InputError
         Outputs that are a distance.
     """
+    if run.unseen is not None:
+        found = target_accuracy(run.unseen.outputs[arm], run.unseen.target, confidence=confidence)
+        return replace(found, predicted_by=_BY_UNSEEN)
     if target is None:
         return None
+    outputs = run.outputs[arm]
     if isinstance(outputs, PairwiseDistance):
         raise InputError(
             f"{option('target', '')} for outputs that are lists or a distance", "outputs that are numbers"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from likewise._typing import Floats
@@ -18,6 +18,7 @@ from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorMetrics, held_out_error
 from likewise.inference import Model, NearestNeighborModel, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
+from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
 from likewise.observations.value_range import AffineScale
 from likewise.progress import Steps
@@ -76,6 +77,31 @@ class HiddenErrors:
 
 
 @dataclass(frozen=True, eq=False)
+class UnseenOutputs:
+    """Outputs by fits that have not seen the individual's target, and that target.
+
+    Parameters
+    ----------
+    outputs : mapping of str to ndarray
+        By arm.
+    target : array-like, shape (m,)
+    """
+
+    outputs: Mapping[str, Floats]
+    target: ArrayLike
+
+    @classmethod
+    def of(cls, model: Model, matrices: Mapping[str, Any], steps: Steps) -> UnseenOutputs | None:
+        """Predict everybody by cross-validation on the matrix of each arm; None where the model has no target, or nothing can be told."""
+        if not isinstance(model, SupervisedModel):
+            return None
+        with steps.step("predict those whose target was not seen"):
+            told = {arm: model.unseen(matrix) for arm, matrix in matrices.items()}
+        outputs = {arm: values for arm, values in told.items() if values is not None}
+        return cls(outputs, model.target) if len(outputs) == len(told) else None
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """What ran and what came out, on the method's working range.
 
@@ -97,6 +123,8 @@ class Run:
         What the algorithm learnt in each arm, where it tells.
     clipped_fraction : float or None
         Share of the entries of the estimate at an end of the working range, counted where the estimate was formed.
+    unseen : UnseenOutputs or None
+        What a classifier or regressor says of individuals whose target it has not seen.
     """
 
     training: ObservedMatrix | None
@@ -107,6 +135,7 @@ class Run:
     predicts_entries: bool = False
     trained: Mapping[str, TrainedModel] = field(default_factory=dict)
     clipped_fraction: float | None = None
+    unseen: UnseenOutputs | None = None
 
     @property
     def working_range(self) -> WorkingRange:
@@ -215,6 +244,7 @@ def run_model(
         complete = fitted.estimate_.on_working_range().to_dense()
         clipped_fraction = _at_the_ends(complete, fitted.estimate_.scale.bounds)
         with_ = model(complete, scaled, progress=report, keep=keep)
+    unseen = UnseenOutputs.of(model, {"without": scaled.zero_filled(), "with": complete}, steps)
     for arm in ARMS:
         trained.setdefault(arm, TrainedModel(model))
     titles = {
@@ -222,7 +252,8 @@ def run_model(
         "with": f"{model.name}, on the estimate",
     }
     outputs = {"without": without, "with": with_}
-    return Run(training, hidden, fitted, outputs, titles, model.predicts_entries, trained, clipped_fraction)
+    told = titles, model.predicts_entries, trained, clipped_fraction, unseen
+    return Run(training, hidden, fitted, outputs, *told)
 
 
 def _at_the_ends(complete: Floats, bounds: tuple[float, float]) -> float:
