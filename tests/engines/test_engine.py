@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -105,6 +107,28 @@ def test_a_killed_worker_changes_no_bit(name, tmp_path):
     expected = level_by_level([(np.array([block * 0.1]),) for block in range(32)])
     assert (tmp_path / "seen").exists()
     assert found[0].tobytes() == expected[0].tobytes()
+
+
+def large(block, _):
+    return np.full(2_000_000, float(block))
+
+
+@pytest.mark.slow
+def test_workers_killed_while_they_send_large_results_stop_nobody():
+    """Most of a block's time is the sending of its 16 MB, and five workers die at any moment of it."""
+    rng = np.random.default_rng(0)
+    with engine_of("processes") as engine:
+        killed = 0
+        for block, found in enumerate(engine.map(large, range(60))):
+            assert found.size == 2_000_000
+            assert (found == block).all()
+            if block % 10 == 5:
+                time.sleep(rng.uniform(0, 0.05))
+                os.kill(next(iter(engine._executor._processes)), signal.SIGKILL)
+                killed += 1
+        assert killed == 6
+        folder = Path(engine._folder)
+    assert not folder.exists()
 
 
 @pytest.mark.slow

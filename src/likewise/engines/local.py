@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from likewise._kernels.threads import single_threaded, thread_count
@@ -67,7 +72,7 @@ class _Pool(Engine):
                 continue
             begun.popleft()
             losses = 0
-            yield result
+            yield self._received(result)
 
     def _begin(self, task: Task, block: Any, shared: Any) -> Future[Any]:
         try:
@@ -79,7 +84,13 @@ class _Pool(Engine):
     def _submitted(self, task: Task, block: Any, shared: Any) -> Future[Any]:
         if self._executor is None:
             self._executor = self._started()
-        return self._executor.submit(alone, task, block, shared)
+        return self._sent(self._executor, task, block, shared)
+
+    def _sent(self, executor: Executor, task: Task, block: Any, shared: Any) -> Future[Any]:
+        return executor.submit(alone, task, block, shared)
+
+    def _received(self, result: Any) -> Any:
+        return result
 
     def _again(self, task: Task, block: Any, shared: Any, future: Future[Any]) -> Future[Any]:
         """Begin a block once more, unless it was finished."""
@@ -109,10 +120,51 @@ class Threads(_Pool):
         return ThreadPoolExecutor(self.n_workers, "likewise")
 
 
+def _into_file(task: Task, block: Any, shared: Any, folder: str) -> str:
+    """Run a task and leave its result in a file of its own; return the name."""
+    result = alone(task, block, shared)
+    handle, path = tempfile.mkstemp(dir=folder)
+    with Connection(handle, readable=False) as file:
+        file.send(result)
+    return Path(path).name
+
+
 class Processes(_Pool):
-    """Other processes of this machine, begun when first needed: what is shared is copied to each, a crash of one costs its block alone."""
+    """Other processes of this machine, begun when first needed: what is shared is copied to each; what a killed one had in hand is done again.
+
+    All workers answer through one pipe, in which half a message of a worker that was killed would stop the rest for ever. So a result
+    goes into a file, in a private folder, and only its name into the pipe: so few bytes are written whole or not at all.
+    """
 
     name = "processes"
+
+    def __init__(self, n_workers: int | None = None) -> None:
+        super().__init__(n_workers)
+        self._results: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def _folder(self) -> str:
+        if self._results is None:
+            self._results = tempfile.TemporaryDirectory(prefix="likewise-", ignore_cleanup_errors=True)
+        return self._results.name
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if self._results is not None:  # what killed workers had finished and nobody asked for
+            self._results.cleanup()
+            self._results = None
+
+    def _sent(self, executor: Executor, task: Task, block: Any, shared: Any) -> Future[Any]:
+        return executor.submit(_into_file, task, block, shared, self._folder)
+
+    def _received(self, result: Any) -> Any:
+        path = Path(self._folder) / result
+        with Connection(os.open(path, os.O_RDONLY), writable=False) as file:
+            content = file.recv()
+        path.unlink()
+        return content
 
     def _started(self) -> Executor:
         # The pool that joblib brings: unlike the standard library's, it does not run the caller's script again in each worker.
