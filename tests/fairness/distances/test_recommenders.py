@@ -51,6 +51,24 @@ MODELS = {
         ),
         WITH_BIASES,
     ),
+    "lenskit": (
+        SimpleNamespace(
+            user_embeddings=USERS,
+            item_embeddings=ITEMS,
+            bias=SimpleNamespace(user_biases=USER_BIASES),
+            users=SimpleNamespace(ids=lambda: [f"u{i}" for i in range(6)]),
+        ),
+        WITH_BIASES,
+    ),
+    "lenskit without biases of users": (
+        SimpleNamespace(
+            user_embeddings=USERS,
+            item_embeddings=ITEMS,
+            bias=SimpleNamespace(user_biases=None),
+            users=SimpleNamespace(ids=lambda: [f"u{i}" for i in range(6)]),
+        ),
+        USERS @ ITEMS.T + ITEM_BIASES,
+    ),
     "lightfm": (
         SimpleNamespace(
             get_user_representations=lambda: (USER_BIASES, USERS),
@@ -69,8 +87,9 @@ def test_distances_are_those_of_the_scores(kind):
     np.testing.assert_allclose(found.block(0, 6, 0, 6), expected, atol=1e-9)
 
 
-def test_ids_of_surprise_are_those_of_the_ratings():
-    assert recommender_distance(MODELS["surprise"][0]).row_ids.tolist() == [f"u{i}" for i in range(6)]
+@pytest.mark.parametrize("kind", ["surprise", "lenskit"])
+def test_ids_are_those_of_the_ratings(kind):
+    assert recommender_distance(MODELS[kind][0]).row_ids.tolist() == [f"u{i}" for i in range(6)]
 
 
 @pytest.mark.parametrize("model", [object(), None, SimpleNamespace(user_factors=None, item_factors=None), 3])

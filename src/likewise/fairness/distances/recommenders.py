@@ -26,7 +26,9 @@ def recommender_distance(model: Any) -> FactorDistance:
         - ``user_factors`` and ``item_factors``: implicit (ALS, BPR, logistic); its scores are their products.
         - ``pu``, ``qi``, ``bu``, ``bi``, ``trainset``: Surprise's ``SVD``; ids are those of the ratings. A bias of a user counts.
         - ``get_user_representations`` and ``get_item_representations``: LightFM without features; biases count.
-        - ``user_embeddings`` and ``item_embeddings``: LensKit's ALS of the older interface, and others that are called so.
+        - ``user_embeddings``, ``item_embeddings``, ``bias`` and ``users``: LensKit's ``BiasedMFScorer``; ids are those of the ratings. A bias of a
+          user counts.
+        - ``user_embeddings`` and ``item_embeddings`` alone: LensKit's ``ImplicitMFScorer``, and others that are called so.
         - a pair ``(left, right)`` of arrays with a row for each user and item.
 
     Returns
@@ -77,10 +79,26 @@ def _of_lightfm(model: Any) -> Parts:
     return np.column_stack([user_biases, users]), np.column_stack([np.ones(len(items)), items]), None
 
 
+def _of_lenskit(model: Any) -> Parts:
+    """``mean + b_u + b_i + q_i p_u``, as in Surprise; a model can be told to have no biases of users."""
+    users, items, biases = (
+        _dense(model.user_embeddings),
+        _dense(model.item_embeddings),
+        model.bias.user_biases,
+    )
+    biases = np.zeros(len(users)) if biases is None else _dense(biases)
+    return (
+        np.column_stack([biases, users]),
+        np.column_stack([np.ones(len(items)), items]),
+        list(model.users.ids()),
+    )
+
+
 _KNOWN: dict[tuple[str, ...], Callable[[Any], Parts]] = {
     ("user_factors", "item_factors"): lambda model: (model.user_factors, model.item_factors, None),
     ("pu", "qi", "bu", "trainset"): _of_surprise,
     ("get_user_representations", "get_item_representations"): _of_lightfm,
+    ("user_embeddings", "item_embeddings", "bias", "users"): _of_lenskit,
     ("user_embeddings", "item_embeddings"): lambda model: (
         model.user_embeddings,
         model.item_embeddings,
