@@ -28,7 +28,7 @@ def test_a_number_that_is_not_in_the_page_is_found(monkeypatch):
 
 
 def rows():
-    text = (DOCS / "measured.md").read_text(encoding="utf-8")
+    text = (DOCS / "measured.md").read_text(encoding="utf-8").partition("## Figures")[0]
     found = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in text.splitlines()
@@ -62,3 +62,16 @@ def test_every_row_has_a_day_a_machine_and_a_command_that_is_there():
         scripts = re.findall(r"benchmarks/\w+\.py", command)
         assert scripts or "likewise reproduce" in command or "on that page" in command
         assert all((ROOT / script).exists() for script in scripts)
+
+
+def test_every_drawing_says_what_makes_it():
+    text = (DOCS / "measured.md").read_text(encoding="utf-8").partition("## Figures")[2]
+    listed = re.findall(r"`([\w/-]+\.(?:svg|png))`", text)
+    drawings = {
+        *DOCS.glob("*.svg"),
+        *DOCS.glob("*.png"),
+        *DOCS.glob("reproduction/*.svg"),
+        *DOCS.glob("reproduction/*.png"),
+    }
+    assert sorted(listed) == sorted(str(drawing.relative_to(DOCS)) for drawing in drawings)
+    assert all((ROOT / script).is_file() for script in re.findall(r"python (docs/\w+\.py)", text))
