@@ -8,7 +8,8 @@ import pytest
 
 import likewise as package
 from likewise.cli.main import COMMANDS
-from likewise.cli.options import EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions
+from likewise.cli.options import EstimatorOptions, MeasureOptions, ReadOptions
+from likewise.cli.output_options import OutputOptions
 from likewise.cli.results import ResultOptions
 from likewise.errors import EstimatorError
 from likewise.estimation import ESTIMATORS, SHRINKERS, SVT, THRESHOLDS, Auto

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -47,6 +48,25 @@ def test_there_is_nothing_of_several_targets_or_of_a_class_of_one():
     B, y = drawn(2)
     assert SupervisedModel(LinearRegression(), np.column_stack([y, y]), 0).unseen(B) is None
     assert SupervisedModel(LogisticRegression(), np.arange(24) == 0, 0).unseen(B) is None
+
+
+class Sure(ClassifierMixin, BaseEstimator):
+    """Gives every class the same number, which does not add up to 1."""
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+    def predict_proba(self, X):
+        return np.full((len(X), self.classes_.size), 0.9)
+
+
+def test_what_does_not_add_up_to_1_is_no_probability():
+    B, y = drawn(4)
+    assert SupervisedModel(Sure(), y, 0).unseen(B) is None
 
 
 def test_a_fit_that_fails_is_one_error():

@@ -46,8 +46,8 @@ class SupervisedModel(FunctionModel):
         Returns
         -------
         ndarray, shape (m,) or (m, k), or None
-            Probabilities or 0/1 columns of the classes in sorted order, or numbers. None where there are several targets, nothing is predicted, or
-            a class has too few members for two folds.
+            Probabilities or 0/1 columns of the classes in sorted order, or numbers. None where there are several targets, nothing is predicted,
+            probabilities do not add up to 1, or a class has too few members for two folds.
 
         Raises
         ------
@@ -72,6 +72,8 @@ class SupervisedModel(FunctionModel):
             ) from error
         if classifies and method == "predict":
             told = np.equal.outer(told, np.unique(y))
+        elif classifies and not np.allclose(told.sum(axis=1), 1):
+            return None  # whatever these are, they are no probabilities
         return np.asarray(told, dtype=np.float64)
 
     @property
