@@ -82,7 +82,7 @@ def test_delongs_interval_is_that_of_its_formula():
 
 @pytest.mark.parametrize("name", ["AUC", "log loss", "accuracy"])
 def test_intervals_hold_the_value_of_many_people_about_as_often_as_they_say(name):
-    """Of 300 samples of 80 people, 95% intervals hold the value of 200,000 in at least 90%: 6 standard errors below."""
+    """Of 300 samples of 80 people, 95% intervals hold the value of 200,000 in at least 90%: 4 standard errors below."""
     rng = np.random.default_rng(5)
 
     def draw(n):
