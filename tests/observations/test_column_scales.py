@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise import SVT
+from likewise import SVT, audit
 from likewise.errors import ObservationError, ValueRangeWarning
 from likewise.observations import ObservedMatrix, read_ratings
 from likewise.observations.column_scales import warn_of_unlike_columns
@@ -132,3 +132,13 @@ def test_columns_seven_times_as_wide_are_told():
     """A complete array of LSAT and GPA says nothing of names, so that one range is kept, with a warning."""
     with pytest.warns(ValueRangeWarning, match=r"hardly count: 1 \(0 to 4\), beside 0 \(20 to 48\)"):
         warn_of_unlike_columns(ObservedMatrix(np.array([[20.0, 0], [48, 4], [30, 3]])), stacklevel=1)
+
+
+def test_an_audit_of_a_plain_array_warns_as_an_estimator_does():
+    marks = np.random.default_rng(0).uniform(0, [48.0, 4.0], (60, 2))
+    with pytest.warns(ValueRangeWarning, match=r"hardly count: 1 \(0"):
+        audit(marks, outputs=marks[:, 1], progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ValueRangeWarning)
+        audit(marks * [1.0, 4.0], outputs=marks[:, 1], progress=False)
+        audit(ObservedMatrix(marks, value_range="per-column"), outputs=marks[:, 1], progress=False)

@@ -104,16 +104,17 @@ def test_whoever_wants_a_row_for_each_individual_refuses_lines(frame):
 @pytest.mark.parametrize("name", ["userId", "Unnamed: 0", "index", "id", "applicant_id", ""])
 def test_ids_and_counts_are_no_features_and_no_outputs(frame, name):
     table = frame({name: [3, 1, 2, 0], "age": [20.0, 30, 40, 50], "income": [1.0, 2, 3, 5]})
-    outputs = frame({name: [3, 1, 2, 0], "score": [0.1, 0.2, 0.3, 0.5]})
+    outputs = frame({name: [3, 1, 2, 4], "score": [0.1, 0.2, 0.3, 0.5]})
     people = RowDistance([[1.0], [2.0], [3.0], [5.0]])
     for call in (
         lambda: ObservedMatrix(table),
         lambda: RowDistance(table),
-        lambda: measure_fairness(outputs, people),
-        lambda: audit(people, outputs=outputs),
     ):
         with pytest.raises(InputError, match=f"column {name!r}, which names or counts the individuals"):
             call()
+    for measured in (lambda: measure_fairness(outputs, people), lambda: audit(people, outputs=outputs)):
+        with pytest.raises(InputError, match=f"column {name!r}(, which names or counts| has '4', not among)"):
+            measured()
 
 
 @FRAMES

@@ -24,7 +24,8 @@ from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.metrics.violations import check_lipschitz
 from likewise.observations.frames import refuse_output_lines
 from likewise.observations.ids import as_id_array
-from likewise.observations.index_alignment import check_order
+from likewise.observations.index_alignment import check_same_individuals
+from likewise.observations.labelled import aligned
 from likewise.progress import Progress
 
 
@@ -49,9 +50,10 @@ def output_distance(
     output_ids : ndarray, optional
         What the columns of the outputs are called, for lists of the best of them.
     """
-    if not isinstance(outputs, PairwiseDistance):
-        refuse_output_lines(outputs)
     checked_reference(reference)
+    if not isinstance(outputs, PairwiseDistance):
+        outputs, _ = aligned(f"outputs of {name!r}", outputs, reference.row_ids)
+        refuse_output_lines(outputs)
     try:
         distance = _compared(name, outputs, how, output_ids)
     except DistanceError as error:
@@ -61,7 +63,8 @@ def output_distance(
             f"{name!r} has {distance.n_individuals} individuals, the reference distance {reference.n_individuals}",
             "one row of outputs for each individual, in the same order",
         )
-    check_order(f"outputs of {name!r}", outputs, reference.row_ids)
+    if isinstance(outputs, PairwiseDistance):
+        check_same_individuals(f"outputs of {name!r}", outputs.row_ids, reference.row_ids)
     return distance
 
 

@@ -199,8 +199,9 @@ def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
     --------
     >>> check_order("outputs", [0.5, 0.1], np.array(["ann", "bea"]))  # no labels
     """
-    if (labels := _index_of(values)) is not None:
-        _compare_labels(what, labels, ids)
+    labels = row_labels_of(values)
+    if labels is not None and order_by_labels(what, labels, ids) is not None:
+        raise _in_another_order(what)
 
 
 def check_same_individuals(what: str, its_ids: NDArray[Any] | None, ids: NDArray[Any] | None) -> None:
@@ -223,8 +224,9 @@ def check_same_individuals(what: str, its_ids: NDArray[Any] | None, ids: NDArray
     >>> check_same_individuals("the distance", np.array([0, 1]), np.array(["ann", "bea"]))
     """
     labels = None if its_ids is None else _unless_counted(its_ids.tolist())
-    if labels is not None and ids is not None and _unless_counted(ids.tolist()) is not None:
-        _compare_labels(what, labels, ids)
+    is_named = labels is not None and ids is not None and _unless_counted(ids.tolist()) is not None
+    if labels is not None and is_named and order_by_labels(what, labels, ids) is not None:
+        raise _in_another_order(what)
 
 
 def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:
@@ -242,7 +244,7 @@ def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:
     ShapeError
         If there is not one id for each row.
     """
-    names = _index_of(held) if row_ids is None else row_ids
+    names = row_labels_of(held) if row_ids is None else row_ids
     if names is None:
         return None
     ids = as_id_array(names, "row_ids")
@@ -251,31 +253,64 @@ def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:
     return ids
 
 
-def _compare_labels(what: str, given: list[Any], ids: NDArray[Any] | None) -> None:
+def order_by_labels(
+    what: str, given: Sequence[Any], ids: NDArray[Any] | None, where: str = "index"
+) -> list[int] | None:
+    """Return where the row of each individual is; None where the rows are in the order of the individuals.
+
+    Parameters
+    ----------
+    what : str
+        What has rows.
+    given : sequence
+        The label of each row.
+    ids : ndarray, shape (m,), or None
+        Of the individuals; None where they are only counted, from 0.
+    where : str
+        What holds the labels.
+
+    Raises
+    ------
+    ShapeError
+        The labels are not the ids of the individuals, each once; the message names the first that differ.
+    ObservationError
+        Two ids are written alike, and the order is another one.
+
+    Examples
+    --------
+    >>> order_by_labels("scores", ["cy", "ann", "bea"], np.array(["ann", "bea", "cy"]))
+    [1, 2, 0]
+    """
     labels = [str(label) for label in given]
     names = [str(name) for name in (range(len(labels)) if ids is None else ids.tolist())]
     if labels == names:
-        return
+        return None
     if Counter(labels) == Counter(names):
-        raise ShapeError(
-            f"{what} whose index has the individuals in another order",
-            "the order of the individuals",
-            f".loc[Z.row_ids] puts them in order; {_AS_THEY_LIE}",
-        )
+        places = places_by_text(given)
+        return [places[name] for name in names]
     strange, absent = (
         list((Counter(first) - Counter(second)).elements())
         for first, second in ((labels, names), (names, labels))
     )
     raise ShapeError(
-        f"{what} whose index "
+        f"{what} whose {where} "
         + (f"has {_listed(strange)}, not among the individuals" if strange else f"lacks {_listed(absent)}"),
         f"the ids of the individuals: {_listed(names)}",
-        f"give the individuals the same index, or {option('row_ids')}; {_AS_THEY_LIE}",
+        f"give the individuals the same ids, with {option('row_ids')}"
+        + (f"; {_AS_THEY_LIE}" if where == "index" else ""),
     )
 
 
-def _index_of(values: Any) -> list[Any] | None:
-    """Return the labels of rows; None where there are none but a count from 0."""
+def _in_another_order(what: str) -> ShapeError:
+    return ShapeError(
+        f"{what} whose index has the individuals in another order",
+        "the order of the individuals",
+        f".loc[Z.row_ids] puts them in order; {_AS_THEY_LIE}",
+    )
+
+
+def row_labels_of(values: Any) -> list[Any] | None:
+    """Return the labels that the index of a frame or series has; None where there are none but a count from 0."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
     import narwhals as nw

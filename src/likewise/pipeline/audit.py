@@ -18,6 +18,7 @@ from likewise.fairness.held_out import LEAST_SHARED
 from likewise.inference import as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
+from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.held_out import NOTHING_KEPT, reference_and_share
@@ -74,7 +75,7 @@ def audit(
         Observations, of shape (m, n), rows are individuals; or, with `outputs`, the distance d between them.
     outputs : array-like, PairwiseDistance, or mapping of str to them, optional
         Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with two of them, before and after
-        a change, under any names. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
+        a change, under any names. Rows that are labelled, by an index, a column of ids or the keys of a mapping, are aligned with the individuals. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
     estimator : str or MatrixEstimator, optional
         Pre-processing: a name, as in `make_estimator`, or an estimator; by default `Auto`, which chooses by held-out observations. The paper's
         is ``"svt"``, which has a proved constant. It is cloned, not fitted in place.
@@ -114,7 +115,7 @@ def audit(
     tolerance : float, default 0
         Share of the pairs that may violate, in [0, 1).
     groups : array-like, shape (m,), optional
-        A group for each individual: metrics are split by pairs within and across groups.
+        A group for each individual, aligned by label as outputs are, or by the keys of a mapping: metrics are split by pairs within and across groups.
     consistency : int, optional
         Measure also ``1 - mean |y_i - mean y of that many nearest neighbours|`` (Zemel et al. 2013); outputs are one number for each individual.
     pairs : "all" or int, default "all"
@@ -147,6 +148,11 @@ def audit(
     ------
     InputError
         Or one of its kinds: see `likewise.errors`.
+
+    Warns
+    -----
+    ValueRangeWarning
+        Columns of a plain array or frame are unlike, and one range is inferred for all of them.
 
     References
     ----------
@@ -183,7 +189,8 @@ def audit(
     individuals = _as_individuals(individuals)
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
-    measurement.check_people(_count(individuals), individuals.row_ids)
+    ids = (d if isinstance(d, PairwiseDistance) else individuals).row_ids
+    measurement = measurement.of_individuals(_count(individuals), ids)
     chosen = None if estimator is None else as_estimator(estimator, random_state)
     tested = _outside_test(test, individuals, of_model)
     with shown(progress) as reported:
@@ -191,7 +198,7 @@ def audit(
         if outputs is None and observed is not None:
             d, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
         else:
-            runs, d = iter([take_outputs(observed, outputs, chosen, steps)]), d or "observed"
+            runs, d = iter([take_outputs(observed, outputs, chosen, steps, ids)]), d or "observed"
         return _reported(individuals, source, d, runs, tested, measurement, settings, steps)
 
 
@@ -207,7 +214,7 @@ def _reported(
 ) -> AuditReport:
     """Measure the first run, and what further ones tell of the truth."""
     run = next(runs)
-    notes = () if tested is None else (tested.note,)
+    notes = (*measurement.notes, *run.notes, *(() if tested is None else (tested.note,)))
     data = summarise_data(individuals, run.working_range, source, notes)
     references = reference_distances(d, run, settings["norm"])
     return make_report(data, run, references, d, measurement, settings, steps, reruns=runs, test=tested)
@@ -230,7 +237,9 @@ def _as_individuals(individuals: Any) -> ObservedMatrix | PairwiseDistance:
     """Return observations, made of what can be taken for them, or a distance as it is."""
     if isinstance(individuals, PairwiseDistance | ObservedMatrix):
         return individuals
-    return ObservedMatrix(individuals)
+    observed = ObservedMatrix(individuals)
+    warn_of_unlike_columns(observed, stacklevel=3)
+    return observed
 
 
 def _runs_of_model(

@@ -93,10 +93,10 @@ def compare(
         paired=paired,
     )
     first = next(iter(references.values()))
-    measurement.check_people(first.n_individuals, first.row_ids)
+    measurement = measurement.of_individuals(first.n_individuals, first.row_ids)
     steps = Steps(None if progress is None else lambda _, done, total: progress(done, total))
-    run = take_outputs(None, arms, None, steps)
-    data = summarise_data(first, run.working_range, source)
+    run = take_outputs(None, arms, None, steps, first.row_ids)
+    data = summarise_data(first, run.working_range, source, (*measurement.notes, *run.notes))
     settings = measurement.settings()
     return make_report(data, run, references, first, measurement, settings, steps, errors or {})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -39,7 +39,7 @@ from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.metrics.target import Target
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
-from likewise.observations.index_alignment import check_order
+from likewise.observations.labelled import aligned
 from likewise.pipeline.summaries import Proved
 from likewise.progress import Steps
 from likewise.randomness import generator_of
@@ -89,6 +89,7 @@ class Measurement:
     missing_entries: MissingEntries | None = None
     target: ArrayLike | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
@@ -119,14 +120,21 @@ class Measurement:
                 f"{option(name, repr(value))} without {option('lipschitz', '')}", "both, or neither"
             )
 
-    def check_people(self, n_individuals: int, ids: NDArray[Any] | None) -> None:
-        """Raise InputError where groups, or a target, are not one for each of these individuals, before anything is computed."""
-        if self.groups is not None:
-            number_groups(self.groups, n_individuals)
-            check_order("groups", self.groups, ids)
-        if self.target is not None:
-            Target.of(self.target, n_individuals)
-            check_order("the target", self.target, ids)
+    def of_individuals(self, n_individuals: int, ids: NDArray[Any] | None) -> Measurement:
+        """Return the same with groups and target in the order of these individuals.
+
+        Raises
+        ------
+        InputError
+            There is not one for each; before anything is computed.
+        """
+        groups, of_groups = aligned("groups", self.groups, ids)
+        target, of_target = aligned("target", self.target, ids)
+        if groups is not None:
+            number_groups(groups, n_individuals)
+        if target is not None:
+            Target.of(target, n_individuals)
+        return replace(self, groups=groups, target=target, notes=(*of_groups, *of_target))
 
     def check_memory(self, shape: tuple[int, int]) -> None:
         """Raise MemoryLimitError where complete matrices of this shape would not fit: before the work, not after it."""

@@ -20,6 +20,7 @@ from likewise.inference import Model, NearestNeighborModel, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
+from likewise.observations.labelled import aligned
 from likewise.observations.value_range import AffineScale
 from likewise.progress import Steps
 
@@ -125,6 +126,8 @@ class Run:
         Share of the entries of the estimate at an end of the working range, counted where the estimate was formed.
     unseen : UnseenOutputs or None
         What a classifier or regressor says of individuals whose target it has not seen.
+    notes : tuple of str
+        How outputs from elsewhere were put in order.
     """
 
     training: ObservedMatrix | None
@@ -136,6 +139,7 @@ class Run:
     trained: Mapping[str, TrainedModel] = field(default_factory=dict)
     clipped_fraction: float | None = None
     unseen: UnseenOutputs | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def working_range(self) -> WorkingRange:
@@ -297,13 +301,16 @@ def take_outputs(
     outputs: Any,
     estimator: MatrixEstimator | None,
     steps: Steps,
+    ids: NDArray[Any] | None,
 ) -> Run:
     """Take outputs that were computed elsewhere; an estimator, if given, is fitted for its certificates.
+
+    Outputs with labels are put in the order of the individuals, who are called `ids`.
 
     Raises
     ------
     InputError
-        If there are none, more than two, or a single one under a name that says nothing.
+        If there are none, more than two, or a single one under a name that says nothing; labels that are not those of the individuals.
     """
     named: Mapping[str, Any] = outputs if isinstance(outputs, Mapping) else {ONLY_ARM: outputs}
     known = set(named) <= {*ARMS, ONLY_ARM} and named
@@ -312,10 +319,13 @@ def take_outputs(
             f"outputs for {[str(name) for name in named]}",
             "two sets of outputs, before and after, under any names; or outputs alone",
         )
+    order = [arm for arm in ARMS if arm in named] if set(named) <= set(ARMS) else list(named)
+    in_order = {arm: aligned(f"outputs of {arm!r}", named[arm], ids) for arm in order}
+    notes = tuple(note for _, found in in_order.values() for note in found)
     fitted = None
     if estimator is not None and observed is not None:
         with steps.step("estimate the matrix"):
             fitted = clone(estimator).fit(observed)
     titles = {arm: _TITLES.get(arm, "outputs computed elsewhere") for arm in named}
-    order = [arm for arm in ARMS if arm in named] if set(named) <= set(ARMS) else list(named)
-    return Run(observed, None, fitted, {arm: named[arm] for arm in order}, titles)
+    arms = {arm: outputs for arm, (outputs, _) in in_order.items()}
+    return Run(observed, None, fitted, arms, titles, notes=notes)

@@ -34,7 +34,7 @@ def summarise_data(
 ) -> DataSummary:
     """Describe the individuals of an audit: their observations, or how many there are if only a distance is known."""
     if isinstance(individuals, PairwiseDistance):
-        return DataSummary(source, individuals.n_individuals)
+        return DataSummary(source, individuals.n_individuals, notes=tuple(filter(None, notes)))
     observed = individuals
     m, n = observed.shape
     return DataSummary(

@@ -95,10 +95,58 @@ def workbook(tmp_path):
     return tmp_path / "file.xlsx"
 
 
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+
+
+def write_workbook(path, rows):
+    import zipfile
+
+    cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_TYPE}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/sheet1.xml" ContentType="{_TYPE}.worksheet+xml"/></Types>',
+        "_rels/.rels": _links("officeDocument", "xl/workbook.xml"),
+        "xl/_rels/workbook.xml.rels": _links("worksheet", "sheet1.xml"),
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_LINKS}"><sheets>'
+        '<sheet name="ratings" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/sheet1.xml": f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{text}')
+
+
+def _links(kind, target):
+    return (
+        f'<Relationships xmlns="{_PACKAGE}/relationships">'
+        f'<Relationship Id="rId1" Type="{_LINKS}/{kind}" Target="{target}"/></Relationships>'
+    )
+
+
+def _cell(value):
+    if isinstance(value, str):
+        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+    return f"<c><v>{value}</v></c>"
+
+
 def test_a_workbook_without_the_library_for_it_says_which(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastexcel", None)
-    with pytest.raises(MissingDependencyError, match="pip install fastexcel, or save the sheet as CSV"):
+    with pytest.raises(
+        MissingDependencyError, match=r"pip install 'likewise\[excel\]', or save the sheet as CSV"
+    ):
         read_ratings(workbook(tmp_path))
+
+
+def test_a_workbook_is_read(tmp_path):
+    """By fastexcel itself, from the least that is a workbook."""
+    pytest.importorskip("fastexcel")
+    write_workbook(tmp_path / "ratings.xlsx", [["userId", "movieId", "rating"], *TRIPLETS])
+    assert_is_the_example(read_ratings(tmp_path / "ratings.xlsx", value_range=(0, 5)))
 
 
 def test_a_workbook_is_read_as_the_frame_that_polars_makes_of_it(tmp_path, monkeypatch):

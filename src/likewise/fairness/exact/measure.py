@@ -23,7 +23,7 @@ from likewise.fairness.options import (
     output_distance,
 )
 from likewise.memory import available_memory
-from likewise.observations.index_alignment import check_order
+from likewise.observations.labelled import aligned
 from likewise.progress import Progress
 
 
@@ -169,7 +169,7 @@ def measure_arms(
         checked_flag("streaming", streaming)
     distances = {name: output_distance(name, outputs, reference) for name, outputs in arms.items()}
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
-    check_order("groups", groups, reference.row_ids)
+    groups, _ = aligned("groups", groups, reference.row_ids)
     request = Request(
         ids=individual_ids(row_ids, reference),
         nearest_share=nearest_share,

@@ -24,7 +24,7 @@ from likewise.fairness.sampled.pair_sample import Plan, draw
 from likewise.fairness.sampled.sampled_metrics import MOST_GROUPS_APART, PairSample
 from likewise.fairness.sampled.sampling import POPULATION, Bounds, distance_bound
 from likewise.fairness.verdicts import Verdict, check_tolerance, judge_rate, strongest_verdict
-from likewise.observations.index_alignment import check_order
+from likewise.observations.labelled import aligned
 from likewise.progress import Progress
 from likewise.randomness import generator_of
 
@@ -154,7 +154,7 @@ def measure_sampled(
     check_options(nearest_share, quantiles, worst, lipschitz, slack)
     check_tolerance(tolerance)
     distance = output_distance("outputs", outputs, reference)
-    check_order("groups", groups, reference.row_ids)
+    groups, _ = aligned("groups", groups, reference.row_ids)
     ids, edges, asked = individual_ids(row_ids, reference), checked_bins(bins), tuple(map(float, quantiles))
     numbered = None if groups is None else PairGroups.of(groups, reference.n_individuals)
     condition = None if lipschitz is None else (lipschitz, slack, tolerance)

@@ -306,7 +306,7 @@ def _read_workbook(data: bytes) -> pl.DataFrame:
         return pl.read_excel(io.BytesIO(data))
     except ImportError as error:
         raise MissingDependencyError(
-            "reading .xlsx needs fastexcel: pip install fastexcel, or save the sheet as CSV"
+            "reading .xlsx needs fastexcel: pip install 'likewise[excel]', or save the sheet as CSV"
         ) from error
 
 
