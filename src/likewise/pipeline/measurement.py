@@ -116,18 +116,11 @@ class Measurement:
     def _ensure_limit(self, name: str, value: str | float) -> None:
         """Raise where something was asked for that only a limit gives a meaning."""
         if self.lipschitz is None:
-            raise InputError(
-                f"{option(name, repr(value))} without {option('lipschitz', '')}", "both, or neither"
-            )
+            given = f"{option(name, repr(value))} without {option('lipschitz', '')}"
+            raise InputError(given, "both, or neither")
 
     def of_individuals(self, n_individuals: int, ids: NDArray[Any] | None) -> Measurement:
-        """Return the same with groups and target in the order of these individuals.
-
-        Raises
-        ------
-        InputError
-            There is not one for each; before anything is computed.
-        """
+        """Return the same with groups and target in the order of these individuals; raise InputError where there is not one for each."""
         groups, of_groups = aligned("groups", self.groups, ids)
         target, of_target = aligned("target", self.target, ids)
         if groups is not None:
@@ -337,7 +330,6 @@ def _pair_bytes(n_individuals: int, n_arms: int) -> float:
 
 
 def _are_one(distances: Any) -> bool:
-    """Return whether all of these are the same distance."""
     return all(one is other for one, other in pairwise(distances))
 
 
