@@ -143,11 +143,32 @@ def test_every_benchmark_is_listed():
     assert listed == {script.name for script in (ROOT / "benchmarks").glob("*.py")}
 
 
+def script(name):
+    """Import a script of the docs."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.mark.slow
+def test_the_frontiers_are_drawn_by_their_script():
+    """Every estimator of the page, with the order that the page reads from the drawing."""
+    frontiers = script("frontiers")
+    found, axes = frontiers.frontiers(), Figure().subplots()
+    frontiers.paint(axes, found)
+    names = [text.get_text().split(",")[0] for text in axes.get_legend().get_texts()]
+    assert names == ["svt", "als", "soft-impute", "biases", "auto"]
+    assert all(len(one.points) == 7 for one in found.values())
+    errors = {name: one.unconstrained.error.rmse for name, one in found.items()}
+    assert abs(errors["auto"] - errors["als"]) < 1e-3  # one line in the drawing, whose axis spans a tenth
+    assert min(errors, key=errors.get) in ("als", "auto")
+    assert (ROOT / "docs" / "frontiers.svg").read_text(encoding="utf-8").count("<svg") == 1
+
+
 def test_the_overview_is_drawn_by_its_script():
     """The same shapes and words; their coordinates depend on fonts and versions."""
-    spec = importlib.util.spec_from_file_location("overview", ROOT / "docs" / "overview.py")
-    overview = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(overview)
+    overview = script("overview")
     axes = Figure().subplots()
     overview.paint(axes)
     observed, estimate = overview.matrices()

@@ -154,6 +154,40 @@ def test_plot_draws_error_over_fairness_on_given_axes(found, over):
         found.plot(over="speed")
 
 
+def test_several_frontiers_on_one_ax_say_which_distance_each_constant_is_from(data, found):
+    from matplotlib.figure import Figure
+
+    regression = frontier(data, estimator="als", budgets=[0.5], random_state=3)
+    ax = Figure().subplots()
+    found.plot(ax, label="svt")
+    regression.plot(ax, label="als")
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["svt, from l1", "als, from l1 with the empty entry as a point"]
+    lines = ax.lines[::3]
+    assert [list(line.get_xdata()) for line in lines] == [
+        [p.k_star for p in one] for one in (found, regression)
+    ]
+    assert len({line.get_color() for line in lines}) == 2
+    assert not ax.texts
+    left, right = ax.get_xlim()
+    assert left == 0
+    assert right > regression.unconstrained.k_star > found.unconstrained.k_star
+    over = Figure().subplots()
+    found.plot(over, "similar_ratio", "svt")
+    assert [text.get_text() for text in over.get_legend().get_texts()] == ["svt"]
+
+
+def test_frontiers_of_other_measures_do_not_share_an_ax(data, found):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    found.plot(ax, label="svt")
+    with pytest.raises(InputError, match="frontiers of the same on one ax"):
+        found.plot(ax, "mean_ratio", "svt again")
+    with pytest.raises(InputError, match="change of the estimate"):
+        frontier(data, estimator="svt", budgets=[0.3], hold_out=0).plot(ax, label="no error")
+
+
 def test_save_writes_all_or_nothing(found, tmp_path):
     figure = found.save(tmp_path / "out")
     assert figure.name == "frontier.svg"

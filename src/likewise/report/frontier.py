@@ -8,8 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from likewise.checks import checked_name
-from likewise.errors import printable
+from likewise.errors import InputError, printable
 from likewise.estimation.budget.budget import BudgetSolution
 from likewise.estimation.budget.regression import StrongerPrior
 from likewise.fairness import Certificate, ErrorMetrics, FairnessMetrics
@@ -25,13 +27,9 @@ from likewise.report.repaired import Priced, RepairedPoint, plot_repaired, repai
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from likewise.writing import PathLike
 
 FairnessAxis = Literal["k_star", "mean_ratio", "similar_ratio"]
 """What a frontier is drawn over: the proved constant, or a measured figure."""
@@ -155,7 +153,7 @@ class Frontier:
         """Return a polars frame with one row for each point: budget, K*, error, and measured figures with their intervals."""
         return to_frame(self)
 
-    def plot(self, ax: Axes | None = None, over: FairnessAxis = "k_star") -> Axes:
+    def plot(self, ax: Axes | None = None, over: FairnessAxis = "k_star", label: str | None = None) -> Axes:
         """Draw error against fairness.
 
         Parameters
@@ -164,12 +162,20 @@ class Frontier:
             New ones by default.
         over : {"k_star", "mean_ratio", "similar_ratio"}, default "k_star"
             Which measure of fairness; smaller is fairer in each.
+        label : str, optional
+            Name of this frontier, where several are drawn on one ax: each then has a colour of its own, and the legend says which distance its K*
+            is from. Budgets are not written at the points.
 
         Returns
         -------
         matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            An unknown measure of fairness; with a label, axes on which frontiers are drawn over another measure, or with another height.
         """
-        return plot_frontier(self, ax, over)
+        return plot_frontier(self, ax, over, label)
 
     def save(self, folder: PathLike) -> Path:
         """Write ``frontier.json``, ``frontier.csv`` and figures over K* and over similar pairs; returns the path of the first figure.
@@ -212,16 +218,7 @@ _HEADINGS = ("budget", "K*", "RMSE", "mean D/d", "similar D/d", "moved")
 
 
 def as_text(frontier: Frontier) -> str:
-    """Return the frontier as a table of plain text.
-
-    Parameters
-    ----------
-    frontier : Frontier
-
-    Returns
-    -------
-    str
-    """
+    """Return the frontier as a table of plain text."""
     rows = [_HEADINGS, *map(_cells, frontier)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
     table = [
@@ -233,10 +230,6 @@ def as_text(frontier: Frontier) -> str:
 
 def to_frame(frontier: Frontier) -> polars.DataFrame:
     """Return a polars frame with one row for each point.
-
-    Parameters
-    ----------
-    frontier : Frontier
 
     Returns
     -------
@@ -254,17 +247,7 @@ def to_frame(frontier: Frontier) -> polars.DataFrame:
 
 
 def document(frontier: Frontier) -> dict[str, Any]:
-    """Return plain dictionaries, lists, strings and numbers that are valid JSON.
-
-    Parameters
-    ----------
-    frontier : Frontier
-
-    Returns
-    -------
-    dict
-        Without times: the same on every run.
-    """
+    """Return plain dictionaries, lists, strings and numbers that are valid JSON; without times, the same on every run."""
     tree = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
@@ -279,43 +262,69 @@ def document(frontier: Frontier) -> dict[str, Any]:
     return dict(json_tree(tree))
 
 
-def plot_frontier(frontier: Frontier, ax: Axes | None = None, over: FairnessAxis = "k_star") -> Axes:
-    """Draw error (or, where nothing was hidden, how far the estimate moved) against fairness; see `Frontier.plot`.
-
-    Raises
-    ------
-    InputError
-        An unknown measure of fairness.
-    """
+def plot_frontier(
+    frontier: Frontier, ax: Axes | None = None, over: FairnessAxis = "k_star", label: str | None = None
+) -> Axes:
+    """Draw error (or, where nothing was hidden, how far the estimate moved) against fairness; see `Frontier.plot`."""
     checked_name("measure of fairness", over, _AXES)
     ax = new_axes(ax)
     has_error = frontier.unconstrained.error is not None
-    fairness = [float(getattr(point, over)) for point in frontier]
-    heights = [point.error.rmse if point.error is not None else point.moved for point in frontier]
-    ax.plot(fairness, heights, "-", color=_COLOR, alpha=0.5)
-    ax.plot(fairness[1:], heights[1:], "o", color=_COLOR, label="within a budget")
-    ax.plot(
-        fairness[:1],
-        heights[:1],
-        "s",
-        color=_COLOR,
-        markerfacecolor="none",
-        markersize=9,
-        label="without a budget",
+    titles = (
+        f"{_AXES[over]}; to the left is fairer",
+        "RMSE of hidden observations" if has_error else "change of the estimate, as a share",
     )
-    for point, x, y in zip(frontier.points[1:], fairness[1:], heights[1:], strict=True):
-        ax.annotate(f"{point.budget:.3g}", (x, y), xytext=(4, 5), textcoords="offset points", fontsize=8)
-    if over == "k_star":
-        plot_repaired(_priced(frontier), ax)
-    ax.set_xlabel(f"{_AXES[over]}; to the left is fairer")
-    ax.set_ylabel("RMSE of hidden observations" if has_error else "change of the estimate, as a share")
-    ax.set_xlim(left=0)
+    if label is None:
+        _draw(frontier, ax, over, _COLOR, ("within a budget", "without a budget"))
+        _write_budgets(frontier, ax)
+        if over == "k_star":
+            plot_repaired(_priced(frontier), ax)
+    else:
+        _check_same_axes(ax, titles)
+        color = f"C{len(ax.get_legend_handles_labels()[1]) % 10}"
+        _draw(frontier, ax, over, color, (_named(frontier, over, label), None))
+    ax.set_xlabel(titles[0])
+    ax.set_ylabel(titles[1])
+    ax.set_xlim(left=0, auto=True)  # the right end still follows what is drawn later
     ax.legend()
     return ax
 
 
 def _priced(frontier: Frontier) -> list[Priced]:
     return [(point.k_star, point.error, point.repaired) for point in frontier]
+
+
+def _draw(
+    frontier: Frontier, ax: Axes, over: FairnessAxis, color: str, labels: tuple[str, str | None]
+) -> None:
+    """Draw a line through the points, those within a budget as dots, the one without as an open square."""
+    fairness = [float(getattr(point, over)) for point in frontier]
+    heights = [point.error.rmse if point.error is not None else point.moved for point in frontier]
+    ax.plot(fairness, heights, "-", color=color, alpha=0.5)
+    ax.plot(fairness[1:], heights[1:], "o", color=color, label=labels[0])
+    free = ax.plot(fairness[:1], heights[:1], "s", color=color, markersize=9, label=labels[1])
+    free[0].set_markerfacecolor("none")
+
+
+def _write_budgets(frontier: Frontier, ax: Axes) -> None:
+    """Write its budget beside each dot, which are the second line that was drawn."""
+    places = np.column_stack(ax.lines[-2].get_data()).tolist()
+    for point, (x, y) in zip(frontier.points[1:], places, strict=True):
+        ax.annotate(f"{point.budget:.3g}", (x, y), xytext=(4, 5), textcoords="offset points", fontsize=8)
+
+
+def _named(frontier: Frontier, over: FairnessAxis, label: str) -> str:
+    """Return the name with the distance that K* is from: those of other estimators are from other ones."""
+    return f"{label}, from {frontier.unconstrained.certificate.from_norm}" if over == "k_star" else label
+
+
+def _check_same_axes(ax: Axes, titles: tuple[str, str]) -> None:
+    """Raise where lines that are there already would stand under titles that are not theirs."""
+    present = ax.get_xlabel(), ax.get_ylabel()
+    if ax.lines and present != titles:
+        raise InputError(
+            f"a frontier of {titles[1]!r} over {titles[0]!r} on axes of {present[1]!r} over {present[0]!r}",
+            "frontiers of the same on one ax",
+        )
 
 
 def save(frontier: Frontier, folder: PathLike) -> Path:

@@ -67,6 +67,16 @@ def test_is_a_metric(seed, c):
     assert (d[:, None, :] <= d[:, :, None] + d[None, :, :] + 1e-12).all()
 
 
+@given(seed=st.integers(0, 10**6), c=st.floats(1, 5))
+def test_is_never_smaller_than_between_zero_filled_rows(seed, c):
+    """So a constant from zero-filled rows holds from this distance too."""
+    sparse_rows, table = rows(seed)
+    filled = np.nan_to_num(table)
+    left, right = np.triu_indices(len(table), 1)
+    zero_filled = np.abs(filled[left] - filled[right]).sum(axis=1)
+    assert (PatternDistance(sparse_rows, empty=c).between(left, right) >= zero_filled - 1e-12).all()
+
+
 def test_too_near_an_empty_entry_is_refused_with_the_triangle_that_breaks():
     Z = rows(0)[0]
     with pytest.raises(DistanceError, match=r"d\(-1, 1\) = 2 exceeds d\(-1, empty\) \+ d\(empty, 1\) = 1.8"):
