@@ -27,6 +27,7 @@ _ROUNDING = 1e-7
 _ROUNDING_OF_ROWS = 1e-11
 _CLOSEST = 1e-3
 """Rows nearer than that are not parted further."""
+_MOST_STEPS = 1000
 _WAYS = 3
 """Rows that are tried between two: the middle, and some that take each feature from one of both."""
 
@@ -110,11 +111,14 @@ def search_unseen_rows(
     >>> found.start_ratio, found.ratio > 1000
     (1.0..., True)
     """
+    if function is None:
+        raise InputError("function=None", "a function of rows")
     checked_callable("function", function)
+    checked_callable("admissible", admissible, "a function of rows")
     pairs = _checked_pairs(starts)
     way = _Way(norm_order(norm), None if empty is None else checked_positive("empty", empty))
     search = _Search(function, way, admissible, generator_of(random_state))
-    return search.run(pairs, checked_whole("n_steps", n_steps))
+    return search.run(pairs, checked_whole("n_steps", n_steps, most=_MOST_STEPS))
 
 
 def _checked_pairs(starts: Any) -> Floats:
@@ -223,9 +227,18 @@ class _Search:
         return found.reshape(len(rows), -1)
 
     def _usable(self, rows: Floats) -> Mask:
-        return (
-            np.ones(len(rows), dtype=bool) if self.admissible is None else np.asarray(self.admissible(rows))
-        )
+        if self.admissible is None:
+            return np.ones(len(rows), dtype=bool)
+        try:
+            found = np.asarray(self.admissible(rows))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"admissible, which fails on rows ({error})", "a function of rows") from error
+        if found.shape != (len(rows),) or found.dtype != bool:
+            raise InputError(
+                f"admissible of {len(rows)} rows with shape {found.shape}, {found.dtype}",
+                "True or False for each",
+            )
+        return found
 
 
 def rounding_of(rows: Floats, outputs: Floats) -> Floats:

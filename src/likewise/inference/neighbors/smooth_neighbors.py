@@ -95,8 +95,10 @@ class SmoothNeighbors:
         """Return the weights of all rows for each row of a block, shape (b, m): they sum to 1."""
         scores = self._centred.products(block)
         scores -= self._half_squares
-        scores /= self.bandwidth
+        # The largest is 0 before it is divided: a bandwidth near 0 then leaves the nearest row alone, and overflows only where the weight is 0.
         scores -= scores.max(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            scores /= self.bandwidth
         weights = np.exp(scores, out=scores)
         weights /= weights.sum(axis=1, keepdims=True)
         return weights
