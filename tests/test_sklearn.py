@@ -69,10 +69,10 @@ def test_classes_without_probabilities_are_equal_or_not():
         def predict(self, X):
             return np.where(np.asarray(X)[:, 0] > 0, "yes", "no")
 
-    same = (X[:, 0] > 0)[:, None] != (X[:, 0] > 0)[None]
-    upper = np.triu_indices(90, 1)
-    expected = np.sqrt(2) * same[upper].mean()
-    assert FairnessScorer("mean_output_distance").unfairness(Hard(), X) == pytest.approx(expected)
+    one_of_two = np.column_stack([X[:, 0] <= 0, X[:, 0] > 0]).astype(float)
+    expected = measure_fairness(one_of_two, RowDistance(X)).mean_ratio.value
+    scorer = FairnessScorer("mean_ratio", distance=RowDistance)
+    assert scorer.unfairness(Hard(), X) == pytest.approx(expected)
 
 
 def test_what_is_not_defined_ranks_last():
@@ -87,6 +87,12 @@ def test_what_is_not_defined_ranks_last():
         ({"weight": -1}, "weight=-1"),
         ({"distance": 3}, "distance"),
         ({"distance": RowDistance, "exclude": [0]}, "one of them"),
+        ({"metric": "output_spread"}, "unknown metric 'output_spread'"),
+        ({"metric": "violation_rate"}, "without lipschitz"),
+        ({"lipschitz": 1.0}, "with lipschitz"),
+        ({"weight": 9.0}, "weight without error"),
+        ({"error": "nope"}, "unknown error 'nope'"),
+        ({"error": 3}, "error of type int"),
     ],
 )
 def test_options_that_cannot_be_used_are_told(options, message):

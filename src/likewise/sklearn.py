@@ -16,6 +16,14 @@ __all__ = ["FairnessScorer"]
 
 _OUTPUTS = ("predict_proba", "decision_function", "predict", "transform")
 """Where the outputs of an estimator come from; the first that it has."""
+_OF_A_LIMIT = ("violation_rate", "violation_mean_excess", "violation_max_excess")
+_UNFAIRNESS = (
+    *("similar_relative_gap", "similar_output_gap", "similar_scale_free_ratio", "similar_mean_ratio"),
+    *("similar_finite_mean_ratio", "similar_max_ratio", "mean_ratio", "pair_mean_ratio", "finite_mean_ratio"),
+    *("max_ratio", "scale_free_ratio", "ratio_quantile_0.5", "ratio_quantile_0.9", "ratio_quantile_0.99"),
+    *_OF_A_LIMIT,
+)
+"""Metrics of which less is fairer. Of spreads and mean distances it is not: a search would take what gives everybody the same."""
 
 
 class FairnessScorer:
@@ -40,7 +48,7 @@ class FairnessScorer:
     Raises
     ------
     InputError
-        An option out of its range; when it scores, a metric that there is not.
+        An option out of its range, or without effect; a metric or a scoring that there is not.
 
     Notes
     -----
@@ -79,6 +87,16 @@ class FairnessScorer:
         if lipschitz is not None:
             checked_positive("lipschitz", lipschitz)
         checked_non_negative("weight", weight)
+        if metric not in _UNFAIRNESS:
+            raise InputError(*unknown_name("metric", metric, _UNFAIRNESS))
+        if (metric in _OF_A_LIMIT) != (lipschitz is not None):
+            raise InputError(
+                f"metric {metric!r} {'with' if lipschitz is not None else 'without'} lipschitz",
+                f"lipschitz beside {', '.join(_OF_A_LIMIT)}, and only there",
+            )
+        if error is None and weight != 1.0:
+            raise InputError("weight without error", "error= too: weight says what an unfairness costs of it")
+        _checked_error(error)
         self.metric, self.distance, self.exclude = metric, distance, exclude
         self.lipschitz, self.error, self.weight = lipschitz, error, weight
 
@@ -116,6 +134,18 @@ class FairnessScorer:
     def __repr__(self) -> str:
         both = "" if self.error is None else f", error={self.error!r}, weight={self.weight:g}"
         return f"FairnessScorer({self.metric!r}{both})"
+
+
+def _checked_error(error: Any) -> None:
+    """Raise for a scoring that scikit-learn does not have."""
+    if error is None or callable(error):
+        return
+    from sklearn.metrics import get_scorer_names
+
+    if not isinstance(error, str):
+        raise InputError(f"error of type {type(error).__name__}", "a scoring of scikit-learn, or its name")
+    if error not in get_scorer_names():
+        raise InputError(*unknown_name("error", error, get_scorer_names()))
 
 
 def _outputs_of(estimator: Any, X: Any) -> Any:

@@ -9,6 +9,7 @@ import likewise
 from likewise.errors import FileFormatError
 from likewise.fairness import RowDistance
 from likewise.report.difference import difference
+from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
 
 
 def audited(noise, m=200, **options):
@@ -70,3 +71,10 @@ def test_what_is_no_report(tmp_path, content):
 def test_nothing_there(tmp_path):
     with pytest.raises(FileFormatError, match="no file"):
         difference(tmp_path / "none.json", tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("arms", [{"x": {}}, [1], {"x": {"fairness": {}}}])
+def test_a_damaged_report_is_one_typed_error(arms):
+    damaged = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "arms": arms, "settings": {}}
+    with pytest.raises(FileFormatError):
+        difference(damaged, damaged)

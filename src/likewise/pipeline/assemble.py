@@ -29,6 +29,7 @@ from likewise.fairness import (
     group_effects,
 )
 from likewise.fairness.held_out import HeldOutFairness
+from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
 from likewise.norms import Norm
 from likewise.pipeline.beside import summarise_beside, with_estimate
 from likewise.pipeline.compared import accuracy_of, consistency_of, is_l2, output_distances
@@ -226,14 +227,14 @@ def _by_group(
     """Test of each arm whether a group gets other outputs than similar people of other groups; nothing without groups."""
     if measurement.groups is None:
         return {}
-    seed = seed_of(measurement.random_state)
+    seed, confidence = seed_of(measurement.random_state), min(measurement.confidence, MOST_CONFIDENT)
     found: dict[str, GroupEffects | Unavailable] = {}
     for name, output in outputs.items():
         found[name] = _NO_DIRECTION
         if isinstance(output, RowDistance):
             reference, of_people = references[name], (measurement.groups, run.output_ids(name))
             found[name] = group_effects(
-                output.rows, reference, *of_people, confidence=measurement.confidence, random_state=seed
+                output.rows, reference, *of_people, confidence=confidence, random_state=seed
             )
     return found
 

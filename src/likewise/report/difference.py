@@ -40,8 +40,10 @@ def read_document(path: PathLike) -> dict[str, Any]:
     expected = "a report as JSON: likewise audit --json FILE, or report.json of --out"
     try:
         found = json.loads(file.read_bytes())
-    except OSError as error:
+    except FileNotFoundError as error:
         raise FileFormatError(f"no file {str(file)!r}", expected) from error
+    except OSError as error:
+        raise FileFormatError(f"{file} cannot be read ({error.strerror})", expected) from error
     except ValueError as error:
         raise FileFormatError(f"{file}, which is no JSON", expected) from error
     return checked_document(found, str(file))
@@ -62,6 +64,12 @@ def checked_document(found: Any, name: str = "a dictionary") -> dict[str, Any]:
         raise FileFormatError(
             f"{name} of schema version {found.get('schema_version')}", f"version {SCHEMA_VERSION}"
         )
+    arms = found["arms"]
+    whole = isinstance(arms, Mapping) and all(
+        isinstance(arm, Mapping) and isinstance(arm.get("fairness"), Mapping) for arm in arms.values()
+    )
+    if not whole or not isinstance(found.get("settings"), Mapping):
+        raise FileFormatError(f"{name}, whose arms or settings are damaged", expected)
     return dict(found)
 
 
@@ -117,7 +125,12 @@ def difference(old: PathLike | Mapping[str, Any], new: PathLike | Mapping[str, A
         checked_document(one) if isinstance(one, Mapping) else read_document(one) for one in (old, new)
     )
     arms = [next(reversed(list(document["arms"].values()))) for document in (before, after)]
-    gaps = [_gap(document, arm) for document, arm in zip((before, after), arms, strict=True)]
+    try:
+        gaps = [_gap(document, arm) for document, arm in zip((before, after), arms, strict=True)]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileFormatError(
+            "a report without the gap of similar pairs", "report.json as likewise wrote it"
+        ) from error
     data = tuple(_other_data(before, after))
     texts = [
         with_ends(gap.value, gap.low, gap.high) if gap.has_interval else number(gap.value) for gap in gaps

@@ -158,3 +158,25 @@ def test_many_people_are_drawn():
 def test_options_out_of_range(options):
     with pytest.raises(InputError):
         group_effects(np.arange(60.0), RowDistance(np.arange(60.0)), ["a", "b"] * 30, **options)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "arguments", "error"),
+    [
+        (np.arange(80.0), {}, "outputs for 80 individuals; expected 40"),
+        (np.arange(20.0), {}, "outputs for 20 individuals; expected 40"),
+        (np.ones((40, 2)), {"output_ids": ["pay"]}, "one for each output"),
+        (np.arange(40.0), {"output_ids": "pay"}, "one for each output"),
+        (np.arange(40.0), {"confidence": 0.9999}, "at most 0.999"),
+    ],
+)
+def test_what_does_not_fit_is_refused(outputs, arguments, error):
+    groups = np.repeat(["a", "b"], 20)
+    with pytest.raises(InputError, match=error):
+        group_effects(outputs, RowDistance(np.arange(40.0)), groups, **arguments)
+
+
+def test_the_reason_names_as_many_neighbours_as_were_asked_for():
+    values = np.random.default_rng(0).normal(size=60)
+    found = group_effects(values, RowDistance(values), np.repeat(["a", "b"], 30), n_neighbors=40)
+    assert "the 40 nearest others" in found.reason

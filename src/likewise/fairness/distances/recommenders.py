@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
 from likewise.errors import ModelError
 from likewise.fairness.distances.rows import FactorDistance
 
@@ -112,4 +113,4 @@ def _dense(vectors: Any) -> Floats:
     for method in ("detach", "cpu", "to_numpy", "numpy"):
         if not isinstance(vectors, np.ndarray) and hasattr(vectors, method):
             vectors = getattr(vectors, method)()
-    return np.asarray(vectors, dtype=np.float64)
+    return as_floats(vectors, "factors", error=ModelError)

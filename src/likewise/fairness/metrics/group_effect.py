@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from likewise._typing import Floats
+from likewise.arrays import as_array
 from likewise.certificates.certificate import Unavailable
 from likewise.checks import checked_confidence, checked_instance, checked_whole
+from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.metrics.groups import number_groups
@@ -30,6 +32,7 @@ _FEWEST = 50
 _SMALLEST_GROUP = 10
 _MOST_SUMS = 2 * 10**7
 _DRAWS = 999
+MOST_CONFIDENT = 0.999
 _ROUNDING = 1e-20
 
 NAME = "group effect"
@@ -124,7 +127,7 @@ def group_effects(
     n_neighbors : int, optional
         In [1, m); by default 5, or all others where they are fewer.
     confidence : float, default 0.95
-        In (0, 1); a group without an effect is found to have one with at most the rest.
+        In (0, .999]; a group without an effect is found to have one with at most the rest.
     random_state : int, Generator or None, default 0
 
     Returns
@@ -134,6 +137,8 @@ def group_effects(
 
     Raises
     ------
+    ShapeError
+        Outputs of other than all individuals; names of other than all outputs.
     InputError
         Groups that are not from 2 to 200, or one for each individual; an option out of its range.
 
@@ -161,11 +166,13 @@ def group_effects(
     """
     rows = complete_rows(outputs)
     checked_instance("reference", reference, PairwiseDistance, "a distance between individuals")
+    _check_people(rows, reference)
+    called = _output_names(rows.shape[1], output_ids)
     most = reference.n_individuals - 1
     n_neighbors = checked_whole(
         "n_neighbors", min(N_NEIGHBORS, most) if n_neighbors is None else n_neighbors, most=most
     )
-    checked_confidence(confidence)
+    _check_confidence(confidence)
     names, numbers = number_groups(groups, reference.n_individuals)
     rng = generator_of(random_state)
     chosen = _drawn(numbers < len(names), len(names) * rows.shape[1], rng)
@@ -178,10 +185,9 @@ def group_effects(
     among = reference if chosen.size == reference.n_individuals else reference.taken(chosen)
     weights, nearness = neighbor_means(among, n_neighbors)
     if not nearness <= NEAR:
-        return Unavailable(NAME, _too_far(nearness))
+        return Unavailable(NAME, _too_far(nearness, n_neighbors))
     members = (numbers[chosen][:, None] == tested).astype(float)
     found = _tested(rows[chosen], members, weights, confidence, rng)
-    called = _output_names(rows.shape[1], output_ids)
     effects = [
         GroupEffect(str(names[group]), int(counts[group]), called[effect[0]], *effect[1:])
         for group, effect in zip(tested, found, strict=True)
@@ -193,17 +199,34 @@ def group_effects(
     return GroupEffects(tuple(effects), chosen.size, nearness, float(confidence), n_small)
 
 
+def _check_people(rows: Floats, reference: PairwiseDistance) -> None:
+    if len(rows) != reference.n_individuals:
+        raise ShapeError(
+            f"outputs for {len(rows)} individuals", f"{reference.n_individuals}, as the distance has"
+        )
+
+
+def _check_confidence(confidence: float) -> None:
+    if checked_confidence(confidence) > MOST_CONFIDENT:
+        raise InputError(
+            option("confidence", f"{confidence!r}"), f"at most {MOST_CONFIDENT}: {_DRAWS} draws tell no more"
+        )
+
+
 def _output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
     if output_ids is None:
         return ["outputs"] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
-    return [str(name) for name in np.asarray(output_ids).tolist()]
+    names = as_array(output_ids, "names of outputs")
+    if names.shape != (n_outputs,):
+        raise ShapeError(f"names of outputs of shape {names.shape}", f"({n_outputs},), one for each output")
+    return [str(name) for name in names.tolist()]
 
 
-def _too_far(nearness: float) -> str:
+def _too_far(nearness: float, n_neighbors: int) -> str:
     if np.isnan(nearness):
         return "the distance is 0, or not defined, for too many people"
     return (
-        f"the {N_NEIGHBORS} nearest others of a person are {nearness:.0%} as far as anybody, on average; from {NEAR:.0%} on, a difference between "
+        f"the {n_neighbors} nearest others of a person are on average at {nearness:.0%} of the mean distance of all pairs; from {NEAR:.0%} on, a difference between "
         "groups may come from what sets people apart, not from the group"
     )
 
