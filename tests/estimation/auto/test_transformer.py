@@ -467,3 +467,13 @@ def test_warnings_of_candidates_that_are_not_taken_are_not_given(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Auto(random_state=0).fit(data.observed)
+
+
+def test_what_is_planned_by_default_may_take_longer(monkeypatch):
+    """On a busy computer the same is tried; a budget that was asked for is kept."""
+    clock = iter([0.0, 35.0, 45.0, 0.0, 11.0])
+    monkeypatch.setattr("likewise.estimation.auto.transformer.process_time", lambda: next(clock))
+    default = Plan(10.0, more=30.0, began=next(clock))
+    assert [default.over(), default.over()] == [False, True]
+    asked = Plan(10.0, began=next(clock))
+    assert asked.over()

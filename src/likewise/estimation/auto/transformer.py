@@ -46,16 +46,17 @@ Ratings stayed within 0.013, fits that went on from the trial within 0.03, thres
 
 @dataclass
 class Plan:
-    """What may be tried, by predicted seconds; what has passed of the real ones."""
+    """What may be tried, by predicted seconds; what has passed of the real ones, of which there may be so many more."""
 
     seconds: float
+    more: float = 0.0
     planned: float = 0.0
     reserved: float = 0.0
     began: float = field(default_factory=process_time)
 
     def over(self) -> bool:
         """Whether this process has computed for as long as it may."""
-        return process_time() - self.began > self.seconds
+        return process_time() - self.began > self.seconds + self.more
 
     def refuses(self, trials: float, final: float, n_bytes: float = 0.0) -> str:
         """Return why a candidate is not tried; empty where it is."""
@@ -252,6 +253,8 @@ def _objective(fitted: MatrixEstimator) -> float:
 
 _LEAST_SECONDS, _SECONDS_AN_OBSERVATION, _MOST_SECONDS = 4.0, 1e-4, 60.0
 """Of computing: by the size of the data, so that small data take seconds."""
+_MORE = 30.0
+"""Seconds beyond those planned by default that a fit may really take: on a busy or slow computer the same is tried, to the same result."""
 
 
 class Auto(MatrixEstimator):
@@ -271,7 +274,7 @@ class Auto(MatrixEstimator):
     time_budget : float or None, default None
         Seconds of computing for all fits; by default 4 and one for each 10,000 observations, at most 60. Which candidates are tried is
         planned from the size of the data alone, so that it does not depend on the computer; only where this process has in fact computed
-        for longer than the budget, what runs is ended as it is and the rest is left out. Either is said in `notes_`. Biases alone are
+        for longer than the budget, or for half a minute more than the default one, what runs is ended as it is and the rest is left out. Either is said in `notes_`. Biases alone are
         fitted whatever the budget. A candidate that would take more than 1 GiB of memory is not tried.
     max_lipschitz : float or None, default None
         L, a limit for the proved constant of the one that is chosen: a stronger prior of the rows where they are regressions, smaller gains where
@@ -318,7 +321,8 @@ class Auto(MatrixEstimator):
         self.random_state = random_state
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        plan, rng = Plan(self._seconds(observed.n_observed)), generator_of(self.random_state)
+        plan = Plan(self._seconds(observed.n_observed), _MORE if self.time_budget is None else 0.0)
+        rng = generator_of(self.random_state)
         folds = held_out_folds(observed.n_observed, rng)
         settings = Settings(self.working_range, int(rng.integers(2**31)))
         search = Search(HeldOut(observed, folds, settings), plan)
