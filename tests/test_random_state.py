@@ -85,6 +85,10 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     },
     "fairness.judge_completions": lambda: {"outputs": outputs(), "observed": observed(), "lipschitz": 1.0, "pairs": 100},
     "fairness.learn_distance": lambda: {"individuals": outputs(), "pairs": answers(), "n_draws": 20},
+    "fairness.search_unseen_rows": lambda: {
+        "function": lambda rows: rows.sum(axis=1),
+        "starts": np.stack([outputs()[:8].reshape(-1, 2), outputs()[8:16].reshape(-1, 2)], axis=1),
+    },
     "fairness.violating_share": lambda: {
         "outputs": likewise.fairness.RowDistance(outputs(1)), "learned": learned(), "lipschitz": 1.0, "n_pairs": 50
     },

@@ -192,7 +192,7 @@ def judge_completions(
 
     >>> Z = ObservedMatrix(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, np.nan]]), value_range=(0, 4))
     >>> print(judge_completions([0.9, 0.1, 0.5], Z, lipschitz=1.0))
-    Whatever the missing values are, in the value range: D <= 1 d holds for 0 of 3 pairs and fails for 1. For 2 (66.7%) it depends on what is missing.
+    Whatever the missing values are, in the value range: D <= 1 d holds for 0 of 3 pairs and fails for 1. For 2 (66.7%) it depends on what is missing. So this is mostly undetermined: ...
     """
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
     _check_request(lipschitz, pairs, n_undecided, progress)

@@ -236,8 +236,11 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
     texts = tuple(_largest_text(arm) for arm in arms)
     values = [arm.fairness.max_ratio.value for arm in arms]
     infinite = any(arm.fairness.n_infinite for arm in arms)
+    what = (
+        "D/d, zero-filled" if report.truth else "ratio D/d"
+    )  # similarity on what was kept aside is another d
     return Row(
-        "mean ratio D/d" if infinite else "largest ratio D/d",
+        f"{'mean' if infinite else 'largest'} {what}",
         "Of the pairs whose ratio is finite." if infinite else "The pair that is treated worst.",
         texts,
         _change(values) if report.comparable else "",

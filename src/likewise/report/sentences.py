@@ -247,6 +247,10 @@ def _intervals(arm: Arm) -> str:
     return f" (intervals over {over}, confidence {confidence:g})"
 
 
+_HARDLY = 0.05
+"""Of a gap of 1: an interval that reaches no farther below it says that similarity makes no difference worth the name."""
+
+
 def _one_arm(arm: Arm, truth: HeldOutFairness | None) -> str:
     gap = Gap.of_arm(arm)
     if isnan(gap.value):
@@ -259,6 +263,8 @@ def _one_arm(arm: Arm, truth: HeldOutFairness | None) -> str:
         return f"Similar individuals are treated more alike than others: {_lower(text)}."
     if gap.low >= 1:
         return f"Similar individuals are treated no more alike than others: {_lower(text)}."
+    if gap.low > 1 - _HARDLY:
+        return f"Similar individuals are treated no more alike than others, or by less than {_HARDLY:.0%}: {_lower(text)}."
     return f"Whether similar individuals are treated more alike than others cannot be told: {_lower(text)}."
 
 

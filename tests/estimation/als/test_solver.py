@@ -392,7 +392,8 @@ def test_a_matrix_without_noise_is_fitted_as_it_is(seed, rank, share):
     fit = alternating_least_squares(partly_observed(truth, share, rng), rank, random_state=0)
     assert fit.row_prior.noise > 0
     assert np.isfinite(fit.rows.means).all()
-    assert (np.diff(fit.objectives) <= 1e-6 * np.abs(fit.objectives[:-1])).all()
+    # In nats; at the smallest noise that is believed, rounding moves it by less than the tolerance of the fit, 1e-4 an observation.
+    assert (np.diff(fit.objectives) <= 1e-4 * truth.size * share).all()
 
 
 @pytest.mark.parametrize("shape", [(60, 40), (20, 15), (200, 30)])
