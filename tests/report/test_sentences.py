@@ -111,6 +111,17 @@ def test_outputs_that_do_not_depend_on_the_individuals_are_not_called_fair_or_un
     )
 
 
+def test_an_interval_close_around_no_difference_says_so_and_a_wide_one_does_not():
+    """Forty scores for each of 2,000 people, drawn without a look at them."""
+    rng = np.random.default_rng(0)
+    report = audit(RowDistance(rng.standard_normal((2000, 3))), outputs=rng.standard_normal((2000, 40)))
+    gap = Gap.of(report.arms["outputs"].fairness)
+    assert 0.95 < gap.low <= 1 <= gap.high < 1.05
+    assert report.findings[0].startswith(
+        "Similar individuals are treated no more alike than others, or by less than 5%"
+    )
+
+
 def test_outputs_proportional_to_the_distance_are_more_alike_for_the_similar():
     people = np.random.default_rng(0).standard_normal((200, 1))
     report = audit(RowDistance(people), outputs=2 * people)
