@@ -108,6 +108,17 @@ def test_it_never_exceeds_the_constant_of_a_regression(seed):
     assert proved.covers(stored(found.rows)).all()
 
 
+@pytest.mark.parametrize(
+    ("norm", "length"), [("l1", 0.7), ("l2", 0.5), ("linf", 0.4), (3.0, 0.091 ** (1 / 3))]
+)
+def test_the_start_is_measured_in_the_norm_that_was_asked_for(norm, length):
+    """Two columns that differ by .3 and -.4: lengths by hand; under linf powers are no way to them. NaN counts as 0."""
+    starts = [([0.1, 0.4], [0.4, np.nan])]
+    found = search_unseen_rows(lambda rows: 2 * np.nan_to_num(rows), starts, norm=norm)
+    assert found.start_ratio == pytest.approx(2 * 0.5 / length, rel=1e-6)
+    assert found.ratio >= found.start_ratio
+
+
 def test_rows_that_are_not_admissible_are_not_used():
     """The steep half is forbidden, so only the slope of the other is found."""
     found = search_unseen_rows(

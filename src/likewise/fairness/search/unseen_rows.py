@@ -81,7 +81,7 @@ def search_unseen_rows(
         Takes rows, shape (k, n), and returns outputs, shape (k,) or (k, t). Observed or not, values stay between those of the start.
     starts : array-like, shape (p, 2, n)
         Pairs to begin with, for example those of the data with the largest ratios. NaN where nothing is observed.
-    norm : {"l1", "l2"} or float, default "l1"
+    norm : {"l1", "l2", "linf"} or float, default "l1"
         Of d between rows in which NaN counts as 0.
     empty : float, optional
         With it d is l1 in which an empty entry lies at this distance from every value (`PatternDistance`), and `norm` has no effect.
@@ -141,7 +141,7 @@ class _Way:
         """Measure d of each pair, shape (p,)."""
         if self.empty is None:
             differences = np.abs(np.nan_to_num(left) - np.nan_to_num(right))
-            return np.asarray((differences**self.order).sum(axis=-1) ** (1 / self.order))
+            return np.asarray(np.linalg.norm(differences, self.order, axis=-1))
         differences = np.abs(left - right)
         alone = np.isnan(left) != np.isnan(right)
         return np.asarray(np.nansum(differences, axis=-1) + self.empty * alone.sum(axis=-1))
