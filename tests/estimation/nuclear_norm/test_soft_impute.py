@@ -363,6 +363,17 @@ def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(tol, regul
     np.testing.assert_allclose(fitted.estimate_.to_dense(), exact.estimate_.to_dense(), atol=1e-4)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_tolerance_that_can_be_reached_is_reached_though_the_objective_is_flat(weighted):
+    """The gap is about the root of what the objective has left to fall: at 1e-8 that is below rounding already."""
+    rng = np.random.default_rng(2)
+    values = sparse.csr_array(np.where(rng.random((30, 20)) < 0.5, rng.integers(1, 6, (30, 20)), 0.0))
+    weights = rng.random(values.nnz) + 0.1 if weighted else None
+    fit = soft_impute(values, 1.0, weights=weights, tol=1e-11, max_iter=10**5, random_state=0)
+    assert fit.converged
+    assert fit.gap <= 1e-11
+
+
 def test_a_tolerance_below_rounding_ends_at_a_limit_of_the_rank_too():
     values = np.random.default_rng(1).integers(1, 6, (12, 8)).astype(float)
     fitted = SoftImpute(0.1, max_rank=2, tol=5e-324, max_iter=10**5, value_range=(1, 5), random_state=0).fit(

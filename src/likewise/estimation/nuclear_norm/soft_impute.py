@@ -186,24 +186,32 @@ class _Descent:
         self.previous, self.age = self.point, 0
         self.by_regressions = problem.weights_are_unlike
         self.objective, self.gap = problem.objective(self.point), 1.0
+        self.flat, self.rest = Stall(), Stall()
 
     def run(self, tol: float, max_iter: int) -> NuclearNormFit:
         """Step until the objective has settled and the gap is closed, or nothing moves any more."""
-        look_at, stall, done = 0, Stall(), 0
+        look_at, done = 0, 0
         for done in range(1, max_iter + 1):
             settled = self._advance() <= _LOOK * tol * self.objective
-            if stall.after(self.objective):
+            if self._rests():
                 break
             if settled and (self._limited or done >= look_at):
                 look_at = done + 1 + done // 10
-                if self._limited or self.problem.estimated_gap(self.point, self.subspace) <= tol:
+                if self._limited or self._estimated_gap() <= tol:
                     self._prove(tol)
                     if self._limited or self.gap <= tol:
                         return self._fit(True, done)
         self._prove(tol)
-        if stall.over:
+        if self.rest.over:
             return self._fit(self._limited or self.gap <= max(tol, ROUNDED), done)
         return self._fit(self.gap <= tol, done)
+
+    def _rests(self) -> bool:
+        """Whether nothing moves any more: near the minimum the objective is flat, so it rests long before the gap does."""
+        return self.flat.after(self.objective) and self.rest.after(self._estimated_gap())
+
+    def _estimated_gap(self) -> float:
+        return self.problem.estimated_gap(self.point, self.subspace)
 
     def _prove(self, tol: float) -> None:
         self.gap = self.problem.proved_gap(self.point, self.subspace, tol, self.rng)
