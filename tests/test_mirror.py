@@ -31,7 +31,7 @@ estimation/als/solver    descent variational ../base/factor_update: one regressi
 estimation/auto/transformer      candidates trials: one choice, its steps
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
-estimation/blocks        base/block_biases base/block_preparation: blocks, against the same in memory
+estimation/blocks        base/block_biases base/block_preparation base/complete_rows: blocks, against the same in memory
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
 estimation/nuclear_norm/soft_impute      problem transformer: one problem, its solver and its estimator

@@ -15,7 +15,15 @@ import pytest
 
 from likewise import writing
 from likewise.errors import OutputError
-from likewise.writing import check_file, check_folder, write_file, write_folder, write_npz
+from likewise.writing import (
+    check_file,
+    check_folder,
+    check_new_folder,
+    staged_folder,
+    write_file,
+    write_folder,
+    write_npz,
+)
 
 
 def fill_the_disk(stream):
@@ -245,3 +253,38 @@ def test_a_lock_that_the_file_system_refuses_is_done_without(tmp_path, monkeypat
     monkeypatch.setattr(writing.fcntl, "flock", refuse)
     write_folder(tmp_path, {"a": "1", "b": "2"})
     assert names_in(tmp_path) == ["a", "b"]
+
+
+def fill(folder, then=lambda: None):
+    with staged_folder(folder) as staging:
+        (staging / "1").write_text("one")
+        assert not folder.exists()
+        then()
+
+
+def interrupted():
+    raise KeyboardInterrupt
+
+
+def test_a_staged_folder_is_there_when_it_is_full(tmp_path):
+    fill(tmp_path / "above" / "rows")
+    assert names_in(tmp_path) == ["above"]
+    assert names_in(tmp_path / "above" / "rows") == ["1"]
+
+
+def test_a_staged_folder_is_gone_after_an_error(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        fill(tmp_path / "rows", interrupted)
+    assert names_in(tmp_path) == []
+
+
+def test_a_staged_folder_takes_nobody_s_place(tmp_path):
+    (tmp_path / "rows").mkdir()
+    for use in (fill, check_new_folder):
+        with pytest.raises(OutputError, match="it is there already"):
+            use(tmp_path / "rows")
+    check_new_folder(tmp_path / "late")
+    with pytest.raises(OutputError, match="it is there already"):
+        fill(tmp_path / "late", (tmp_path / "late").mkdir)
+    assert names_in(tmp_path) == ["late", "rows"]
+    assert names_in(tmp_path / "late") == []

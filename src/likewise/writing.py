@@ -90,6 +90,40 @@ def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
                     _move_all(staging, target, contents)
 
 
+@contextmanager
+def staged_folder(folder: PathLike) -> Iterator[Path]:
+    """Yield an empty folder to fill, by this process or by others; at the end it bears the name that was asked for, and after an error it is gone.
+
+    Parameters
+    ----------
+    folder : path-like
+        A name that is not in use; folders above it are made.
+
+    Raises
+    ------
+    OutputError
+        The name is in use, or the folder cannot be made.
+    """
+    with _errors_about(folder):
+        target = Path(folder).resolve()
+        anchor = _anchor(target, ())
+        _refuse_existing(target)
+    with _temporary_name(anchor) as staging:
+        with _errors_about(folder):
+            staging.mkdir()
+        yield staging
+        with _errors_about(folder):
+            if not _become(staging, target):
+                _refuse_existing(target)
+
+
+def check_new_folder(folder: PathLike) -> None:
+    """Raise OutputError now if `staged_folder` could not make a folder of this name."""
+    with _errors_about(folder):
+        _refuse_existing(Path(folder).resolve())
+    check_folder(folder)
+
+
 def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None:
     """Write arrays to one ``.npz`` file that loads with ``allow_pickle=False``.
 
@@ -265,6 +299,11 @@ def _anchor(folder: Path, names: Iterable[str]) -> Path:
     for name in names:
         _refuse_folder(folder / name)
     return anchor
+
+
+def _refuse_existing(target: Path) -> None:
+    if target.exists():
+        raise FileExistsError(errno.EEXIST, "it is there already; remove it, or give another name")
 
 
 def _refuse_folder(target: Path) -> None:

@@ -38,6 +38,15 @@ def test_factors_are_written_and_the_copy_is_named(parts, tmp_path, capsys):
     assert LowRankEstimate.load(out).rank == 0
 
 
+def test_complete_rows_are_written_into_a_folder_of_parts(parts, tmp_path, capsys):
+    out = tmp_path / "complete.parquet"
+    assert run(["estimate", str(parts), "--out", str(out), "--memory-limit", "2GiB"]) == 0
+    assert f"Complete rows: {out}" in capsys.readouterr().out
+    assert pl.read_parquet(out / "*.parquet").shape == (200, 61)
+    assert run(["estimate", str(parts), "--out", str(out)]) == 1
+    assert "it is there already; remove it, or give another name" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_processes_write_the_same_bytes(parts, tmp_path):
     outs = [tmp_path / f"{engine}.npz" for engine in ("serial", "processes")]
@@ -65,6 +74,11 @@ def test_what_is_refused(parts, tmp_path, capsys, options, said):
     assert run(["estimate", str(parts), "--out", str(out), *options]) in (1, 2)
     assert said in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_name_that_says_neither_factors_nor_rows(parts, tmp_path, capsys):
+    assert run(["estimate", str(parts), "--out", str(tmp_path / "rows.csv")]) == 1
+    assert "a name ending in .npz for factors, or in .parquet for a folder" in capsys.readouterr().err
 
 
 def test_an_empty_folder(tmp_path, capsys):

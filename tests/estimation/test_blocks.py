@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise import SVT
-from likewise.errors import EstimatorError, MemoryLimitError, ThresholdError
+from likewise import SVT, read_partitioned
+from likewise.errors import EstimatorError, MemoryLimitError, OutputError, ShapeError, ThresholdError
 from likewise.estimation import AlternatingLeastSquares, Biases
+from likewise.estimation.base import complete_rows
 from likewise.observations import clustered
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
@@ -95,3 +96,76 @@ def test_a_limit_below_the_state_is_told(observed, tmp_path):
         pytest.raises(MemoryLimitError, match=match),
     ):
         SVT().fit(read)
+
+
+def read_rows(folder):
+    frame = pl.read_parquet(folder / "*.parquet")
+    return frame[:, 0].to_list(), frame[:, 1:].to_numpy()
+
+
+@pytest.mark.parametrize(
+    "estimator", [SVT(random_state=0), Biases(), SVT(centering="biases", random_state=0)]
+)
+def test_complete_rows_are_those_of_transform(observed, blocks, tmp_path, monkeypatch, estimator):
+    monkeypatch.setattr(complete_rows, "_PART_BYTES", 8 * 120 * 11)  # eleven rows a file
+    fitted = estimator.fit(blocks)
+    fitted.transform_to_parquet(blocks, tmp_path / "complete")
+    ids, rows = read_rows(tmp_path / "complete")
+    assert ids == observed.row_ids.tolist()
+    np.testing.assert_allclose(rows, fitted.transform(observed), atol=1e-12)
+    np.testing.assert_allclose(rows, fitted.estimate_.to_dense(), atol=1e-5)
+    assert len(list((tmp_path / "complete").iterdir())) >= 300 / 11
+
+
+def test_complete_rows_by_hand(tmp_path):
+    """All mean 2, rows 1 and 3: with offsets alone and no penalty each row is its mean."""
+    lines = {
+        "user": ["ann", "ann", "bob", "bob"],
+        "item": ["user", "tea"] * 2,
+        "rating": [1.0, 1.0, 3.0, 3.0],
+    }
+    pl.DataFrame(lines).write_parquet(tmp_path / "ratings.parquet")
+    with read_partitioned(tmp_path / "ratings.parquet", value_range=(0, 4), engine="serial") as read:
+        Biases(regularization=0.0).fit(read).transform_to_parquet(read, tmp_path / "complete")
+    frame = pl.read_parquet(tmp_path / "complete" / "*.parquet")
+    assert frame.columns == ["user_id", "tea", "user"]
+    assert [row[0] for row in frame.rows()] == ["ann", "bob"]
+    np.testing.assert_allclose(frame[:, 1:].to_numpy(), [[1, 1], [3, 3]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
+)
+def test_every_engine_writes_the_same_rows(observed, tmp_path, engine):
+    parts, found = parts_of(observed, tmp_path), []
+    for name in ("serial", engine):
+        with _read(parts, (-1, 1), "error", name, None, None, 2_000, owns_engine=True) as read:
+            SVT(random_state=0).fit(read).transform_to_parquet(read, tmp_path / name)
+        found.append(read_rows(tmp_path / name)[1].tobytes())
+    assert found[0] == found[1]
+
+
+def test_rows_that_cannot_be_written_leave_nothing(observed, blocks, tmp_path):
+    fitted = Biases().fit(blocks)
+    (tmp_path / "there").mkdir()
+    with pytest.raises(OutputError, match="it is there already; remove it"):
+        fitted.transform_to_parquet(blocks, tmp_path / "there")
+    with pytest.raises(
+        EstimatorError, match="ObservedMatrix to write complete rows of; expected observations that"
+    ):
+        fitted.transform_to_parquet(observed, tmp_path / "new")
+    fewer = clustered(20, 10, 2, observed_fraction=0.9, random_state=0).observed
+    with (
+        _read(parts_of(fewer, tmp_path), (-1, 1), "error", "serial", None, None, 50) as read,
+        pytest.raises(ShapeError, match="10 features, others than in the fit"),
+    ):
+        fitted.transform_to_parquet(read, tmp_path / "new")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(complete_rows, "write_file", full_disk)
+        with pytest.raises(OutputError, match="No space left"):
+            fitted.transform_to_parquet(blocks, tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["there"]
+
+
+def full_disk(path, content):
+    raise OutputError("cannot write a part: No space left on device; nothing was written")

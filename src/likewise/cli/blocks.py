@@ -84,14 +84,19 @@ def estimate_parts(
     *,
     quiet: bool,
 ) -> None:
-    """Estimate the matrix from parts, and write its factors."""
+    """Estimate the matrix from parts; write its factors, or the complete rows."""
+    whole_rows = out.suffix.lower() == ".parquet"
     estimator = completing.make_estimator(by_default="svt")
     with StepBars(quiet=quiet) as progress:
         progress("sort the parts", 0, 1)
         with blocks.read(ratings, reading) as observed:
             progress("estimate the matrix", 0, 1)
             fitted = estimator.fit(observed)
-            fitted.estimate_.save(out)
+            if whole_rows:
+                progress("write complete rows", 0, 1)
+                fitted.transform_to_parquet(observed, out)
+            else:
+                fitted.estimate_.save(out)
             lines = [repr(observed), *observed.notes, *fitted.notes_, str(fitted.estimate_)]
             if hasattr(fitted, "passes_"):
                 lines.append(
@@ -100,4 +105,4 @@ def estimate_parts(
     if not quiet:
         from likewise.errors import printable
 
-        print(*map(printable, lines), f"Factors: {out}", sep="\n")
+        print(*map(printable, lines), f"{'Complete rows' if whole_rows else 'Factors'}: {out}", sep="\n")

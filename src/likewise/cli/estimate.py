@@ -39,7 +39,8 @@ def estimate(
     ratings
         File of observations; or a folder of Parquet parts, or a pattern such as 'ratings/*.parquet' in quotes, which need not fit into memory.
     out
-        File to write: factors go to .npz (read them with likewise.LowRankEstimate.load), predictions to .csv or .parquet.
+        File to write: factors go to .npz (read them with likewise.LowRankEstimate.load), predictions to .csv or .parquet. From parts, a name
+        that ends in .parquet is a folder, in which the complete rows of all individuals are written as Parquet parts.
     pairs
         File of pairs (individual, feature), one a line, to predict.
     unknown
@@ -51,14 +52,12 @@ def estimate(
     quiet
         Print nothing but errors and warnings.
     """
-    in_parts = blocks.wanted(ratings)
-    if in_parts:
-        _check_parts(ratings, out, pairs)
-    _check_kind(out, pairs)
     _check_confidence(confidence, pairs)
-    if in_parts:
+    if blocks.wanted(ratings):
+        _check_parts(ratings, out, pairs)
         estimate_parts(ratings, out, blocks, completing, reading, quiet=quiet)
         return
+    _check_kind(out, pairs)
     for path, holds in ((ratings, "observations"), (pairs, "pairs")):
         if path is not None:
             existing(path, holds)
@@ -86,17 +85,22 @@ def estimate(
 
 
 def _check_parts(ratings: Path, out: Path, pairs: Path | None) -> None:
-    """Fail before the work: of parts, the factors are written."""
+    """Fail before the work: of parts, the factors are written, or complete rows."""
     from likewise.errors import InputError
-    from likewise.writing import check_file
+    from likewise.writing import check_file, check_new_folder
 
     if pairs is not None:
         raise InputError(
             f"--pairs for the parts of {ratings}",
-            "factors alone",
-            "likewise.LowRankEstimate.load(FILE).entries_of(...) predicts from them",
+            "factors or complete rows alone",
+            "likewise.LowRankEstimate.load(FILE).entries_of(...) predicts from factors",
         )
-    check_file(out)
+    if out.suffix.lower() not in (".npz", ".parquet"):
+        raise InputError(
+            f"--out {out}",
+            "a name ending in .npz for factors, or in .parquet for a folder of complete rows",
+        )
+    (check_file if out.suffix.lower() == ".npz" else check_new_folder)(out)
 
 
 def _tell(

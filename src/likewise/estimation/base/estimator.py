@@ -27,6 +27,7 @@ from likewise.randomness import generator_of
 
 if TYPE_CHECKING:
     from likewise.certificates import LipschitzCertificates
+    from likewise.writing import PathLike
 
 
 def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -> tuple[str, ...]:
@@ -147,6 +148,46 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         """
         check_is_fitted(self)
         return self.estimate_.fold_in(self._validate(X, reset=False))
+
+    def transform_to_parquet(self, X: PartitionedMatrix, folder: PathLike) -> None:
+        """Estimate the rows of X, which need not fit into memory, and write them: `transform`, for observations in blocks.
+
+        Parameters
+        ----------
+        X : PartitionedMatrix, shape (m, n)
+            Individuals of the fit or never seen; the features of the fit, in its order.
+        folder : path-like
+            A name that is not in use. It holds Parquet files of at most some 32 MiB of numbers each: a line for each individual, its id and then
+            n complete values in the user's units. Names of the files are in the order of the rows. The folder is there once all of it is.
+
+        Raises
+        ------
+        EstimatorError
+            X is not in blocks.
+        ShapeError
+            X has other features.
+        ObservationError
+            Values outside the range of the fit.
+        OutputError
+            The folder is there already, or cannot be written; then nothing is.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import polars as pl
+        >>> from likewise import SVT, read_partitioned
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> lines = {"user": ["ann", "ann", "bob"], "item": ["x", "y", "x"], "rating": [5, 5, 1]}
+        >>> pl.DataFrame(lines).write_parquet(folder / "ratings.parquet")
+        >>> with read_partitioned(folder, value_range=(1, 5)) as Z:
+        ...     SVT(1.0, shrinker="identity").fit(Z).transform_to_parquet(Z, folder / "complete")
+        >>> pl.read_parquet(folder / "complete").columns
+        ['user', 'x', 'y']
+        """
+        from likewise.estimation.base.complete_rows import write_complete_rows
+
+        check_is_fitted(self)
+        write_complete_rows(self.estimate_, X, folder)
 
     def _held_within(
         self, limit: float | None, estimate: LowRankEstimate, observed: ObservedMatrix
