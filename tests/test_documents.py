@@ -65,6 +65,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "decisions.csv").write_text(DECISIONS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
     (tmp_path / "pairs.csv").write_text("1,1\n2,5\n")
+    scores = "".join(f"{i},{j},{(i * j) % 7}\n" for i in range(1, 61) for j in range(1, 81))
+    (tmp_path / "predictions.csv").write_text(f"user,item,score\n{scores}")
+    items = "".join(f"{i},{1 + (i + k) % 80}\n" for i in range(1, 61) for k in range(5))
+    (tmp_path / "lists.csv").write_text(f"user,item\n{items}")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
