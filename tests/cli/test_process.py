@@ -133,7 +133,7 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number):
     assert process.stdout.readline() == "writing\n"
     time.sleep(0.1)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert errors == "error: interrupted\n"
     assert list((tmp_path / "results").iterdir()) == []

@@ -123,7 +123,7 @@ def test_a_scheduler_that_is_lost_costs_nothing_that_was_done(parts, tmp_path):
     from distributed import Client, LocalCluster
 
     cluster = LocalCluster(n_workers=1, processes=False, dashboard_address=None)
-    engine = engine_of(Client(cluster.scheduler_address, timeout=5))
+    engine = engine_of(Client(cluster.scheduler_address, timeout=60))
     reduce, asked = engine.reduce, []
 
     def lost_at_the_third(*arguments):

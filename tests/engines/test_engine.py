@@ -202,7 +202,7 @@ def slow(block, _):
 
 if __name__ == "__main__":
     with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster:
-        results = engine_of(Client(cluster.scheduler_address, timeout=5)).map(slow, range(20))
+        results = engine_of(Client(cluster.scheduler_address, timeout=60)).map(slow, range(20))
         assert next(results) == 0
         cluster.close()
         try:

@@ -98,7 +98,7 @@ def while_sending(features, targets):
 
 def with_a_child_that_lives_on(features, targets):
     if os.fork() == 0:
-        time.sleep(25)
+        time.sleep(300)
         os._exit(0)
     os._exit(9)
 """
@@ -112,7 +112,7 @@ def test_a_process_that_is_killed_at_any_moment_is_told(tiny, name):
     began = time.monotonic()
     with pytest.raises(MemoryLimitError, match="ended before its work"):
         run(f"killed:{name}")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 200
 
 
 STUBBORN = """
@@ -127,7 +127,7 @@ def stays(features, targets):
         raise ValueError("the other one fails")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.close(os.open("deaf", os.O_CREAT))
-    time.sleep(25)
+    time.sleep(300)
 """
 
 
@@ -138,7 +138,7 @@ def test_a_process_that_hears_nothing_is_ended_too(tiny):
     began = time.monotonic()
     with pytest.raises(ModelError, match="the other one fails"):
         run("stubborn:stays")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 200
 
 
 @pytest.mark.slow
