@@ -54,9 +54,10 @@ fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry ../observations/outputs: any model, and the check of what it puts out
 inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps
 inference/net/dense_net          trained_net training: one net, its steps
-observations/partitioned/reading  blocks matrix parts sorting survey: from parts to blocks and back
+observations/partitioned/reading  blocks matrix parts scratch sorting survey: from parts to blocks and back
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
+pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           compared assemble run: one audit, its steps
 pipeline/sandwich        beside: what stands beside an algorithm, measured, found and proved
 report/rows              row: rows of the table

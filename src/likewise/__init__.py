@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from likewise.pipeline.audit import audit
     from likewise.pipeline.compare import compare
     from likewise.pipeline.frontier import frontier
+    from likewise.pipeline.partitioned import audit_partitioned
     from likewise.pipeline.saving import load, save
     from likewise.spectrum import singular_triplets
 
@@ -31,6 +32,7 @@ _ROOM_OF_NAME = {
     "ObservedMatrix": "observations",
     "SVT": "estimation",
     "audit": "pipeline",
+    "audit_partitioned": "pipeline",
     "certify": "certificates",
     "compare": "pipeline",
     "entry_intervals": "estimation",
@@ -55,6 +57,7 @@ __all__ = [
     "LowRankEstimate",
     "ObservedMatrix",
     "audit",
+    "audit_partitioned",
     "certify",
     "compare",
     "entry_intervals",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -74,6 +76,51 @@ def test_what_is_refused(parts, tmp_path, capsys, options, said):
     assert run(["estimate", str(parts), "--out", str(out), *options]) in (1, 2)
     assert said in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_an_audit_of_individuals_who_are_drawn(parts, tmp_path, capsys):
+    options = [
+        "--pairs",
+        "40",
+        "--reference",
+        "observed",
+        "--lipschitz",
+        "9",
+        "--out",
+        str(tmp_path / "report"),
+    ]
+    options += ["--memory-limit", "2GiB", "--worst-within", "2", "--check", "gap<=99:warning"]
+    assert run(["audit", str(parts), *options]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith(
+        "Individual fairness of ratings, drawn from 200 individuals: 88 individuals, 60 features"
+    )
+    record = json.loads((tmp_path / "report" / "report.json").read_text())
+    told = " ".join(record["data"]["notes"])
+    assert "88 of 200 individuals were drawn; the matrix was estimated from all others" in told
+    assert "of 19,900 pairs who stand together" in told
+    again = tmp_path / "again.json"
+    repeated = ["audit", str(parts), "--config", str(tmp_path / "report" / "config.toml")]
+    assert run([*repeated, "--out", str(tmp_path / "other"), "--json", str(again), "--quiet"]) == 0
+    assert json.loads(again.read_text())["arms"] == record["arms"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--outputs", "scores.csv"], "--outputs for Parquet parts"),
+        (["--groups", "groups.csv"], "--groups for Parquet parts"),
+        (["--splits", "2"], "--splits for Parquet parts"),
+        (["--dry-run"], "--dry-run for Parquet parts"),
+        (["--pairs", "100"], "--pairs 100, for which 220 of 200 individuals would be drawn"),
+        (["--estimator", "auto"], "for PartitionedMatrix"),
+        (["--engine", "spark"], "unknown engine 'spark'"),
+    ],
+)
+def test_audits_that_are_refused(parts, capsys, options, said):
+    asked = options if "--pairs" in options else [*options, "--pairs", "40"]
+    assert run(["audit", str(parts), *asked]) == 1
+    assert said in capsys.readouterr().err
 
 
 def test_a_name_that_says_neither_factors_nor_rows(parts, tmp_path, capsys):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
+from likewise.cli.blocks import SEARCH, SearchOptions, audit_parts
 from likewise.cli.config import resolved
 from likewise.cli.options import (
     COMPLETING,
@@ -81,6 +82,7 @@ def audit(
     norm: str | None = None,
     outputs: OutputOptions = OUTPUTS,
     results: ResultOptions = RESULTS,
+    blocks: SearchOptions = SEARCH,
     measuring: MeasureOptions = MEASURING,
     completing: EstimatorOptions = COMPLETING,
     reading: ReadOptions = READING,
@@ -90,7 +92,8 @@ def audit(
     Parameters
     ----------
     ratings
-        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; gzip and zip too; - reads standard input.
+        File of observations: MovieLens, CSV, TSV, Parquet, .npz, a table of applicants; gzip and zip too; - reads standard input. Or a folder of
+        Parquet parts, or a pattern such as 'ratings/*.parquet' in quotes, which need not fit into memory: individuals are drawn from them.
     reference
         What individuals are compared by: held-out, on observations that the algorithm does not see (fairness on the truth; the default for ratings of
         which enough pairs share enough); observed, missing entries filled (the paper's); co-observed, on what both of two individuals observed; gower, for
@@ -100,12 +103,13 @@ def audit(
         Norm of the reference distance: l1, l2, linf, or any q from 1, such as l3. By default l1, and l2 with --reference FILE.
     """
     configuration = resolved("audit", locals())
-    files = outputs.files()
-    features = reference_file(reference)
+    if blocks.wanted(ratings):
+        asked = running.given() | {"reference": reference, "norm": norm} | vars(outputs)
+        return _audit_parts(ratings, blocks, asked, configuration, results, completing, measuring, reading)
     read = outputs.files_read(ratings, measuring.checked().groups)
-    read |= {"reference": features, "test": running.test}
+    read |= {"reference": (features := reference_file(reference)), "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    _refuse_idle(files, running.given(), completing, outputs.of_outputs(), mixed=mixed)
+    _refuse_idle(outputs.files(), running.given(), completing, outputs.of_outputs(), mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
@@ -117,7 +121,7 @@ def audit(
         d, found = found.reference(None if mixed else reference, features, norm, reading)
         if results.dry_run:
             print(found.plan(measuring), configuration, sep="\n", end="")
-            return
+            return None
         found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(
             found.individuals,
@@ -133,6 +137,27 @@ def audit(
             progress=progress,
         )
     results.deliver(report := found.named_in(report, read, measuring.check), configuration)
+    return _fail_unless_shown(report, measuring.fail_above)
+
+
+def _audit_parts(
+    ratings: Path,
+    blocks: SearchOptions,
+    asked: dict[str, Any],
+    configuration: str,
+    results: ResultOptions,
+    completing: EstimatorOptions,
+    measuring: MeasureOptions,
+    reading: ReadOptions,
+) -> None:
+    """Audit individuals who are drawn from parts; say of the report which command made it and what became of checks."""
+    asked |= {"violations": results.violations, "dry_run": results.dry_run or None}
+    asked |= {"model": _chosen_model(asked["model"], asked.pop("n_neighbors"))}
+    results.check({}, measuring.checked().limit(), fails=measuring.fails())
+    report = audit_parts(ratings, blocks, asked, completing, measuring, reading, quiet=results.quiet)
+    from likewise.cli.inputs import with_command
+
+    results.deliver(report := with_command(report, measuring.check), configuration)
     _fail_unless_shown(report, measuring.fail_above)
 
 

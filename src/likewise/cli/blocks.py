@@ -1,19 +1,21 @@
-"""Files larger than memory from the command line: which options have a meaning there, and an estimate from parts."""
+"""Files larger than memory from the command line: which options have a meaning there, an estimate and an audit from parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import Parameter
 
-from likewise.cli.options import READING, EstimatorOptions, ReadOptions
+from likewise.cli.options import MEASURING, READING, EstimatorOptions, MeasureOptions, ReadOptions
+from likewise.cli.values import Whole
 from likewise.errors import InputError, option
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.observations.partitioned import PartitionedMatrix
+    from likewise.pipeline import AuditReport
 
 _MEANINGFUL = ("user", "item", "rating", "value_range", "duplicates")
 """Options of reading that parts have."""
@@ -21,15 +23,13 @@ _MEANINGFUL = ("user", "item", "rating", "value_range", "duplicates")
 
 @Parameter(name="*", group="Larger than memory")
 @dataclass(frozen=True, kw_only=True)
-class BlockOptions:
+class EngineOptions:
     """For a folder of Parquet parts, or a pattern in quotes: they are read in passes, and need not fit into memory.
 
     Parameters
     ----------
     engine
         Where the work runs: threads, processes, dask, ray, serial; dask=ADDRESS or ray=ADDRESS for a cluster that runs. By default threads.
-    memory_limit
-        What this process may take, such as 2GiB. By default most of what is free.
     scratch
         Folder for the sorted copy, removed afterwards; workers on other machines must see it. By default that for temporary files.
     checkpoint
@@ -37,7 +37,6 @@ class BlockOptions:
     """
 
     engine: str | None = None
-    memory_limit: str | None = None
     scratch: Path | None = None
     checkpoint: Path | None = None
 
@@ -45,9 +44,9 @@ class BlockOptions:
         """Return whether parts are meant: a folder, a pattern, or a file for which one of these options is given."""
         from likewise.observations.partitioned.parts import is_partitioned
 
-        return self != BLOCKS or is_partitioned(ratings)
+        return self != type(self)() or is_partitioned(ratings)
 
-    def read(self, ratings: Path, reading: ReadOptions) -> PartitionedMatrix:
+    def read(self, ratings: Path, reading: ReadOptions, memory_limit: str | None = None) -> PartitionedMatrix:
         """Read the parts.
 
         Raises
@@ -66,13 +65,47 @@ class BlockOptions:
             ratings,
             **{name: given[name] for name in _MEANINGFUL},
             engine=self.engine or "threads",
-            memory_limit=self.memory_limit,
+            memory_limit=memory_limit,
             scratch=self.scratch,
             checkpoint=self.checkpoint,
         )
 
 
+ENGINE = EngineOptions()
+
+
+@Parameter(name="*", group="Larger than memory")
+@dataclass(frozen=True, kw_only=True)
+class BlockOptions(EngineOptions):
+    """As `EngineOptions`, with a limit for the process.
+
+    Parameters
+    ----------
+    memory_limit
+        What this process may take, such as 2GiB. By default most of what is free.
+    """
+
+    memory_limit: str | None = None
+
+
 BLOCKS = BlockOptions()
+
+
+@Parameter(name="*", group="Larger than memory")
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(EngineOptions):
+    """As `EngineOptions`, with a search.
+
+    Parameters
+    ----------
+    worst_within
+        Look also for that many pairs with the largest ratios, among individuals who stand together in a block.
+    """
+
+    worst_within: Whole = None
+
+
+SEARCH = SearchOptions()
 
 
 def estimate_parts(
@@ -89,7 +122,7 @@ def estimate_parts(
     estimator = completing.make_estimator(by_default="svt")
     with StepBars(quiet=quiet) as progress:
         progress("sort the parts", 0, 1)
-        with blocks.read(ratings, reading) as observed:
+        with blocks.read(ratings, reading, blocks.memory_limit) as observed:
             progress("estimate the matrix", 0, 1)
             fitted = estimator.fit(observed)
             if whole_rows:
@@ -106,3 +139,60 @@ def estimate_parts(
         from likewise.errors import printable
 
         print(*map(printable, lines), f"{'Complete rows' if whole_rows else 'Factors'}: {out}", sep="\n")
+
+
+_OF_PARTS = ("model", "hold_out", "least_shared", "reference", "norm")
+"""Options of an audit that say what runs, and what individuals are compared by."""
+_IDLE = ("groups", "group_column", "consistency", "missing_entries")
+"""Options of measuring that need everybody."""
+
+
+def audit_parts(
+    ratings: Path,
+    blocks: SearchOptions,
+    asked: dict[str, Any],
+    completing: EstimatorOptions,
+    measuring: MeasureOptions,
+    reading: ReadOptions,
+    *,
+    quiet: bool,
+) -> AuditReport:
+    """Audit individuals who are drawn from parts.
+
+    Parameters
+    ----------
+    ratings, blocks, completing, measuring, reading, quiet
+        As `likewise audit` has them.
+    asked : dict
+        Other options of it by name, None where they were not given; only some have a meaning here.
+
+    Raises
+    ------
+    InputError
+        An option that has no meaning for parts.
+    """
+    from likewise.pipeline.partitioned import DRAWN_PAIRS, audit_partitioned
+
+    given = {name: value for name, value in asked.items() if value is not None}
+    idle = [name for name in given if name not in _OF_PARTS]
+    idle += [name for name in _IDLE if getattr(measuring, name) != getattr(MEASURING, name)]
+    if idle:
+        expected = "what has a meaning for individuals who are drawn: take_rows brings them into memory"
+        raise InputError(f"{option(idle[0], '')} for Parquet parts", expected)
+    options = measuring.options()
+    options["pairs"] = DRAWN_PAIRS if measuring.pairs is None else measuring.pairs
+    limited = None if measuring.memory_limit == MEASURING.memory_limit else measuring.memory_limit
+    estimator = completing.make_estimator(by_default="svt")
+    with StepBars(quiet=quiet) as progress:
+        progress("sort the parts", 0, 1)
+        with blocks.read(ratings, reading, limited) as observed:
+            return audit_partitioned(
+                observed,
+                estimator=estimator,
+                worst_within=blocks.worst_within,
+                random_state=completing.random_state,
+                source=ratings.name,
+                progress=progress,
+                **{name: value for name, value in options.items() if name not in _IDLE},
+                **given,
+            )

@@ -179,8 +179,6 @@ class Inputs:
         self, report: AuditReport, read: Mapping[str, Path | None], checks: Sequence[str]
     ) -> AuditReport:
         """Return the report with the columns of every file, the files with their checksums, the command, and what became of checks."""
-        assert report.provenance is not None
-        command = shlex.join(["likewise", *sys.argv[1:]]) if sys.argv[1:] else None
         data = replace(
             report.data,
             columns=(*report.data.columns, *self.columns),
@@ -189,8 +187,17 @@ class Inputs:
         files = tuple(
             _recorded(role, path) for role, path in read.items() if path is not None and path.is_file()
         )
-        provenance = replace(report.provenance, command=command, files=files)
-        return with_checks(replace(report, data=data, provenance=provenance), checks)
+        return with_command(replace(report, data=data), checks, files)
+
+
+def with_command(
+    report: AuditReport, checks: Sequence[str], files: tuple[FileRecord, ...] = ()
+) -> AuditReport:
+    """Return the report with the command that made it, the files that it read, and what became of checks."""
+    assert report.provenance is not None
+    command = shlex.join(["likewise", *sys.argv[1:]]) if sys.argv[1:] else None
+    provenance = replace(report.provenance, command=command, files=files)
+    return with_checks(replace(report, provenance=provenance), checks)
 
 
 def _mixed(

@@ -3,7 +3,9 @@
 from likewise.pipeline.audit import audit
 from likewise.pipeline.compare import compare
 from likewise.pipeline.frontier import frontier
+from likewise.pipeline.partitioned import audit_partitioned
 from likewise.pipeline.saving import load, save
+from likewise.pipeline.worst_within import WorstWithinBlocks, worst_within_blocks
 from likewise.progress import StepProgress, Steps
 from likewise.report.audit_report import AuditReport
 from likewise.report.frontier import Frontier, FrontierPoint
@@ -28,9 +30,12 @@ __all__ = [
     "ReferenceSummary",
     "StepProgress",
     "Steps",
+    "WorstWithinBlocks",
     "audit",
+    "audit_partitioned",
     "compare",
     "frontier",
     "load",
     "save",
+    "worst_within_blocks",
 ]

@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from likewise.checks import checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
 from likewise.fairness.held_out import LEAST_SHARED
 from likewise.inference import as_model
 from likewise.norms import Norm
-from likewise.observations import ObservedMatrix
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
-from likewise.pipeline.held_out import NOTHING_KEPT, reference_and_share
+from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
 from likewise.pipeline.missing import refuse_other_distance
 from likewise.pipeline.outside_test import OutsideTest
@@ -237,6 +236,12 @@ def _as_individuals(individuals: Any) -> ObservedMatrix | PairwiseDistance:
     """Return observations, made of what can be taken for them, or a distance as it is."""
     if isinstance(individuals, PairwiseDistance | ObservedMatrix):
         return individuals
+    if isinstance(individuals, PartitionedMatrix):
+        raise InputError(
+            repr(individuals),
+            "observations in memory",
+            "audit_partitioned audits individuals who are drawn from blocks",
+        )
     observed = ObservedMatrix(individuals)
     warn_of_unlike_columns(observed, stacklevel=3)
     return observed
@@ -253,7 +258,7 @@ def _runs_of_model(
 ) -> tuple[ReferenceChoice, Iterator[Run]]:
     """Return what d is, and one run for each split, none before it is asked for; add to the settings how they run."""
     measurement.check_memory(observed.shape)
-    wanted, random_state = _kept_aside(reference, asked), measurement.random_state
+    wanted, random_state = kept_aside_reference(reference, asked), measurement.random_state
     d, share = reference_and_share(
         observed, wanted, asked["hold_out"], measurement.least_shared, random_state
     )
@@ -286,28 +291,6 @@ def _runs(
         yield run_model(observed, preprocessing, algorithm, share, draws, steps, leave_one=leave_one)
         if draws is random_state:
             draws = np.random.default_rng([draws, 1] if isinstance(draws, int) else draws)
-
-
-_OF_HELD_OUT = {
-    "splits": ("reference 'held-out', or one split", "only what is kept aside can be kept aside anew"),
-    "least_shared": (
-        "reference 'held-out', or no such limit",
-        "only what is kept aside compares individuals on what they have in common there",
-    ),
-}
-"""What would have done instead of an option beside another reference, and why."""
-
-
-def _kept_aside(reference: ReferenceChoice | None, asked: Mapping[str, Any]) -> ReferenceChoice | None:
-    """Return the reference; options of what is kept aside ask for the one that they are of, and are refused beside another."""
-    given = [name for name in _OF_HELD_OUT if asked[name] is not None]
-    for name in given:
-        value = checked_whole(name, asked[name])
-        if reference is not None and not (isinstance(reference, str) and reference == "held-out"):
-            named = repr(reference) if isinstance(reference, str) else "a distance that is given"
-            beside = f"{option(name, str(value))} beside {option('reference', named)}"
-            raise InputError(beside, *_OF_HELD_OUT[name])
-    return "held-out" if given else reference
 
 
 def _name(model: Any) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from likewise.checks import is_number
+from likewise.checks import checked_whole, is_number
 from likewise.errors import InputError, ObservationError, option
 from likewise.fairness import ErrorMetrics
 from likewise.fairness.held_out import HeldOutFairness, MeasuredSplit, measure_held_out, reference_pairs
@@ -57,6 +58,30 @@ def kept_aside(hidden: HoldOut, working_range: WorkingRange) -> sparse.csr_array
     training = hidden.training
     values = training.value_range.scale_to(working_range).forward(hidden.values, hidden.columns)
     return sparse.csr_array((values, (hidden.rows, hidden.columns)), shape=training.shape)
+
+
+_OF_HELD_OUT = {
+    "splits": ("reference 'held-out', or one split", "only what is kept aside can be kept aside anew"),
+    "least_shared": (
+        "reference 'held-out', or no such limit",
+        "only what is kept aside compares individuals on what they have in common there",
+    ),
+}
+"""What would have done instead of an option beside another reference, and why."""
+
+
+def kept_aside_reference(
+    reference: ReferenceChoice | None, asked: Mapping[str, Any]
+) -> ReferenceChoice | None:
+    """Return the reference; options of what is kept aside ask for the one that they are of, and are refused beside another."""
+    given = [name for name in _OF_HELD_OUT if asked.get(name) is not None]
+    for name in given:
+        value = checked_whole(name, asked[name])
+        if reference is not None and not (isinstance(reference, str) and reference == "held-out"):
+            named = repr(reference) if isinstance(reference, str) else "a distance that is given"
+            beside = f"{option(name, str(value))} beside {option('reference', named)}"
+            raise InputError(beside, *_OF_HELD_OUT[name])
+    return "held-out" if given else reference
 
 
 def reference_and_share(

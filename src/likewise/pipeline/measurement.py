@@ -89,6 +89,7 @@ class Measurement:
     missing_entries: MissingEntries | None = None
     target: ArrayLike | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
+    population: Literal["data set", "population"] = "data set"
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -305,16 +306,10 @@ class Measurement:
     def _measure_alone(self, outputs: Any, reference: PairwiseDistance, progress: Any) -> FairnessMetrics:
         if self.pairs == "all":
             return self._measure_all({"arm": outputs}, reference, progress)["arm"]
-        return measure_sampled(
-            outputs,
-            reference,
-            n_pairs=self.pairs,
-            tolerance=self.tolerance,
-            confidence=self.confidence,
-            random_state=self.random_state,
-            progress=progress,
-            **self._common(),
-        )
+        told: dict[str, Any] = {"n_pairs": self.pairs, "tolerance": self.tolerance}
+        told |= {"confidence": self.confidence, "population": self.population}
+        told |= {"random_state": self.random_state, "progress": progress}
+        return measure_sampled(outputs, reference, **told, **self._common())
 
     def _common(self) -> dict[str, Any]:
         return {"nearest_share": self.nearest_share, "lipschitz": self.lipschitz, "groups": self.groups}

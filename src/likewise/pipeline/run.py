@@ -238,6 +238,13 @@ def run_model(
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
         fitted = clone(estimator).fit(training)
+    return run_fitted(training, hidden, fitted, model, steps)
+
+
+def run_fitted(
+    training: ObservedMatrix, hidden: HoldOut | None, fitted: MatrixEstimator, model: Model, steps: Steps
+) -> Run:
+    """Run the model on observations and on the estimate of an estimator that has it; the rest as in `run_model`."""
     scaled = training.scaled(fitted.working_range)
     trained: dict[str, TrainedModel] = {}
     with steps.step("run the model without pre-processing") as report:

@@ -137,7 +137,10 @@ def prepare_blocks(
         found = solve_block_biases(observed, reader, mean, regularization)
         centre = Centre(centering, offsets + found.columns, None, found.row_penalty, found.notes)
     elif centering == "column":
-        centre = Centre(centering, sums / counts)
+        means = np.divide(
+            sums, counts, out=offsets, where=counts > 0
+        )  # of a column that nobody has, the mean of all
+        centre = Centre(centering, means)
     else:
         checked_name("centering", centering, ("global", "row"), EstimatorError)
         centre = Centre(centering, offsets, None, 0.0 if centering == "row" else None)

@@ -287,6 +287,28 @@ class LowRankEstimate:
         self._ensure_fit(shape[0])
         return self._complete(*self.folding.fold(self._on_interval(new_rows), self))
 
+    def of_rows(self, observed: ObservedMatrix) -> LowRankEstimate:
+        """Return the estimate of other individuals, folded in as in `fold_in`, as factors.
+
+        Parameters
+        ----------
+        observed : ObservedMatrix, shape (k, n)
+            With the features of the fit, in its order.
+
+        Returns
+        -------
+        LowRankEstimate, shape (k, n)
+
+        Raises
+        ------
+        ObservationError
+            Values outside the range of the fit.
+        """
+        coefficients, offsets = self.folding.fold(self._on_interval(observed), self)
+        strengths = self.shrunk_values
+        left = np.divide(coefficients, strengths, out=np.zeros_like(coefficients), where=strengths > 0)
+        return replace(self, left=left, row_ids=observed.row_ids, row_offsets=offsets)
+
     def save(self, path: PathLike) -> None:
         """Write factors, scale and ids to one ``.npz`` file; see `load`.
 

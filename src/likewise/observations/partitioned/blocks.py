@@ -78,16 +78,17 @@ class RowBlock:
         return f"block {Path(self.path).name} (rows {self.start:,} to {self.stop:,})"
 
 
-def write_block(path: Path, start: int, values: Values, codes: NDArray[Any]) -> RowBlock:
-    """Write the rows of a matrix, with codes in place of their values where there are few different ones.
+def write_block(
+    path: Path, start: int, counts: NDArray[Any], columns: NDArray[Any], codes: NDArray[Any]
+) -> RowBlock:
+    """Write rows: how many entries each has, their columns, and codes in place of their values where there are few different ones.
 
     Raises
     ------
     OutputError
         The disk is full.
     """
-    columns = values.indices.astype(column_type(values.shape[1]))
-    content = b"".join(part.tobytes() for part in (np.diff(values.indptr).astype(np.uint32), columns, codes))
+    content = b"".join(part.tobytes() for part in (counts.astype(np.uint32), columns, codes))
     try:
         path.write_bytes(content)
     except OSError as error:
@@ -95,8 +96,8 @@ def write_block(path: Path, start: int, values: Values, codes: NDArray[Any]) -> 
     return RowBlock(
         str(path),
         start,
-        start + values.shape[0],
-        int(values.nnz),
+        start + counts.size,
+        columns.size,
         columns.dtype.str,
         codes.dtype.str,
         zlib.crc32(content),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Self
@@ -12,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.engines import Engine
-from likewise.errors import MemoryLimitError
+from likewise.errors import MemoryLimitError, ObservationError
 from likewise.memory import format_bytes
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import checked_positions
 from likewise.observations.observed_matrix import ObservedMatrix
-from likewise.observations.partitioned.blocks import BlockReader, RowBlock
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock, write_block
+from likewise.observations.partitioned.scratch import scratch_folder
 from likewise.observations.table import Table, Values
 from likewise.observations.value_range import ValueRange, WorkingRange
 
@@ -133,6 +135,45 @@ class PartitionedMatrix:
         """Return all of it as an `ObservedMatrix`."""
         return self.take_rows(np.arange(self.shape[0]))
 
+    def without_rows(self, rows: ArrayLike) -> Self:
+        """Return the other individuals, in blocks of their own beside these; use the result in a ``with`` too, inside the one of this.
+
+        Parameters
+        ----------
+        rows : array-like of int
+            Positions of those who are left out. All columns stay, also one in which nobody is left.
+
+        Returns
+        -------
+        PartitionedMatrix
+
+        Raises
+        ------
+        ShapeError
+            A position that is no integer from 0 to m - 1.
+        ObservationError
+            Nobody would be left.
+        OutputError
+            The copy cannot be written.
+        """
+        kept = np.ones(self.shape[0], dtype=bool)
+        kept[checked_positions(rows, self.shape[0], "row")] = False
+        if not kept.any():
+            raise ObservationError(f"{kept.size:,} individuals, all of whom are left out", "one who stays")
+        folder = scratch_folder(None if self.folder is None else str(Path(self.folder.name).parent))
+        starts = np.cumsum(kept) - kept
+        wanted = [
+            (block, kept[block.start : block.stop], int(starts[block.start]), folder.name)
+            for block in self.blocks
+            if kept[block.start : block.stop].any()
+        ]
+        try:
+            blocks = tuple(self.engine.map(_kept, wanted))
+        except BaseException:
+            folder.cleanup()
+            raise
+        return replace(self, blocks=blocks, row_ids=self.row_ids[kept], folder=folder, owns_engine=False)
+
     def room(self, state: float, what: str) -> float:
         """Return how many bytes are left of the memory limit for the state of an algorithm.
 
@@ -181,6 +222,14 @@ class PartitionedMatrix:
         rows, columns = self.shape
         size = f"{rows:,} individuals x {columns:,} features, {self.n_observed:,} observed ({self.observed_fraction:.3%})"
         return f"PartitionedMatrix({size}, {self.value_range!r}, {len(self.blocks)} blocks on {self.engine.name})"
+
+
+def _kept(wanted: tuple[RowBlock, NDArray[np.bool_], int, str], _: None) -> RowBlock:
+    block, kept, start, folder = wanted
+    counts, columns, codes = block.arrays()
+    entries = np.repeat(kept, counts)
+    path = Path(folder) / Path(block.path).name
+    return write_block(path, start, counts[kept], columns[entries], codes[entries])
 
 
 def _taken(wanted: tuple[RowBlock, NDArray[np.intp]], reader: BlockReader) -> Values:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import get_args
 
 import numpy as np
@@ -13,11 +12,12 @@ from likewise.checks import checked_name, checked_path
 from likewise.engines import engine_of
 from likewise.engines.checkpoint import Remembering
 from likewise.engines.choice import EngineChoice
-from likewise.errors import ObservationError, OutputError, option
+from likewise.errors import ObservationError, option
 from likewise.memory import bytes_of
 from likewise.observations.partitioned.blocks import BlockReader
 from likewise.observations.partitioned.matrix import PartitionedMatrix
 from likewise.observations.partitioned.parts import Parts
+from likewise.observations.partitioned.scratch import scratch_folder
 from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, sorted_blocks
 from likewise.observations.partitioned.survey import Survey, chosen_range, survey
 from likewise.observations.reading.columns import Column
@@ -122,7 +122,7 @@ def _read(
     # The mean of two values may be none of those that occur.
     found = survey(parts, declared, *[0] * (duplicates == "mean"))
     resolved, notes = (declared, ()) if declared is not None else _inferred(found)
-    folder = _folder(scratch)
+    folder = scratch_folder(scratch)
     try:
         blocks, merged = sorted_blocks(
             parts, found, Path(folder.name), running, duplicates, entries_of_a_block
@@ -159,12 +159,3 @@ def _inferred(found: Survey) -> tuple[ValueRange, tuple[str, ...]]:
         )
     inferred = ValueRange(np.asarray(low), np.asarray(high), inferred=True)
     return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)
-
-
-def _folder(scratch: str | PathLike[str] | None) -> TemporaryDirectory[str]:
-    try:
-        # A name of its own: two runs side by side never meet.
-        return TemporaryDirectory(prefix="likewise-", dir=scratch)
-    except OSError as error:
-        where = "the folder for temporary files" if scratch is None else fspath(scratch)
-        raise OutputError(f"cannot write a sorted copy to {where}: {error.strerror}") from error

@@ -146,7 +146,9 @@ def _sorted(unsorted: _Unsorted, told: tuple[NDArray[Any], Any, DuplicateRule]) 
         for ids, name in ((unsorted.row_ids, "row"), (column_ids, "column"))
     )
     values, _ = compress(rows, columns, found.decoded(lines["value"]), duplicates)
-    block = write_block(path.with_suffix(".rows"), unsorted.start, values, found.encoded(values.data))
+    counts, kind = np.diff(values.indptr), column_type(column_ids.size)
+    written = counts, values.indices.astype(kind), found.encoded(values.data)
+    block = write_block(path.with_suffix(".rows"), unsorted.start, *written)
     path.unlink()
     return block, lines.size - block.n_entries
 
