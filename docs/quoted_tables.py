@@ -1,0 +1,124 @@
+"""Sentences of the docs that quote the tables of a reproduction, made anew from these tables; `check_numbers.py` looks for them in the pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from likewise.reproduction.published import published_cell
+
+TABLES = Path(__file__).parent / "reproduction"
+ERROR = "Mean squared error of entries not observed"
+PRINTED = "Error as the released code prints it: predictions from Z's features"
+METRICS = {
+    ERROR: ("mse_h", "mse_f"),
+    "IF_1 (Z), mean ratio": ("if1_h_Z", ""),
+    "IF_1, mean ratio with d on A_hat": ("", "if1_f_Z"),
+    "IF_2 (A), mean ratio": ("if2_h_A", "if2_f_A"),
+}
+"""The published rows of h and f that a table stands for."""
+
+
+def text(run: str) -> str:
+    """Return the tables of a run as they were written by it."""
+    return (TABLES / f"{run}.md").read_text(encoding="utf-8")
+
+
+def section(run: str, title: str) -> str:
+    """Return a section of it, from its heading to the next."""
+    return text(run).split(f"## {title}", 1)[1].split("\n## ", 1)[0]
+
+
+def means(part: str, title: str, row: str) -> list[str]:
+    """Return the means of a row as they are printed."""
+    table = part.split(f"**{title}", 1)[1].split("\n**", 1)[0]
+    (cells,) = re.findall(rf"^\| {row} \| (.*) \|$", table, re.MULTILINE)
+    return [cell.split()[0] for cell in cells.split(" | ")]
+
+
+def short(numbers: list[str]) -> list[str]:
+    """Leave out the zero before the point, as the pages do."""
+    return [number.removeprefix("0") for number in numbers]
+
+
+def agreement(run: str, convention: str) -> list[str]:
+    """Return of a convention how many cells are met, how many lie within the printed bar, and how many have the printed digits."""
+    (counts,) = re.findall(rf"^\| {convention} \|(.*)\|$", text(run), re.MULTILINE)
+    return [count.removesuffix(" of 72 ").strip() for count in counts.split("|")]
+
+
+def counts_of_published_cells() -> Iterator[str]:
+    """docs/reproduction.md: how many cells of ten simulations are met, lie within the printed bar, and round to the printed number."""
+    within = same = 0
+    for experiment, level, row, ours in cells():
+        cell = published_cell(experiment, row, level)
+        assert cell is not None
+        within += abs(ours - cell.value) <= cell.bar
+        same += f"{ours:.2f}" == f"{cell.value:.2f}"
+    met = re.search(r"^\| released \S+.*? \| (\d+) of 72", text("tables"), re.MULTILINE)
+    assert met is not None
+    yield f"{met[1]} of the 72 cells"
+    yield f"{within} of the 72 lie within the printed bar alone"
+    yield f"{same} round to the printed number"
+
+
+def cells() -> Iterator[tuple[str, float, str, float]]:
+    """Read the means of h and f-released from the tables of ten simulations."""
+    for part in re.split(r"^## ", text("tables"), flags=re.MULTILINE):
+        found = re.match(r"Experiment ([134]):", part)
+        for title, (of_h, of_f) in METRICS.items() if found else ():
+            header = part.split(f"**{title}**", 1)[1].split("|  |", 1)[1].split("\n")[0]
+            levels = [float(each) for each in re.findall(r"= ([\d.]+)", header)]
+            for arm, row in (("h", of_h), ("f-released", of_f)):
+                numbers = means(part, f"{title}**", arm) if row else []
+                yield from (
+                    (found[1], level, row, float(mean)) for level, mean in zip(levels, numbers, strict=False)
+                )
+
+
+def what_the_net_learns() -> Iterator[str]:
+    """docs/reproduction.md: the error of f at p = 0.05 under both targets, and the published one."""
+    ours, published = (
+        (means(section(run, "Experiment 1"), ERROR, "f-released")[0] for run in ("features", "tables")),
+        published_cell("1", "mse_f", 0.05),
+    )
+    features, observed = ours
+    assert published is not None
+    yield f"the text's targets give f an error of about {float(features):.2f}, observed Z one of {observed}; {published.value} is published"
+
+
+def rates_and_shares() -> Iterator[str]:
+    """docs/reproduction.md: the condition on p, and the best answer of ten simulations."""
+    eps = means(section("theory", "Proposition 4.4"), "Rate", "eps")
+    best = means(section("theory", "The minimax remark"), "Error as a share of the rate", "best answer")
+    yield r"holds up to an $\varepsilon$ of {:.2f} to {:.2f}".format(*(float(eps[each]) for each in (0, -1)))
+    yield "Over ten simulations it is {}, {}, {} and {} at 0.1, 0.2, 0.4 and 0.8".format(*best)
+
+
+def targets_and_released_code() -> Iterator[str]:
+    """docs/reproduction_targets.md: the sentences above the tables."""
+    learnt = short(means(section("features", "Experiment 1"), ERROR, "f-released"))
+    published = [published_cell("1", "mse_f", level) for level in (0.05, 0.1, 0.2, 0.4)]
+    pairs = zip(learnt, (f"{cell.value:.2f}"[1:] for cell in published if cell), strict=True)
+    yield "errors of f are {} ({} published), {} ({}), {} ({}) and {} ({})".format(
+        *(each for pair in pairs for each in pair)
+    )
+    net = section("released", "Experiment 1")
+    yield "prints {}, {}, {} and {} for f".format(*short(means(net, PRINTED, "released-net")))
+    yield "have errors of {}, {}, {} and {}".format(*short(means(net, ERROR, "released-net")))
+    ratios = means(net, "IF_1, mean ratio with d on A_hat", "released-net")
+    yield "ratios IF_1 of {}, {}, {} and {}".format(*short(ratios))
+    for run, convention in (
+        ("features", "released threshold and d"),
+        ("released", "released code as it runs"),
+        ("released", "released neighbours as they run"),
+    ):
+        yield "{} of 72 cells are met, {} lie within the printed bar, {} have the printed digits".format(
+            *agreement(run, convention)
+        )
+    yield "the same first simulation meets {}, ten meet {}".format(
+        agreement("truth", "released threshold and d")[0], agreement("tables", "released code")[0]
+    )
+    truth = short(means(section("truth", "Experiment 1"), ERROR, "h-truth"))
+    yield "errors of {}, {}, {} and {}".format(*truth)
