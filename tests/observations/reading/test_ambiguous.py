@@ -65,7 +65,11 @@ def test_ids_that_are_written_alike_do_not_share_a_row(write):
 @pytest.mark.parametrize("largest", [2, 2**100])
 def test_very_long_integers_are_ids(tmp_path, largest):
     ids = pl.Series("user", [1, largest], dtype=pl.Int128)
-    pl.DataFrame({"user": ids, "item": [1, 1], "rating": [3.0, 5.0]}).write_parquet(tmp_path / "f.parquet")
+    frame = pl.DataFrame({"user": ids, "item": [1, 1], "rating": [3.0, 5.0]})
+    try:
+        frame.write_parquet(tmp_path / "f.parquet")
+    except pl.exceptions.ComputeError:
+        pytest.skip(f"polars {pl.__version__} writes no integers of 128 bits")
     assert read_ratings(tmp_path / "f.parquet").row_ids.tolist() == [1, largest]
 
 
