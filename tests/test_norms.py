@@ -56,6 +56,7 @@ def test_what_is_no_norm_is_refused(norm):
         norm_order(norm)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ORDERS)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_distances_equal_the_loops(norm, seed):

@@ -177,6 +177,7 @@ def same_bits(found, expected):
         assert ours.tobytes() == theirs.tobytes()
 
 
+@pytest.mark.slow
 @needs_native
 @given(*CASES, st.booleans())
 def test_compiled_and_numpy_have_the_same_bits(seed, n_rows, width, offset, packed):

@@ -63,6 +63,7 @@ def test_shared_differences_by_hand_count_a_stored_zero():
     assert_array_equal(sums, [[0, 2.5, 0], [2.5, 0, 2], [0, 2, 0]])
 
 
+@pytest.mark.slow
 @given(Z=observed(), n_threads=st.integers(1, 3))
 def test_distances_are_those_of_the_zero_filled_rows_to_the_stated_error(Z, n_threads):
     pairs, filled, m = PairWalk.from_csr(as_csr(Z)), exact(np.nan_to_num(Z)), len(Z)
@@ -92,6 +93,7 @@ def test_shared_differences_are_those_of_the_double_loop(Z):
         assert sums[i, j] == sum(shared)  # in the order of the features, so with the same bits
 
 
+@pytest.mark.slow
 @given(Z=observed(), width=st.sampled_from([1, 2, 4, 8, 64]), data=st.data())
 def test_ranges_of_individuals_in_tiles_of_any_width(Z, width, data):
     with pytest.MonkeyPatch.context() as patch:

@@ -78,6 +78,7 @@ def test_thresholding_above_the_noise_is_close_in_frobenius_norm(seed, m, n, ran
     assert np.linalg.norm(kept - B) <= bound * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.2, 0.5, 1.0])
 def test_noise_ends_below_the_universal_threshold(p):
     """Chatterjee (2015), Theorem 3.4: independent entries of variance at most p, within 1, have ||noise|| <= (2 + eta) sqrt(rho_1 p).

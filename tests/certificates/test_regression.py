@@ -111,6 +111,7 @@ def test_rows_are_solved_as_defined(kind):
         np.testing.assert_allclose(mine, estimate(regression, row(rows, i)), atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 10**6))
 def test_no_pair_exceeds_the_bound(kind, seed):

@@ -19,6 +19,7 @@ def bench(monkeypatch):
     return importlib.import_module("bench_certificates")
 
 
+@pytest.mark.slow
 def test_no_pair_exceeds_a_certificate_and_some_pair_attains_k_star(bench):
     findings = list(bench.soundness(effort=0.005))
     assert [str(finding) for finding in findings if finding.n_exceeding] == []

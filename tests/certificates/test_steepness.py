@@ -39,6 +39,7 @@ def test_no_information_exceeds_it(seed, added):
         assert np.linalg.norm(X @ np.linalg.solve(least + Y.T @ Y, y)) <= found * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), added=st.booleans())
 def test_it_is_attained(seed, added):
     """Climb on the ball: each step goes to where the linear part of the norm is largest, which never lowers it."""
@@ -72,6 +73,7 @@ def test_slopes_are_below_the_simple_bound(seed):
     assert (regression.slopes <= simple).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 10**6))
 def test_constants_of_individuals_hold_for_every_pair_they_are_in(kind, seed):

@@ -60,6 +60,7 @@ def test_is_near_the_worst_of_all_patterns(seed):
     assert 0.8 * worst <= worst_rows(regression).ratio <= worst * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [None, 0.5, 5.0])
 @given(seed=st.integers(0, 10**6))
 def test_is_attained_and_never_above_the_bound(penalty, seed):

@@ -279,6 +279,7 @@ def test_every_violating_pair_is_listed(likewise, ratings, tmp_path):
         assert float(excess) == pytest.approx(float(output) - 0.3 * float(d))
 
 
+@pytest.mark.slow
 def test_standard_input_and_the_home_folder_are_read(ratings, tmp_path, monkeypatch, likewise):
     import subprocess
     import sys

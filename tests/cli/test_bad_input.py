@@ -41,6 +41,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_files_that_cannot_be_used(likewise, tmp_path, name):
     content, message = FILES[name]
@@ -55,6 +56,7 @@ def test_a_missing_file_and_a_directory(likewise, tmp_path):
     assert "no parts in" in failed(likewise("audit", tmp_path))  # a folder holds the parts of a matrix
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -85,6 +87,7 @@ def test_options_that_cannot_be_used(likewise, tmp_path, options, message):
     assert message in failed(likewise("audit", tmp_path / "file", *options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -155,6 +158,7 @@ def test_a_report_and_its_json_need_two_names(likewise, tmp_path):
     assert contents(tmp_path) == ["file"]
 
 
+@pytest.mark.slow
 def test_a_full_disk(likewise, ratings, tmp_path, monkeypatch, quick):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -200,6 +204,7 @@ def test_an_unexpected_error_says_how_to_see_more(likewise, ratings, monkeypatch
     assert "Traceback" in ran.err
 
 
+@pytest.mark.slow
 def test_nothing_that_is_read_is_written_over(likewise, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ("ratings.csv", "pairs.csv", "scores.csv", "groups.csv", "frontier.csv", "report.json")

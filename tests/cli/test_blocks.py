@@ -78,6 +78,7 @@ def test_what_is_refused(parts, tmp_path, capsys, options, said):
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_an_audit_of_individuals_who_are_drawn(parts, tmp_path, capsys):
     options = [
         "--pairs",

@@ -34,6 +34,7 @@ def test_what_is_typed_goes_before(likewise, ratings, tmp_path):
     assert json.loads(ran.out)["settings"]["nearest_share"] == 0.2
 
 
+@pytest.mark.slow
 def test_the_resolved_configuration_lies_beside_the_report_and_is_read_again(likewise, ratings, tmp_path):
     first = likewise("audit", ratings, "--config", written(tmp_path, FEW), "--out", tmp_path / "a")
     assert (first.code, first.err) == (0, "")
@@ -116,6 +117,7 @@ def test_a_dry_run_says_memory_and_time_and_writes_nothing(likewise, ratings, tm
     assert not (tmp_path / "report").exists()
 
 
+@pytest.mark.slow
 def test_two_reports(likewise, ratings, tmp_path):
     for name, share in (("a", "0.1"), ("b", "0.3")):
         likewise(

@@ -157,6 +157,7 @@ def test_a_pair_without_observations_has_no_interval(likewise, ratings, tmp_path
     assert rows[1][3:] == (None, None)
 
 
+@pytest.mark.slow
 def test_it_says_what_was_read_chosen_and_how_well_it_does(likewise, ratings, tmp_path):
     ran = likewise("estimate", ratings, "--out", tmp_path / "e.npz")
     told = " ".join(ran.out.split())

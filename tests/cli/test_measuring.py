@@ -166,6 +166,7 @@ def test_a_test_in_python_takes_an_array(data):
     assert report.arms["with"].test_error.n == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -55,6 +55,7 @@ def test_bad_input(tmp_path):
     assert ran.stderr.startswith("error: no file")
 
 
+@pytest.mark.slow
 def test_nobody_reads_on(ratings):
     """As in `likewise audit ... | head -1`."""
     process = subprocess.Popen(

@@ -99,6 +99,7 @@ def test_errors_travel_between_processes():
     assert (type(copy), str(copy), copy.hint) == (FileFormatError, str(error), "give encoding='utf-8'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "idle", [("--model", "knn"), ("--hold-out", "0.1"), ("--n-neighbors", "3"), ("--threshold", "1")]
 )
@@ -137,6 +138,7 @@ def test_groups_of_a_column_named_in_digits(write):
     np.testing.assert_array_equal(read_groups(write("1,1\n2,0\n"), [2, 1], group_column=Numeral("1")), [0, 1])
 
 
+@pytest.mark.slow
 def test_people_can_be_compared_on_what_both_observed(likewise, ratings):
     ran = likewise("audit", ratings, "--reference", "co-observed", "--model", "identity", "--details")
     assert ran.code == 0

@@ -51,6 +51,7 @@ def fitted(parts, engine, folder):
         return SVT("noise-edge", centering="biases", random_state=0).fit(observed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [0, 1, 3, 6])
 def test_a_fit_goes_on_to_the_same_bits(parts, tmp_path, after):
     whole = Failing()

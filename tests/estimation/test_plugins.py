@@ -104,6 +104,7 @@ def test_errors_name_what_is_installed(installed):
         make_estimator("basline")
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_before_its_name_is_asked_for(installed):
     code = (
         f"import sys; sys.path.insert(0, {str(installed)!r})\n"

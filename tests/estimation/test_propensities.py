@@ -333,6 +333,7 @@ def test_without_structure_one_share_is_found_for_all():
     assert np.abs(fit.probabilities - 0.2).max() < 0.15
 
 
+@pytest.mark.slow
 def test_one_bit_propensities_are_clipped_noted_and_the_same_for_a_seed():
     truth, _, mask = ratings(60, 40)
     first, second = (
@@ -396,6 +397,7 @@ def test_a_large_pattern_is_fitted_from_subspaces_as_well_as_exactly(shape, monk
     assert loss(fast.probabilities) == pytest.approx(loss(exact.probabilities), rel=2e-4)
 
 
+@pytest.mark.slow
 def test_projections_from_subspaces_come_to_the_exact_one():
     rng = np.random.default_rng(0)
     matrix = (rng.normal(size=(500, 8)) * np.geomspace(30, 1, 8)) @ rng.normal(size=(8, 400))
@@ -558,6 +560,7 @@ def test_weighted_variance_components_equal_the_sums_over_pairs(seed):
         assert variance == pytest.approx(max(above / below, 0.0) if below else 0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 1), (2, 2)])
 @pytest.mark.filterwarnings("error")
 def test_a_mask_of_a_few_cells_has_propensities(shape):

@@ -72,6 +72,7 @@ def test_reference_of_the_estimate_changes_only_the_arm_with_preprocessing_and_i
     assert "released code" in moved.reference.caveats[0]
 
 
+@pytest.mark.slow
 def test_by_default_the_estimator_is_chosen_and_the_report_says_why(observed):
     report = audit(observed, model=identity, random_state=7)
     assert report.estimate.estimator.startswith("Auto(random_state=7), which chose ")

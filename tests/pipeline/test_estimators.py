@@ -114,6 +114,7 @@ def test_neighbours_that_there_are_not_are_told_before_the_estimate_is_fitted(
         audit(observed, model=KNNRecommender(n_neighbors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_what_is_said_of_budgets_before_a_fit_is_so_after_it(observed, name):
     made = make_estimator(name, random_state=0).fit(observed)

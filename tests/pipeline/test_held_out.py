@@ -26,6 +26,7 @@ def report():
     return audit(ratings(), estimator="als", random_state=0)
 
 
+@pytest.mark.slow
 def test_is_the_default_for_ratings(report):
     assert report.reference.kind == "held-out"
     assert report.settings["hold_out"] == 0.5
@@ -95,6 +96,7 @@ def test_nothing_kept_aside_is_refused():
         audit(ratings(), outputs=np.zeros(120), reference="held-out")
 
 
+@pytest.mark.slow
 def test_a_generator_with_the_same_seed_gives_the_same_report():
     first, second = (
         audit(ratings(), estimator="als", random_state=np.random.default_rng(3)) for _ in range(2)
@@ -126,6 +128,7 @@ def test_splits_are_told(over_splits):
     assert tree["settings"]["splits"] == 3
 
 
+@pytest.mark.slow
 def test_splits_by_hand():
     """Each split anew, as a loop would: the errors are those of all of them together, the gap is their mean."""
     from likewise import hold_out, make_estimator
@@ -156,6 +159,7 @@ def test_splits_beside_what_has_none_are_refused():
         audit(ratings(m=20, n=30), splits=2)
 
 
+@pytest.mark.slow
 def test_fewer_features_in_common_make_more_pairs_eligible(report, tmp_path):
     """Thin data, refused by default, are compared where fewer will do; the report says how many."""
     thin = ratings(share=0.2)
@@ -171,6 +175,7 @@ def test_fewer_features_in_common_make_more_pairs_eligible(report, tmp_path):
     assert report.settings["least_shared"] == 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [1, 4, 15])
 def test_eligible_pairs_are_those_of_the_definition(least):
     """Pairs counted one by one on what was hidden."""

@@ -64,6 +64,7 @@ def test_each_arm_of_a_comparison_is_judged():
     assert report.arms["new"].completions.n_fair == 5
 
 
+@pytest.mark.slow
 def test_ratings_are_mostly_undetermined_and_it_is_said_and_intervals_decide_more():
     data = clustered(60, 30, 3, observed_fraction=0.4, random_state=0).observed
     # Scores of clusters: people of one get the same.

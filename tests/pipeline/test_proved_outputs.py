@@ -22,6 +22,7 @@ def audited(model, target=None, **options):
     return likewise.audit(DATA.observed, model=model, target=target, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 @pytest.mark.parametrize(
     ("model", "target"),

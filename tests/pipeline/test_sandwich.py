@@ -23,6 +23,7 @@ def in_order(sandwich):
         assert sandwich.found <= sandwich.proved
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
 @pytest.mark.parametrize("working_range", ["symmetric", "unit"])
 @pytest.mark.parametrize("model", ["identity", "knn", SmoothNeighborModel(2.0), PCA(3)], ids=str)

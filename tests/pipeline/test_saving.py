@@ -42,6 +42,7 @@ def reports():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npz", "json"])
 @pytest.mark.parametrize("kind", ["ratings", "held out", "outputs", "drawn pairs", "two outputs"])
 def test_a_report_prints_compares_and_exports_as_before(tmp_path, reports, kind, ending):

@@ -20,6 +20,7 @@ def test_every_file_is_written_and_the_page_returned(make_report, tmp_path):
     assert (page.parent / "ratios.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_all_but_the_records_of_the_run_has_the_same_bytes(make_report, tmp_path):
     for name in ("one", "two"):
         make_report().save(tmp_path / name)

@@ -52,6 +52,7 @@ def test_as_defined(report, limit, low, width, relation):
     assert status == {2: "holds", 1: "cannot be told", 0: "broken"}[int(kept.sum())]
 
 
+@pytest.mark.slow
 def test_a_report_shows_them_everywhere(report, tmp_path):
     checked = with_checks(report, ["gap<=0.0001", "largest-ratio<=5"])
     assert "largest-ratio<=5: holds, 3" in str(checked)

@@ -71,6 +71,7 @@ def test_a_distance_between_outputs_does_not_say_who_gets_more():
     assert other.arms["outputs"].group_effects is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
 def test_saved_and_loaded(tmp_path, penalty):
     report = audited(penalty)

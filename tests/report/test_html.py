@@ -198,6 +198,7 @@ def test_a_pair_is_explained_with_both_rows_side_by_side(make_report, page):
         assert word in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["<script>x</script>", "\u202eolleh", "'\"=1+1", "\N{PILE OF POO}" * 3, "z" * 10_000]
 )

@@ -71,6 +71,7 @@ def test_nothing_estimated_is_said(make_report):
     assert spectrum_caption(report) == "Nothing was estimated."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize("file_format", ["svg", "png"])
 def test_bytes_are_the_same_whatever_the_users_style(make_report, plot, file_format):

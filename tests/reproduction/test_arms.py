@@ -24,6 +24,7 @@ def test_an_arm_has_the_threshold_that_it_names(name, key, threshold):
     assert (made.threshold, made.working_range, made.random_state) == (threshold, "unit", 7)
 
 
+@pytest.mark.slow
 def test_an_estimator_of_ones_own_is_an_arm(run_tiny, tiny):
     (tiny / "own.py").write_text(
         "import numpy as np\n"

@@ -23,6 +23,7 @@ def words(text):
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_every_output_says_how_it_came_about_and_against_what(saved):
     _, folder = saved
     for name in TEXTS:
@@ -56,6 +57,7 @@ def test_the_csv_has_the_means_of_all_simulations(saved):
     assert float(row["two_sd"]) == pytest.approx(2 * abs(values[0] - values[1]) / 2**0.5)
 
 
+@pytest.mark.slow
 def test_the_same_run_leaves_the_same_bytes(saved):
     found, folder = saved
     before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
@@ -100,6 +102,7 @@ def test_escaping():
     )
 
 
+@pytest.mark.slow
 def test_the_metrics_of_the_truth_itself_stand_in_the_table(saved):
     """A itself has error 0, and a mean ratio that the reader should know."""
     found, _ = saved

@@ -59,6 +59,7 @@ def test_what_is_drawn(size):
     assert proved_rate(data.truth, 0.2) == pytest.approx(size, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", HARD.levels)
 def test_nobody_is_far_below_the_shape_and_the_universal_threshold_is_not_far_above(size):
     data = least_favourable(200, 800, 0.2, size, np.random.default_rng(1))

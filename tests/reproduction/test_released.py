@@ -55,6 +55,7 @@ def test_neighbours_are_those_of_the_loops(seed, n_neighbors):
     )
 
 
+@pytest.mark.slow
 def test_what_was_rated_passes_through_and_d_is_measured_on_the_outputs():
     data = clustered(14, 18, 3, observed_fraction=0.4, random_state=0)
     features = np.random.default_rng(0).uniform(-1, 1, (14, 18))

@@ -96,6 +96,7 @@ def test_without_a_folder_the_same_is_found(run_tiny, tmp_path):
     assert as_markdown(run_tiny()) == as_markdown(run_tiny(out=tmp_path / "out"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"unit": "x"}', "swap"])
 def test_a_damaged_file_is_named_and_computed_again(run_tiny, tmp_path, damage):
     whole = as_markdown(run_tiny(out=tmp_path / "out"))
@@ -128,6 +129,7 @@ def test_a_changed_number_is_noticed(run_tiny, tmp_path):
         run_tiny(out=tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "named"),
     [

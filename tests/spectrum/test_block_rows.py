@@ -60,6 +60,7 @@ def test_products_are_those_of_the_matrix(m, n, width, seed, data):
     assert operator.largest_entry() == np.abs(matrix.data).max(initial=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 120, 500])
 def test_triplets_are_those_of_lapack_but_for_the_left(n):
     matrix = noisy(900, n)

@@ -34,6 +34,7 @@ def krylov(matrix, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 7, 30, 60])
 def test_finds_what_lies_above_a_gap(noisy, count):
     matrix, values = noisy
@@ -182,6 +183,7 @@ def test_warm_start_that_misleads_changes_nothing(noisy):
     assert_allclose(triplets.values, values[:30], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e60, 1e300])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_only_the_directions_of_a_warm_start_count(noisy, scale, dtype):
@@ -206,6 +208,7 @@ def test_threshold_below_single_precision_is_found_in_double():
     assert_allclose(triplets.values, stored[:31], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_threshold_that_gram_matrices_lose_is_an_error():
     values = np.concatenate([[1e9], np.linspace(2.0, 10.0, 499)])
     with pytest.raises(SpectrumError, match="dense"):
@@ -227,6 +230,7 @@ def test_same_seed_same_result(noisy):
     assert one.right.tobytes() == two.right.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_threads_change_nothing_but_rounding(noisy, dtype, monkeypatch):
     matrix, values = noisy

@@ -70,6 +70,7 @@ def test_products(kind, shape):
         assert operator.energy == pytest.approx((dense**2).sum(), rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["dense", "gram", "krylov"])
 @pytest.mark.parametrize("shape", [(90, 50), (50, 90)])
 @pytest.mark.parametrize("kind", KINDS)

@@ -58,6 +58,7 @@ def test_randomised_proof_agrees(solver, name):
     assert_allclose(triplets.values, case.values, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("solver", "name"), PAIRS)
 def test_finds_all_and_proves_it(solver, name, dtype):
@@ -86,6 +87,7 @@ def test_finds_all_and_proves_it(solver, name, dtype):
 SCALES = [1e-300, 1e-160, 1e-19, 1e78, 1e155, 1e300]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -273,6 +275,7 @@ def graded(smallest, m=160, n=120):
     return planted(np.logspace(0, smallest, n), m, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "dense", "gram", "krylov"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("smallest", [-2, -4, -5])

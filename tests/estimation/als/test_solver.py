@@ -384,6 +384,7 @@ def test_counts_have_no_say_where_the_regularization_is_estimated():
         AlternatingLeastSquares(2, by_count=True).fit(np.eye(3))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1), rank=st.integers(1, 3), share=st.sampled_from([0.5, 0.8, 1.0]))
 def test_a_matrix_without_noise_is_fitted_as_it_is(seed, rank, share):
     """An estimate of no noise is rounding, and was refused as a noise that nobody had given."""

@@ -303,6 +303,7 @@ def test_a_fit_on_everything_that_fails_is_not_kept(data, monkeypatch):
     assert any("failed (no luck), so the one on 80%" in note for note in found.notes_)
 
 
+@pytest.mark.slow
 def test_the_fit_on_everything_is_as_it_would_be_alone(data, fitted):
     assert isinstance(fitted.best_estimator_, AlternatingLeastSquares)
     alone = clone(fitted.best_estimator_).fit(data.observed)
@@ -349,6 +350,7 @@ def test_a_smaller_budget_tries_less_and_says_what(data):
     assert len([candidate for candidate in found.candidates_ if candidate.was_tried]) < 6
 
 
+@pytest.mark.slow
 def test_the_clock_does_not_change_what_the_plan_allows(data, fitted, monkeypatch):
     """The same choice, and the same words, where everything takes a hundred times as long as it did."""
     ticks = iter(np.arange(0, 50, 0.1))
@@ -412,6 +414,7 @@ def test_its_error_is_not_above_that_of_biases_in_the_table(fitted):
     assert errors[fitted.choice_.name] <= errors["biases"]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same(data, fitted):
     again = Auto(random_state=0).fit(data.observed)
     assert again.notes_ == fitted.notes_
@@ -463,6 +466,7 @@ def test_binary_values_and_empty_rows_and_columns():
     assert np.ptp(dense[7]) > 0
 
 
+@pytest.mark.slow
 def test_warnings_of_candidates_that_are_not_taken_are_not_given(data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -70,6 +70,7 @@ def test_a_component_on_few_features_gives_way_before_a_stronger_one_on_many():
     np.testing.assert_allclose(solution.gains, [1.0, 0.6], rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.1])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_point_of_a_grid_is_better(seed, share):

@@ -23,6 +23,7 @@ def data():
     return clustered(60, 40, 3, observed_fraction=0.4, random_state=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), ESTIMATORS.values(), ids=ESTIMATORS)
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.05])
 def test_the_proved_constant_is_within_the_budget_and_uses_it_up(data, name, options, share):

@@ -53,6 +53,7 @@ def test_a_planted_matrix_of_low_rank_comes_back(shape):
     assert np.linalg.norm(dense(fit) - truth) < 1e-3 * np.linalg.norm(truth)
 
 
+@pytest.mark.slow
 def test_it_follows_the_dense_iteration():
     """To where both hardly move any more; they begin k0 steps apart."""
     _, values = planted(1, 20, 12, share=0.6)

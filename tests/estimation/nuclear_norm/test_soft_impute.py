@@ -157,6 +157,7 @@ def test_weights_by_hand():
     assert fit.objective == pytest.approx(0.5 * (2 * 0.25 + 1.0) + 5.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(30, 20), (20, 30)])
 def test_weighted_it_is_the_limit_of_the_dense_iteration(shape):
     stored, z = observations(8, *shape)
@@ -347,6 +348,7 @@ def test_ratings_that_are_all_the_same_leave_nothing_to_choose_by(value):
     np.testing.assert_allclose(fitted.estimate_.to_dense(), value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [5e-324, 1e-30])
 @pytest.mark.parametrize("regularization", ["held-out", 0.3])
 def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(tol, regularization):
@@ -363,6 +365,7 @@ def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(tol, regul
     np.testing.assert_allclose(fitted.estimate_.to_dense(), exact.estimate_.to_dense(), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_tolerance_that_can_be_reached_is_reached_though_the_objective_is_flat(weighted):
     """The gap is about the root of what the objective has left to fall: at 1e-8 that is below rounding already."""

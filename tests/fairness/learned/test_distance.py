@@ -61,6 +61,7 @@ class Planted:
 KINDS = [(metric, kind) for metric in ("l1", "mahalanobis") for kind in ("pairs", "triplets")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "kind"), KINDS)
 def test_a_planted_metric_is_found(metric, kind):
     """Whatever the seed: 300 answers correlate at 0.97 or more with the truth, and give distances within 30% in the mean."""
@@ -106,6 +107,7 @@ def test_judges_are_drawn_where_they_are_many():
     assert spread_of_scale(by_judge) > 1.3 * spread_of_scale(alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["l1", "mahalanobis"])
 def test_d_is_what_its_weights_say(metric):
     """Against the definition, pair by pair."""

@@ -79,6 +79,7 @@ def test_a_free_matrix_is_fitted_by_its_products(seed, penalty):
     assert upper @ matrix_penalty(3, penalty) @ upper == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0.05, 10))
 def test_no_other_matrix_costs_less(seed, penalty):
     """The problem is convex in M, so that what no line through M improves is the minimum."""

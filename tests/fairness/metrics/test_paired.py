@@ -52,6 +52,7 @@ class TestPairedDifferences:
                 random_state=0,
             )
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("ratio_bound", [None, 3.0])
     def test_intervals_hold_the_truth_of_the_population(self, ratio_bound):
         """Scores a x and b |x|: the truth comes from a million independent pairs; 300 data sets of 200 people."""

@@ -165,6 +165,7 @@ def everybody(draw_case):
     return PrecomputedDistance(square), rng.random((m, 2)) * rng.integers(0, 2, (m, 1)), groups
 
 
+@pytest.mark.slow
 @given(everybody(), st.sampled_from([0.1, 0.5, 1.0]))
 def test_every_pair_drawn_once_gives_the_exact_figures(case, share):
     reference, outputs, groups = case

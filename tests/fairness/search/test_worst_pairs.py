@@ -106,6 +106,7 @@ def test_as_by_sorting_all(seed, m, reference, output, data):
     assert found.n_measured <= found.n_examined <= found.n_pairs
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.data())
 def test_ties_and_infinite_ratios_come_in_the_stated_order(seed, m, data):
     # Whole numbers: distances are not rounded, many people are equal, many ratios are.

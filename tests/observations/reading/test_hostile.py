@@ -44,6 +44,7 @@ def cases():
                 yield reader, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reader", "name"), list(cases()))
 def test_every_argument_of_every_reader(tmp_path, reader, name):
     file = tmp_path / "f.csv"

@@ -67,6 +67,7 @@ def test_rates_of_a_data_set_and_of_a_population(interval):
     assert count(of_population) >= LEAST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", MEANS.values(), ids=MEANS)
 def test_means_of_a_data_set_and_of_a_population(interval):
     def of_data_set(rng):
