@@ -26,7 +26,7 @@ def test_an_arm_has_the_threshold_that_it_names(name, key, threshold):
 
 @pytest.mark.slow
 def test_an_estimator_of_ones_own_is_an_arm(run_tiny, tiny):
-    (tiny / "own.py").write_text(
+    (tiny / "arm_of_ones_own.py").write_text(
         "import numpy as np\n"
         "class Means:\n"
         "    def fit(self, Z):\n"
@@ -34,7 +34,7 @@ def test_an_estimator_of_ones_own_is_an_arm(run_tiny, tiny):
         "        self.estimate_ = np.broadcast_to(means, Z.shape)\n"
         "        return self\n"
     )
-    found = run_tiny(arms="h,means=own:Means,svt=svt")
+    found = run_tiny(arms="h,means=arm_of_ones_own:Means,svt=svt")
     assert found.summary("tiny", 0.3, "means", "rank") is None
     assert found.summary("tiny", 0.3, "means", "mse").mean > 0
     assert found.summary("tiny", 0.3, "svt", "k_star").mean > 0
