@@ -230,6 +230,7 @@ NAMED: dict[str, Callable[[], Any]] = {
     "arms": lambda: {"without": SCORES, "with": SCORES / 2},
     "before": lambda: likewise.fairness.RowDistance(SCORES),
     "centering": lambda: "column",
+    "lists": lambda: [["a", "b"], ["b", "c"], ["c", "a"], ["a", "c"], ["b", "a"], ["c", "b"]],
     "groups": lambda: ["a", "b"] * (len(SCORES) // 2) + ["a"] * (len(SCORES) % 2),
     "certificate": bound,
     "choice": lambda: "degrees",
@@ -319,6 +320,11 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     "certificates.ErrorBound": {"value": lambda: 0.1, "norm": lambda: "l2"},
     "estimation.RandomSample": {"values": lambda: [1.0, 2.0]},
     "estimation.soft_impute": {"observed": matrix},
+    "fairness.envy": {"ratings": lambda: np.ones((6, 3)), "items": lambda: ["a", "b", "c"]},
+    "fairness.ranking_accuracy": {
+        "lists": lambda: [[0, 1], [1, 2], [2, 0], [0, 2], [1, 0], [2, 1]],
+        "ratings": lambda: ObservedMatrix(np.arange(18.0).reshape(6, 3)),
+    },
     "likewise.KNNRecommender": {"n_neighbors": lambda: 2, "average": lambda: "co-raters"},
     "fairness.search_unseen_rows": {
         "function": lambda: lambda rows: np.nan_to_num(rows) + 0.0,
@@ -462,7 +468,19 @@ def working(name: str, call: Callable[..., Any]) -> dict[str, Callable[[], Any]]
     return {argument: NAMED[argument] for argument in required if argument not in otherwise} | otherwise
 
 
-CALLED = {"progress", "threshold", "shrinker", "stop", "psi", "function", "model", "thing", "metrics"}
+CALLED = {
+    "progress",
+    "ends",
+    "ratings",
+    "threshold",
+    "shrinker",
+    "stop",
+    "psi",
+    "function",
+    "model",
+    "thing",
+    "metrics",
+}
 """Arguments that are called: what a class does then is its own affair."""
 
 

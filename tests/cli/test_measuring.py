@@ -15,6 +15,7 @@ from likewise.fairness import (
     feature_distance,
     rank_biased_distance,
     target_accuracy,
+    top_n_distance,
 )
 from likewise.observations import clustered, write_ratings
 
@@ -278,3 +279,46 @@ def test_a_target_without_outputs_or_with_two_columns_is_refused(likewise, folde
         path / "later.csv",
     )
     assert (ran.code, "--target-column" in ran.err, "one column of target" in ran.err) == (1, True, True)
+
+
+def test_lists_have_ratings_for_a_target_and_items_have_groups(likewise, folder, tmp_path):
+    write(tmp_path / "genres.csv", ["item", "genre"], [[j, "ab"[j % 2]] for j in range(N)])
+    files = (
+        "--outputs",
+        folder / "lists.csv",
+        "--target",
+        folder / "test.csv",
+        "--item-groups",
+        tmp_path / "genres.csv",
+    )
+    found = told(likewise, folder, *files, "--estimator", "biases")
+    Z = read_ratings(folder / "ratings.csv", value_range=(-1, 1))
+    lists = numbers(folder / "lists.csv").astype(int)
+    target = read_ratings(folder / "test.csv", value_range=(-1, 1))
+    report = audit(
+        Z,
+        outputs=top_n_distance(lists),
+        target=target,
+        estimator="biases",
+        item_groups={j: "ab"[j % 2] for j in range(N)},
+    )
+    arm, expected = found["arms"]["outputs"], report.arms["outputs"]
+    assert arm["accuracy"]["values"]["nDCG"]["value"] == pytest.approx(expected.accuracy.first.value)
+    assert arm["lists"]["envy"]["share"] == pytest.approx(expected.lists.envy.share)
+    assert [one["group"] for one in arm["lists"]["exposure"]["groups"]] == [
+        one.group for one in expected.lists.exposure.groups
+    ]
+    sources = [roles["source"] for roles in found["data"]["columns"]]
+    assert sources == ["ratings.csv", "lists.csv", "genres.csv", "test.csv"]
+    ran = likewise("audit", folder / "ratings.csv", RANGE, *files, "--check", "ndcg>=0.99")
+    assert (ran.code, "ndcg>=0.99: broken" in ran.out) == (3, True)
+
+
+def test_scores_of_all_items_are_held_against_a_file_of_ratings(likewise, folder):
+    write(folder / "all.csv", ["user", "item", "score"], [[i, j, i / M] for i in range(M) for j in range(N)])
+    found = told(likewise, folder, "--outputs", folder / "all.csv", "--target", folder / "test.csv")
+    lines = [line.split(",") for line in (folder / "test.csv").read_text().splitlines()[1:]]
+    errors = np.array([float(line[2]) - int(line[0]) / M for line in lines])
+    assert found["arms"]["outputs"]["accuracy"]["values"]["RMSE"]["value"] == pytest.approx(
+        np.sqrt(np.mean(errors**2))
+    )

@@ -11,6 +11,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
@@ -26,11 +27,13 @@ from likewise.fairness import (
     rank_biased_distance,
     top_n_distance,
 )
+from likewise.fairness.distances.lists import ListDistance
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading import (
     OutputsFile,
     TextOptions,
+    is_long,
     read_answers,
     read_outputs_file,
     read_table,
@@ -60,6 +63,8 @@ class Inputs:
     outputs : mapping of str to data frame, array or PairwiseDistance
         By arm; none where a model is to run.
     groups, target : ndarray or None
+        The target of lists and of scores of items is an ObservedMatrix of ratings.
+    item_groups : mapping of item to group, or None
     columns : tuple of ColumnRoles
         Of each file beside that of the observations.
     notes : tuple of str
@@ -70,7 +75,8 @@ class Inputs:
     individuals: ObservedMatrix | PairwiseDistance
     outputs: Mapping[str, Any]
     groups: NDArray[Any] | None
-    target: NDArray[Any] | None
+    target: NDArray[Any] | ObservedMatrix | None
+    item_groups: Mapping[Any, Any] | None
     columns: tuple[ColumnRoles, ...]
     notes: tuple[str, ...]
 
@@ -104,14 +110,17 @@ class Inputs:
                 columns.append(found.roles)
                 notes += found.notes
         groups = measuring.read_groups(ids, reading.id_columns)
-        target = asked.read_target(ids, reading.id_columns)
-        columns += [labels.roles for labels in (groups, target) if labels is not None]
+        target, of_target = _target(asked, reading, ids, outputs)
+        items = asked.read_item_groups(names := _items(individuals, outputs))
+        labels = [labels.roles for labels in (groups, items) if labels is not None]
+        columns += [*labels, *([] if of_target is None else [of_target])]
         return cls(
             "standard input" if path == STANDARD_STREAM else path.name,
             individuals,
             outputs,
             None if groups is None else groups.values,
-            None if target is None else target.values,
+            target,
+            None if items is None else dict(zip(names, items.values.tolist(), strict=True)),
             tuple(columns),
             tuple(notes),
         )
@@ -133,6 +142,7 @@ class Inputs:
     def arguments(self, measuring: MeasureOptions) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that say what is measured: from files, and from options."""
         files = {"outputs": self.outputs or None, "groups": self.groups, "target": self.target}
+        files |= {"item_groups": self.item_groups}
         return files | {"source": self.source} | measuring.options()
 
     def plan(self, measuring: MeasureOptions) -> str:
@@ -219,6 +229,30 @@ def _mixed(
     return learned, [table.roles, said.roles], [*table.notes, learned.in_words()]
 
 
+def _target(
+    asked: OutputOptions, reading: ReadOptions, ids: NDArray[Any], outputs: Mapping[str, Any]
+) -> tuple[NDArray[Any] | ObservedMatrix | None, ColumnRoles | None]:
+    """Read the target and its columns: ratings where outputs are lists, or where its file has a line for each individual and item; else a value for everybody."""
+    path = asked.target_file()
+    if path is None:
+        return None, None
+    lists = any(isinstance(values, PairwiseDistance) for values in outputs.values())
+    if asked.target_column is None and (lists or is_long(path)):
+        ratings = reading.read(path)
+        return ratings, ratings.roles
+    found = asked.read_target(ids, reading.id_columns)
+    assert found is not None
+    return found.values, found.roles
+
+
+def _items(individuals: Any, outputs: Mapping[str, Any]) -> list[Any]:
+    """Return the ids of all items: those observed, and those that are listed."""
+    known = list(individuals.column_ids.tolist()) if isinstance(individuals, ObservedMatrix) else []
+    listed = [values.lists for values in outputs.values() if isinstance(values, ListDistance)]
+    every = [*known, *(item for lists in listed for item in np.unique(lists).tolist())]
+    return list({str(item): item for item in reversed(every)}.values())[::-1]
+
+
 def _as_outputs(found: OutputsFile, output_distance: str | None) -> Any:
     """Return outputs under their names, so that worst pairs can be explained by them; lists as what they are."""
     if found.kind == "top-n":
@@ -234,6 +268,8 @@ def _recorded(role: str, path: Path) -> FileRecord:
     with path.open("rb") as stream:
         checksum = file_digest(stream, "sha256").hexdigest()
     named = (
-        role if role in ("observations", "groups", "target", "answers", "reference", "test") else "outputs"
+        role
+        if role in ("observations", "groups", "target", "item groups", "answers", "reference", "test")
+        else "outputs"
     )
     return FileRecord(named, path.name, path.stat().st_size, checksum)

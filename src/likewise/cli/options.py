@@ -265,7 +265,7 @@ class MeasureOptions:
         What the audit may hold beyond the data, such as 4GiB. Pairs that would take more are measured block by block.
     check
         A limit that a number must be shown to keep, such as 'gap<=0.9', or 'rmse<=1.0:warning', which is said but fails nothing: gap, rmse, mae,
-        auc, log-loss, accuracy, mean-ratio,
+        auc, log-loss, accuracy, ndcg, recall, envy, mean-ratio,
         largest-ratio, scale-free-ratio, violations, spread, proved, group-difference. Exit 3 where one is not. May be given more than once.
     """
 

@@ -13,7 +13,7 @@ from likewise.cli.values import Column, Columns, OldPath
 from likewise.errors import InputError, option
 
 if TYPE_CHECKING:
-    from likewise.observations.reading import TargetFile
+    from likewise.observations.reading import GroupsFile, TargetFile
 
 
 @Parameter(name="*", group="Outputs computed elsewhere")
@@ -32,9 +32,12 @@ class OutputOptions:
     output_columns
         Columns of these files that are outputs, separated by commas; by default all but the id.
     target
-        File with what the outputs should have told of each individual, such as who repaid: their accuracy against it is measured.
+        File with what the outputs should have told of each individual, such as who repaid: their accuracy against it is measured. Of lists of items
+        and scores of all items a file of ratings, user,item,rating, that were not used to make them.
     target_column
         Column of the target: of that file, or, without one, of the file of outputs itself.
+    item_groups
+        Where outputs are lists of items: file with a group for each item, such as its genre, to share out exposure by.
     distance_from
         File of people's answers from which d is learned: left,right,similar (yes or no), or anchor,closer,farther; and perhaps judge.
     """
@@ -45,6 +48,7 @@ class OutputOptions:
     output_columns: Columns = None
     target: OldPath | None = None
     target_column: Column = None
+    item_groups: OldPath | None = None
     distance_from: OldPath | None = None
 
     def of_outputs(self) -> dict[str, Any]:
@@ -72,6 +76,12 @@ class OutputOptions:
             return None
         return read_target_file(path, row_ids, id_columns=id_columns, target_column=self.target_column)
 
+    def read_item_groups(self, items: Any) -> GroupsFile | None:
+        """Read the groups of items, if any, in the order of the items."""
+        from likewise.observations.reading import read_groups_file
+
+        return None if self.item_groups is None else read_groups_file(self.item_groups, items)
+
     def checked(self, reference: str | None, norm: str | None) -> Self:
         """Raise where d is learned from answers and there is nothing to hold against it, or another d is chosen."""
         if self.distance_from is None:
@@ -97,6 +107,7 @@ class OutputOptions:
             "observations": individuals,
             "groups": groups,
             "target": self.target,
+            "item groups": self.item_groups,
             "answers": self.distance_from,
             **self.files(),
         }

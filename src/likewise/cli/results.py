@@ -69,7 +69,9 @@ class ResultOptions:
             raise InputError(given, "--lipschitz L or --fail-above L beside it")
         for role, path in read.items():
             if path is not None:
-                existing(path, role if role in ("observations", "groups", "target") else "outputs")
+                existing(
+                    path, role if role in ("observations", "groups", "target", "item groups") else "outputs"
+                )
         self._check_targets(read)
 
     def _check_targets(self, read: Mapping[str, Path | None]) -> None:

@@ -18,13 +18,11 @@ from likewise.fairness.distances.distance import DistanceDescription, PairwiseDi
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance
 from likewise.fairness.distances.gower import GowerDistance
+from likewise.fairness.distances.lists import rank_biased_distance, top_items, top_n_distance
 from likewise.fairness.distances.named_outputs import OUTPUT_DISTANCES, named_output_distance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.outputs import (
     hellinger_distance,
-    rank_biased_distance,
-    top_items,
-    top_n_distance,
     total_variation_distance,
     wasserstein_distance,
 )
@@ -41,6 +39,8 @@ from likewise.fairness.held_out import (
 from likewise.fairness.learned import LearnedDistance, judge_learned, learn_distance, violating_share
 from likewise.fairness.metrics.accuracy import ErrorMetrics, held_out_error
 from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
+from likewise.fairness.metrics.envy import EnviousPair, Envy, envy
+from likewise.fairness.metrics.exposure import Exposure, GroupExposure, exposure
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.group_effect import GroupEffect, GroupEffects, group_effects
 from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit
@@ -53,6 +53,7 @@ from likewise.fairness.metrics.metric_value import (
 )
 from likewise.fairness.metrics.pair_metrics import register_pair_metric
 from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, paired_differences
+from likewise.fairness.metrics.ranking import ranking_accuracy
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, consistency, nearest_neighbors
 from likewise.fairness.metrics.target_accuracy import TargetAccuracy, TargetValue, target_accuracy
 from likewise.fairness.metrics.violations import Violations, WorstPair
@@ -83,15 +84,19 @@ __all__ = [
     "Contribution",
     "DistanceDescription",
     "DistanceExplanation",
+    "EnviousPair",
+    "Envy",
     "EpsilonDeltaCurve",
     "ErrorBound",
     "ErrorMetrics",
     "ExactValue",
+    "Exposure",
     "FactorDistance",
     "FairnessMetrics",
     "GowerDistance",
     "GroupEffect",
     "GroupEffects",
+    "GroupExposure",
     "GroupMetrics",
     "GroupSplit",
     "HeldOutChange",
@@ -129,7 +134,9 @@ __all__ = [
     "compose",
     "consistency",
     "distance_by_name",
+    "envy",
     "explain_pair",
+    "exposure",
     "feature_distance",
     "group_effects",
     "held_out_error",
@@ -149,6 +156,7 @@ __all__ = [
     "paired_differences",
     "projected_distance",
     "rank_biased_distance",
+    "ranking_accuracy",
     "recommender_distance",
     "register_distance",
     "register_pair_metric",

@@ -14,6 +14,7 @@ from likewise._typing import Indices
 from likewise.certificates import LipschitzCertificates, certify
 from likewise.estimation import SVT
 from likewise.fairness import (
+    CompletionVerdict,
     Contribution,
     DistanceExplanation,
     ErrorMetrics,
@@ -34,6 +35,7 @@ from likewise.norms import Norm
 from likewise.pipeline.beside import summarise_beside, with_estimate
 from likewise.pipeline.compared import accuracy_of, consistency_of, is_l2, output_distances
 from likewise.pipeline.held_out import measure_on_truth
+from likewise.pipeline.item_lists import list_figures, ranked
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.missing import judge_missing
 from likewise.pipeline.outside_test import OutsideTest
@@ -51,6 +53,7 @@ from likewise.progress import Steps
 from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
 from likewise.report.json_document import versions
+from likewise.report.list_figures import ListFigures
 from likewise.report.records import Arm, DataSummary, Provenance, ReferenceSummary, Sandwich
 from likewise.report.sentences import findings
 
@@ -86,7 +89,7 @@ def make_report(
     beside = with_estimate(run)
     proofs = _prove(beside, norm, measured, measurement, steps)
     truth, errors = _on_truth(beside, reruns, reference, measurement, steps, errors)
-    completed = judge_missing(run, outputs, norm, measurement, steps)
+    further = _further(run, outputs, references, norm, measurement, steps)
     summary = _summary(run, references, reference, measurement)
     arms, of_truth = {}, {} if truth is None else truth.arms
     for name, fairness in measured.items():
@@ -94,8 +97,8 @@ def make_report(
         of_d = by_l2 and _is_proved_of_d(name, reference, run, proofs.certificates, norm)
         verdict = measurement.judge(fairness, outputs[name], references[name], proof if of_d else None)
         found = errors.get(name), verdict, proof, explained[name], of_truth.get(name), by_group.get(name)
-        asked = _asked_for(name, run, references[name], measurement, test)
-        arms[name] = Arm(name, run.titles[name], fairness, *found, *asked, sandwich, completed.get(name))
+        asked = _asked_for(name, run, outputs[name], references[name], measurement, test)
+        arms[name] = Arm(name, run.titles[name], fairness, *found, *asked, sandwich, *further[name])
     summary = replace(summary, missing_in_worst=missing_in_worst_pairs(arms, reference, run))
     return AuditReport(
         data=data,
@@ -111,6 +114,20 @@ def make_report(
         seconds=steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
+
+
+def _further(
+    run: Run,
+    outputs: Mapping[str, PairwiseDistance],
+    references: Mapping[str, PairwiseDistance],
+    norm: Norm,
+    measurement: Measurement,
+    steps: Steps,
+) -> dict[str, tuple[CompletionVerdict | None, ListFigures | None]]:
+    """Return of every arm what missing entries decide, and what is told of lists; None where there is nothing of the kind."""
+    completed = judge_missing(run, outputs, norm, measurement, steps)
+    listed = list_figures(run, outputs, references, measurement, steps)
+    return {name: (completed.get(name), listed.get(name)) for name in outputs}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +172,20 @@ def _summary(
 
 
 def _asked_for(
-    name: str, run: Run, reference: PairwiseDistance, measurement: Measurement, test: OutsideTest | None
+    name: str,
+    run: Run,
+    output: PairwiseDistance,
+    reference: PairwiseDistance,
+    measurement: Measurement,
+    test: OutsideTest | None,
 ) -> tuple[ErrorMetrics | None, ExactValue | None, TargetAccuracy | None]:
     """Return the error on a test from elsewhere, the consistency, and the accuracy against a target, where they were asked for."""
     error = None if test is None else test.error(run, name, measurement.confidence)
     consistent = consistency_of(run.outputs[name], reference, measurement.consistency)
-    return error, consistent, accuracy_of(run, name, measurement.target, measurement.confidence)
+    accuracy = ranked(run, name, output, reference, measurement)
+    if accuracy is None:
+        accuracy = accuracy_of(run, name, measurement.target, reference, measurement.confidence)
+    return error, consistent, accuracy
 
 
 def _on_truth(

@@ -39,7 +39,7 @@ def audit(
     outputs: ArrayLike | PairwiseDistance | Mapping[str, Any] | None = None,
     estimator: str | MatrixEstimator | None = None,
     model: Any = None,
-    target: ArrayLike | None = None,
+    target: ArrayLike | ObservedMatrix | None = None,
     hold_out: float | None = None,
     reference: ReferenceChoice | None = None,
     splits: int | None = None,
@@ -51,6 +51,7 @@ def audit(
     lipschitz: float | None = None,
     tolerance: float = 0.0,
     groups: ArrayLike | None = None,
+    item_groups: ArrayLike | Mapping[Any, Any] | None = None,
     consistency: int | None = None,
     pairs: PairChoice = "all",
     confidence: float = 0.95,
@@ -83,7 +84,9 @@ def audit(
     target : array-like, shape (m,) or (m, t), optional
         What a classifier or regressor learns for each individual; of shape (m,), accuracy is measured by fits that have not seen the individual's,
         in 5 folds. With `outputs`, of shape (m,): what they should have told, which their accuracy
-        is measured against (`likewise.fairness.target_accuracy`); who has none is counted and left out.
+        is measured against (`likewise.fairness.target_accuracy`); who has none is counted and left out. With `outputs` that are lists of items, or values
+        of all items, ratings of them that were not used to make the outputs: an ObservedMatrix, or what its constructor takes, with ids of its own
+        (`likewise.fairness.ranking_accuracy`).
     hold_out : float, optional
         Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs, 0.5 with reference ``"held-out"``.
     reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance, optional
@@ -115,6 +118,8 @@ def audit(
         Share of the pairs that may violate, in [0, 1).
     groups : array-like, shape (m,), optional
         A group for each individual, aligned by label as outputs are, or by the keys of a mapping: metrics are split by pairs within and across groups.
+    item_groups : mapping of item to group, or array-like, optional
+        Where outputs are lists of items: a group for each item, to share out exposure by; see `likewise.fairness.exposure`.
     consistency : int, optional
         Measure also ``1 - mean |y_i - mean y of that many nearest neighbours|`` (Zemel et al. 2013); outputs are one number for each individual.
     pairs : "all" or int, default "all"
@@ -180,6 +185,7 @@ def audit(
     measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, shared, missing_entries)
     if outputs is not None:  # what they should have told; else what a model learns
         measurement, target = replace(measurement, target=target), None
+    measurement = replace(measurement, item_groups=item_groups)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
     of_model |= {"splits": splits, "least_shared": least_shared}
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}

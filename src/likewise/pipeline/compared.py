@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from likewise._typing import Floats
 from likewise.errors import InputError, option
 from likewise.fairness import (
     ExactValue,
     PairwiseDistance,
     TargetAccuracy,
+    TargetValue,
     consistency,
+    held_out_error,
     named_output_distance,
     target_accuracy,
 )
+from likewise.fairness.metrics.ranking import Ratings, item_places
 from likewise.fairness.options import output_distance
+from likewise.observations import ObservedMatrix
 from likewise.pipeline.run import Run
 
 
@@ -79,13 +85,19 @@ def consistency_of(outputs: Any, reference: PairwiseDistance, n_neighbors: int |
 _BY_UNSEEN = "fits that had not seen the individual's target (cross-validation)"
 
 
-def accuracy_of(run: Run, arm: str, target: ArrayLike | None, confidence: float) -> TargetAccuracy | None:
+def accuracy_of(
+    run: Run,
+    arm: str,
+    target: ArrayLike | ObservedMatrix | None,
+    reference: PairwiseDistance,
+    confidence: float,
+) -> TargetAccuracy | None:
     """Hold outputs against the target, where there is one: those given; of a model that learns it those of fits that had not seen it.
 
     Raises
     ------
     InputError
-        Outputs that are a distance.
+        Outputs that are a distance; ratings beside outputs that are not of their items.
     """
     if run.unseen is not None:
         found = target_accuracy(run.unseen.outputs[arm], run.unseen.target, confidence=confidence)
@@ -97,4 +109,34 @@ def accuracy_of(run: Run, arm: str, target: ArrayLike | None, confidence: float)
         raise InputError(
             f"{option('target', '')} for outputs that are lists or a distance", "outputs that are numbers"
         )
+    if isinstance(target, ObservedMatrix):
+        return _rating_error(np.asarray(outputs), run.output_ids(arm), target, reference.row_ids, confidence)
     return target_accuracy(outputs, target, confidence=confidence)
+
+
+def _rating_error(
+    outputs: Floats,
+    items: NDArray[Any] | None,
+    ratings: ObservedMatrix,
+    row_ids: NDArray[Any] | None,
+    confidence: float,
+) -> TargetAccuracy:
+    """Hold predictions of all items against the ratings that there are of them."""
+    liked = Ratings.of(ratings, len(outputs), row_ids)
+    names = np.arange(outputs.shape[1] if outputs.ndim > 1 else 1) if items is None else items
+    columns = item_places(liked.item_ids, names)[liked.columns]
+    known = columns >= 0
+    if outputs.ndim == 1 or not known.any():
+        raise InputError(
+            f"ratings of items such as {liked.item_ids.tolist()[0]!r} as a target of outputs that are not of these items",
+            "a column of outputs for each item, called as it is, or lists of items",
+        )
+    rows = liked.rows[known]
+    told = outputs[rows, columns[known]], liked.values[known]
+    error = held_out_error(*told, individuals=rows, confidence=confidence)
+    values = {"RMSE": TargetValue(error.rmse, error.rmse_interval), "MAE": TargetValue(error.mae)}
+    n_judged = np.unique(rows).size
+    notes = (f"{error.n:,} ratings, held against the outputs of their items",)
+    return TargetAccuracy(
+        n_judged, len(outputs) - n_judged, "RMSE", values, notes, against="the ratings of the target"
+    )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise._kernels import beyond_rounding, excesses, pair_ratios
-from likewise._typing import Floats
+from likewise.arrays import as_array
 from likewise.checks import checked_confidence, checked_name, checked_share, checked_whole
 from likewise.errors import InputError, option
 from likewise.fairness import (
@@ -33,23 +30,27 @@ from likewise.fairness import (
     violating_share,
 )
 from likewise.fairness.distances.named_outputs import check_output_distance
-from likewise.fairness.exact.blocks import Block, units
 from likewise.fairness.held_out import LEAST_SHARED
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.metrics.target import Target
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
+from likewise.observations import ObservedMatrix
 from likewise.observations.labelled import aligned
 from likewise.pipeline.summaries import Proved
+from likewise.pipeline.violating_pairs import write_violating_pairs
 from likewise.progress import Steps
 from likewise.randomness import generator_of
-from likewise.writing import PathLike, check_file, spreadsheet_safe, write_file
+from likewise.writing import PathLike, check_file
 
 PairChoice = Literal["all"] | int
 MissingEntries = Literal["any", "intervals"]
 
 _PAIRED = 20_000
 """Pairs drawn to compare two arms pair by pair; a share of them is known to within a percent."""
+
+_RATINGS = 2
+"""Dimensions of a target that has a value for each individual and item."""
 
 _EXPLAINED, _LISTED = 10, 5
 """Worst pairs that are explained, and how many features of each are listed."""
@@ -87,7 +88,8 @@ class Measurement:
     consistency: int | None = None
     least_shared: int = LEAST_SHARED
     missing_entries: MissingEntries | None = None
-    target: ArrayLike | None = None
+    target: ArrayLike | ObservedMatrix | None = None
+    item_groups: ArrayLike | Mapping[Any, Any] | None = None
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
     population: Literal["data set", "population"] = "data set"
     notes: tuple[str, ...] = ()
@@ -123,12 +125,21 @@ class Measurement:
     def of_individuals(self, n_individuals: int, ids: NDArray[Any] | None) -> Measurement:
         """Return the same with groups and target in the order of these individuals; raise InputError where there is not one for each."""
         groups, of_groups = aligned("groups", self.groups, ids)
-        target, of_target = aligned("target", self.target, ids)
+        target, of_target = self._target_of(n_individuals, ids)
         if groups is not None:
             number_groups(groups, n_individuals)
+        return replace(self, groups=groups, target=target, notes=(*of_groups, *of_target))
+
+    def _target_of(self, n_individuals: int, ids: NDArray[Any] | None) -> tuple[Any, tuple[str, ...]]:
+        """Return the target in the order of the individuals; ratings, which have ids of their own, as they are."""
+        if isinstance(self.target, ObservedMatrix):
+            return self.target, ()
+        if np.ndim(as_array(self.target, "target")) == _RATINGS:
+            return ObservedMatrix(self.target), ()
+        target, notes = aligned("target", self.target, ids)
         if target is not None:
             Target.of(target, n_individuals)
-        return replace(self, groups=groups, target=target, notes=(*of_groups, *of_target))
+        return target, notes
 
     def check_memory(self, shape: tuple[int, int]) -> None:
         """Raise MemoryLimitError where complete matrices of this shape would not fit: before the work, not after it."""
@@ -326,70 +337,3 @@ def _pair_bytes(n_individuals: int, n_arms: int) -> float:
 
 def _are_one(distances: Any) -> bool:
     return all(one is other for one, other in pairwise(distances))
-
-
-COLUMNS = ("arm", "left", "right", "reference_distance", "output_distance", "ratio", "excess")
-
-
-def write_violating_pairs(
-    path: PathLike,
-    outputs: Mapping[str, PairwiseDistance],
-    references: Mapping[str, PairwiseDistance],
-    lipschitz: float,
-) -> None:
-    """Write a line for each pair with ``D > L d``, arm by arm.
-
-    Parameters
-    ----------
-    path : path-like
-        Its columns are `COLUMNS`; `excess` is ``D - L d``. Text that a spreadsheet would run as a formula begins with an apostrophe.
-    outputs, references : mapping of str to PairwiseDistance
-        D and d of each arm.
-    lipschitz : float
-        L.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written.
-    """
-
-    def write(stream: BinaryIO) -> None:
-        text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(COLUMNS)
-        for name, output in outputs.items():
-            for row in _violating(output, references[name], lipschitz):
-                lines.writerow([spreadsheet_safe(cell) for cell in (name, *row)])
-        text.detach()
-
-    write_file(path, write)
-
-
-def _violating(
-    output: PairwiseDistance, reference: PairwiseDistance, lipschitz: float
-) -> Iterator[tuple[object, ...]]:
-    """Yield the two ids, d, D, ratio and excess of each violating pair, in the order of the pairs."""
-    ids = np.arange(reference.n_individuals) if reference.row_ids is None else reference.row_ids
-    for unit in units(reference.n_individuals):
-        for block in unit.cut():
-            d, D = _measured(block, reference), _measured(block, output)
-            excess = beyond_rounding(excesses(D, d, lipschitz), D)
-            found = np.flatnonzero(excess > 0)  # not where d is not defined
-            left, right = block.people(found)
-            columns = (
-                ids[left],
-                ids[right],
-                d[found],
-                D[found],
-                pair_ratios(D[found], d[found]),
-                excess[found],
-            )
-            yield from zip(*(column.tolist() for column in columns), strict=True)
-    for distance in (output, reference):
-        distance.release()
-
-
-def _measured(block: Block, distance: PairwiseDistance) -> Floats:
-    measured: Floats = block.pairs_of(distance.block(block.start, block.stop, block.first, block.last))
-    return measured

@@ -19,6 +19,8 @@ _OF_TARGET = {
     "accuracy": "Share of individuals whose class the outputs tell right.",
     "RMSE": "Root mean squared error, in the units of the target.",
     "MAE": "Mean absolute error, in the units of the target.",
+    "nDCG": "Discounted gain of the lists over that of the best ones there could be: 1, the best; 0, nothing that was liked.",
+    "recall": "Share of what an individual liked that is in the list.",
 }
 
 
@@ -46,7 +48,7 @@ def target_groups(arms: list[Arm]) -> Iterator[Group]:
     told = [arm.accuracy for arm in arms if arm.accuracy is not None]
     if told:
         names = dict.fromkeys(name for accuracy in told for name in accuracy.values)
-        title = f"Outputs against the target of {told[0].n:,} individuals"
+        title = f"Outputs against {told[0].against} of {told[0].n:,} individuals"
         yield Group(title, tuple(target_row(name, told, name) for name in names))
 
 
@@ -70,7 +72,7 @@ def accuracy_sentence(*arms: Arm) -> str:
     unknown = f"; {told[0].n_unknown:,} whose target is unknown are left out" if told[0].n_unknown else ""
     notes = "; ".join(dict.fromkeys(note for accuracy in told for note in accuracy.notes))
     return (
-        f"Against the target, by {told[0].predicted_by}: {values}{unknown}. {_capital(notes)}{'.' * bool(notes)}"
+        f"Against {told[0].against}, by {told[0].predicted_by}: {values}{unknown}. {_capital(notes)}{'.' * bool(notes)}"
     ).rstrip()
 
 

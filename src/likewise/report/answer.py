@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
 from likewise.report.groups import group_alarms, group_lines
+from likewise.report.item_lists import list_lines
 from likewise.report.numbers import number, shown, with_ends
 from likewise.report.row import Row
 from likewise.report.rows import headline, sandwich_text
@@ -70,6 +71,8 @@ class Answer:
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     beside : tuple of str
         What the estimate itself does as the outputs, where an algorithm ran on it.
+    lists : tuple of str
+        Who would rather have another's list of items, and how exposure is shared.
     groups : tuple of str
     arm : str
         Whose pairs are told.
@@ -85,6 +88,7 @@ class Answer:
     alarms: tuple[str, ...]
     rows: tuple[Row, ...]
     beside: tuple[str, ...]
+    lists: tuple[str, ...]
     groups: tuple[str, ...]
     arm: str
     pairs: tuple[PairStory, ...]
@@ -105,6 +109,7 @@ class Answer:
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
             rows=headline(report),
             beside=_beside(report),
+            lists=list_lines(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
             pairs=tuple(_story(pair) for pair in report.last.explained if pair.ratio > 0),
@@ -122,6 +127,7 @@ class Answer:
                 {"label": row.label, "values": list(row.values), "change": row.change} for row in self.rows
             ],
             "beside": list(self.beside),
+            "lists": list(self.lists),
             "groups": list(self.groups),
             "limits": list(self.limits),
         }

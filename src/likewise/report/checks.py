@@ -10,7 +10,7 @@ from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from likewise.errors import InputError
-from likewise.fairness import Certificate, GroupEffects, SampledValue
+from likewise.fairness import Certificate, GroupEffects, SampledValue, Unavailable
 from likewise.report.numbers import number, with_ends
 from likewise.report.records import CheckResult
 from likewise.report.sentences import Gap
@@ -55,6 +55,12 @@ def _of_target(name: str) -> Callable[[Arm], Ends]:
     return found
 
 
+def _envy(arm: Arm) -> Ends:
+    if arm.lists is None or isinstance(arm.lists.envy, Unavailable):
+        return _UNKNOWN
+    return _exact(arm.lists.envy.share)
+
+
 def _proved(arm: Arm) -> Ends:
     return _exact(arm.certificate.value) if isinstance(arm.certificate, Certificate) else _UNKNOWN
 
@@ -89,6 +95,9 @@ NUMBERS: dict[str, Callable[[Arm], Ends]] = {
     "auc": _of_target("AUC"),
     "log-loss": _of_target("log loss"),
     "accuracy": _of_target("accuracy"),
+    "ndcg": _of_target("nDCG"),
+    "recall": _of_target("recall"),
+    "envy": _envy,
     "mean-ratio": _metric("mean_ratio"),
     "largest-ratio": _metric("max_ratio"),
     "scale-free-ratio": _metric("similar_scale_free_ratio"),

@@ -21,6 +21,7 @@ from likewise.report.description import (
     tabled_rows,
     unproved,
 )
+from likewise.report.item_lists import made_lines
 from likewise.report.numbers import number, shown
 from likewise.report.plots import FIGURES, inline_svg
 from likewise.report.records import checked_report
@@ -92,6 +93,7 @@ def _context(report: AuditRecord) -> dict[str, Any]:
         "proved": tabled_rows(report),
         "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
+        "list_notes": made_lines(report),
         "undecided": undecided_lines(report),
         "proved_domains": proved_domains(report),
         "sandwiches": sandwich_lines(report),

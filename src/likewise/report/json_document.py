@@ -127,6 +127,7 @@ def _arm(arm: Arm) -> dict[str, Any]:
         "explained": [pair.to_dict() for pair in arm.explained],
         "sandwich": arm.sandwich,
         "completions": _told(arm.completions),
+        "lists": _told(arm.lists),
     }
 
 

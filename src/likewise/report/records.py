@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from likewise.fairness.held_out import HeldOutFairness, HeldOutMetrics
     from likewise.observations.column_roles import ColumnRoles
+    from likewise.report.list_figures import ListFigures
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class FileRecord:
     Parameters
     ----------
     role : str
-        What it was read as: ``"observations"``, ``"outputs"``, ``"groups"``, ``"reference"``, ``"test"``.
+        What it was read as: ``"observations"``, ``"outputs"``, ``"groups"``, ``"item groups"``, ``"target"``, ``"answers"``, ``"reference"``, ``"test"``.
     name : str
     n_bytes : int
     sha256 : str
@@ -276,6 +277,8 @@ class Arm:
         How large D / d is for people who are not in the data, from below and from above; None where no algorithm ran here.
     completions : CompletionVerdict or None
         Whether D <= L d whatever the missing entries are, where that was asked for.
+    lists : ListFigures or None
+        Exposure and envy, where outputs are lists of items.
     """
 
     name: str
@@ -292,6 +295,7 @@ class Arm:
     accuracy: TargetAccuracy | None = None
     sandwich: Sandwich | None = None
     completions: CompletionVerdict | None = None
+    lists: ListFigures | None = None
 
     @property
     def label(self) -> str:

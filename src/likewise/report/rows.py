@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from likewise.fairness import Certificate
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
 from likewise.report.accuracy import target_groups, target_row
+from likewise.report.item_lists import list_groups
 from likewise.report.numbers import number, percent_change, value_text, with_ends
 from likewise.report.row import NOT_MEASURED, Group, Row
 from likewise.report.sentences import Gap
@@ -127,7 +128,7 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
     if report.truth is not None:
         title = f"The {report.truth.nearest_share:.0%} of pairs most similar on observations kept aside"
         groups.insert(0, Group(title, truth_rows(report)))
-    return (*target_groups(arms), *_error_groups(arms), *groups)
+    return (*target_groups(arms), *list_groups(arms), *_error_groups(arms), *groups)
 
 
 def headline(report: AuditRecord) -> tuple[Row, ...]:

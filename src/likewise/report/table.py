@@ -30,6 +30,7 @@ from likewise.report.description import (
     tabled_rows,
     unproved,
 )
+from likewise.report.item_lists import made_lines
 from likewise.report.numbers import number, shown
 from likewise.report.records import checked_report
 from likewise.report.rows import comparison
@@ -106,7 +107,7 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
     room = MOST_LINES - len(rows) - len(after_pairs)
     before_pairs = [
         *rows,
-        *_fitting([_wrapped(text, width) for text in (*answer.beside, *answer.groups)], room),
+        *_fitting([_wrapped(text, width) for text in (*answer.lists, *answer.beside, *answer.groups)], room),
     ]
     room = MOST_LINES - len(before_pairs) - len(after_pairs)
     lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
@@ -174,6 +175,7 @@ def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
     yield Padding(_comparison_table(report), (1, 0, 0, 1))
     if report.paired is not None:
         yield from _section("The same pairs, before and after", str(report.paired).splitlines())
+    yield from _section("Lists of items", (*Answer.of(report).lists, *made_lines(report)), bullet=True)
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
         yield Text("\nProved", style="bold")

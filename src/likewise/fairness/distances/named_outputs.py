@@ -12,11 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from likewise._typing import Floats
 from likewise.errors import DistanceError, InputError, ShapeError, option, unknown_name
 from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.lists import rank_biased_distance, top_items, top_n_distance
 from likewise.fairness.distances.outputs import (
     hellinger_distance,
-    rank_biased_distance,
-    top_items,
-    top_n_distance,
     total_variation_distance,
     wasserstein_distance,
 )

@@ -10,11 +10,10 @@ from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.gower import GowerDistance
+from likewise.fairness.distances.lists import rank_biased_distance, top_n_distance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.outputs import (
     hellinger_distance,
-    rank_biased_distance,
-    top_n_distance,
     total_variation_distance,
     wasserstein_distance,
 )

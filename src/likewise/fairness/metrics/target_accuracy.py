@@ -29,8 +29,8 @@ _NORMAL = "normal over individuals (asymptotic)"
 _ROUNDING = 1e-6
 _HALF = 0.5
 
-MEASURES = ("AUC", "log loss", "accuracy", "RMSE", "MAE")
-HIGHER_IS_BETTER = frozenset({"AUC", "accuracy"})
+MEASURES = ("AUC", "log loss", "accuracy", "RMSE", "MAE", "nDCG", "recall")
+HIGHER_IS_BETTER = frozenset({"AUC", "accuracy", "nDCG", "recall"})
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,18 @@ class TargetAccuracy:
         Individuals whose target is known, and the others, who are left out.
     measure : str
         The one of `values` to read first: ``"AUC"`` for scores and probabilities of two classes, ``"log loss"`` for probabilities of several,
-        ``"accuracy"`` for decisions, ``"RMSE"`` for numbers.
+        ``"accuracy"`` for decisions, ``"RMSE"`` for numbers, ``"nDCG"`` for lists of items.
     values : mapping of str to TargetValue
         ``"AUC"``, in [0, 1]: how often one individual of the class 1 has a higher score than one of the class 0, ties counted half. ``"log loss"``,
         0 or more: minus the mean logarithm of the probability of what is true. ``"accuracy"``, in [0, 1]: share of individuals whose class is told
-        right. ``"RMSE"`` and ``"MAE"``: of numbers, in the units of the target.
+        right. ``"RMSE"`` and ``"MAE"``: of numbers, in the units of the target. ``"nDCG"`` and ``"recall"``, in [0, 1]: of lists of items, see
+        `ranking_accuracy`.
     notes : tuple of str
         What was taken for what.
     predicted_by : str
         Who gave the outputs.
+    against : str
+        What they were held against.
     """
 
     n: int
@@ -75,6 +78,7 @@ class TargetAccuracy:
     values: Mapping[str, TargetValue]
     notes: tuple[str, ...] = ()
     predicted_by: str = "the outputs as they were given"
+    against: str = "the target"
 
     @property
     def first(self) -> TargetValue:
@@ -178,7 +182,7 @@ def _told(rows: Floats, truth: Target, names: list[str] | None, confidence: floa
 
 def _of_numbers(scores: Floats, truth: Floats, confidence: float) -> Told:
     error = held_out_error(scores, truth, individuals=np.arange(truth.size), confidence=confidence)
-    off = _mean(np.abs(scores - truth), confidence)
+    off = mean_over_individuals(np.abs(scores - truth), confidence)
     return {"RMSE": TargetValue(error.rmse, error.rmse_interval), "MAE": off}, ()
 
 
@@ -248,17 +252,16 @@ def _log_loss(probabilities: Floats, confidence: float) -> tuple[TargetValue, st
         if low
         else ""
     )
-    return _mean(-np.log(np.clip(probabilities, LEAST_PROBABILITY, 1)), confidence), clipped
+    return mean_over_individuals(-np.log(np.clip(probabilities, LEAST_PROBABILITY, 1)), confidence), clipped
 
 
-def _mean(losses: Floats, confidence: float) -> TargetValue:
-    """Return a mean over individuals, with an interval."""
-    mean = float(losses.mean())
-    if losses.size < _FEWEST:
+def mean_over_individuals(values: Floats, confidence: float, most: float = np.inf) -> TargetValue:
+    """Return a mean over individuals of what is at least 0 and at most `most`, with an interval."""
+    mean = float(values.mean())
+    if values.size < _FEWEST:
         return TargetValue(mean)
-    return TargetValue(
-        mean, _around(mean, losses.std(ddof=1) / np.sqrt(losses.size), confidence, _NORMAL, most=np.inf)
-    )
+    spread = values.std(ddof=1) / np.sqrt(values.size)
+    return TargetValue(mean, _around(mean, spread, confidence, _NORMAL, most))
 
 
 def _around(value: float, spread: float, confidence: float, method: str, most: float) -> Interval | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import singledispatch
 from itertools import pairwise
 from typing import Any
@@ -17,6 +17,7 @@ from likewise.arrays import as_array
 from likewise.checks import is_whole
 from likewise.errors import InputError, ShapeError
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
+from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
 from likewise.fairness.options import individual_ids, output_distance
@@ -63,7 +64,7 @@ def differences(distance: PairwiseDistance, i: int, j: int) -> Differences | Non
 
 
 @differences.register
-def _(distance: ObservedDistance, i: int, j: int) -> Differences:
+def _of_observations(distance: ObservedDistance, i: int, j: int) -> Differences:
     """Compare observations of either; a feature that both observed would add both sizes if they had nothing in common."""
     values, q = distance.values, _power(distance)
     columns = np.union1d(_columns(values, i), _columns(values, j))
@@ -71,6 +72,21 @@ def _(distance: ObservedDistance, i: int, j: int) -> Differences:
     a, b = np.nan_to_num(left), np.nan_to_num(right)
     parts, apart = np.abs(a - b) ** q, np.abs(a) ** q + np.abs(b) ** q
     return Differences(columns, distance.column_ids, left, right, parts, apart)
+
+
+@differences.register
+def _(distance: ListDistance, i: int, j: int) -> Differences:
+    """Compare what either list holds; an item's two values are its ranks, the best first."""
+    found = _of_observations(distance, i, j)
+    items = found.names[found.positions]
+    ranks = [_ranks(distance.lists[k], items) for k in (i, j)]
+    return replace(found, left=ranks[0], right=ranks[1])
+
+
+def _ranks(items: NDArray[Any], wanted: NDArray[Any]) -> Floats:
+    """Return at which place of a list each item stands, from 1; NaN where it does not."""
+    places = wanted[:, None] == items
+    return np.where(places.any(axis=1), places.argmax(axis=1) + 1.0, np.nan)
 
 
 @differences.register

@@ -8,7 +8,7 @@ from likewise.observations.reading.output_kinds import OutputsFile
 from likewise.observations.reading.outputs import read_outputs, read_outputs_file
 from likewise.observations.reading.pairs import read_pairs
 from likewise.observations.reading.ratings import read_ratings
-from likewise.observations.reading.target import TargetFile, read_target_file
+from likewise.observations.reading.target import TargetFile, is_long, read_target_file
 from likewise.observations.reading.text import TextOptions
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "OutputsFile",
     "TargetFile",
     "TextOptions",
+    "is_long",
     "read_answers",
     "read_groups",
     "read_groups_file",

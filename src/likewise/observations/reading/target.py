@@ -9,10 +9,13 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from likewise.observations.column_names import long_columns
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading.columns import Column
+from likewise.observations.reading.formats import ArrayFile, open_file
 from likewise.observations.reading.groups import read_labels
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions
+from likewise.observations.reading.unpack import unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,3 +78,25 @@ def read_target_file(
     """
     values, roles = read_labels(path, row_ids, id_columns, target_column, text, "target")
     return TargetFile(values, roles)
+
+
+def is_long(path: str | PathLike[str], text: TextOptions = PLAIN_TEXT) -> bool:
+    r"""Return whether a file has a line with a value for each individual and item, under names that say so.
+
+    Raises
+    ------
+    FileFormatError
+        Missing, empty or damaged.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "later.csv"
+    >>> _ = file.write_text("user,item,rating\nann,7,5\n")
+    >>> is_long(file)
+    True
+    """
+    file = open_file(unpack(path, "target"), text, lambda _: True)
+    if isinstance(file, ArrayFile) or file.header is None:
+        return False
+    return "rating" in (long_columns(file.header) or {})
