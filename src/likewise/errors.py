@@ -229,6 +229,10 @@ class PropensityWarning(LikewiseWarning):
     """Weights by how much is observed of rows and columns, where that hardly goes with the values."""
 
 
+class FeatureWarning(LikewiseWarning):
+    """Features of rows or columns that say nothing, or that were made from the values to be predicted."""
+
+
 class DamagedStateWarning(LikewiseWarning):
     """A file that an interrupted run left cannot be used; what it held is computed again."""
 

@@ -1,19 +1,23 @@
 """Room of the observations, Z: what was observed, read from memory or from files, with its value range."""
 
+from likewise.observations.features import Features, SideInformation
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.observations.partitioned import PartitionedMatrix, read_partitioned
 from likewise.observations.reading import read_pairs, read_ratings
 from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
 from likewise.observations.value_range import AffineScale, ValueRange, WorkingRange
+from likewise.observations.with_features import with_features
 from likewise.observations.write_ratings import write_ratings
 
 __all__ = [
     "AffineScale",
     "ClusteredData",
+    "Features",
     "HoldOut",
     "ObservedMatrix",
     "PartitionedMatrix",
+    "SideInformation",
     "ValueRange",
     "WorkingRange",
     "clustered",
@@ -21,5 +25,6 @@ __all__ = [
     "read_pairs",
     "read_partitioned",
     "read_ratings",
+    "with_features",
     "write_ratings",
 ]

@@ -12,6 +12,7 @@ from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.convert import to_table
+from likewise.observations.features import SideInformation
 from likewise.observations.index_alignment import checked_selection
 from likewise.observations.table import (
     DuplicateRule,
@@ -58,6 +59,8 @@ class ObservedMatrix:
         What the reader of a result should know: an inferred range, empty rows or columns, merged duplicates.
     roles : ColumnRoles or None
         Which columns of a file were read as what; None for observations from memory.
+    side : SideInformation
+        What is known of rows and columns beside the values; see `with_features`.
 
     Raises
     ------
@@ -80,13 +83,23 @@ class ObservedMatrix:
     array([1., 0., 5.])
     """
 
-    __slots__ = ("_scaled", "_source_notes", "column_ids", "roles", "row_ids", "value_range", "values")
+    __slots__ = (
+        "_scaled",
+        "_source_notes",
+        "column_ids",
+        "roles",
+        "row_ids",
+        "side",
+        "value_range",
+        "values",
+    )
 
     values: Values
     value_range: ValueRange
     row_ids: NDArray[Any]
     column_ids: NDArray[Any]
     roles: ColumnRoles | None
+    side: SideInformation
     _source_notes: tuple[str, ...]
     _scaled: dict[WorkingRange, ObservedMatrix]
 
@@ -159,16 +172,9 @@ class ObservedMatrix:
             array.flags.writeable = False
         # SciPy would otherwise look, or sort in place, the first time it is asked for a product.
         values.has_canonical_format = True
-        attributes = {
-            "values": values,
-            "value_range": value_range,
-            "row_ids": table.row_ids,
-            "column_ids": table.column_ids,
-            "roles": table.roles,
-            "_source_notes": (*table.notes, *notes),
-            "_scaled": {},
-        }
-        for name, attribute in attributes.items():
+        kept = {name: getattr(table, name) for name in ("values", "row_ids", "column_ids", "roles")}
+        kept |= {"value_range": value_range, "side": table.side or SideInformation(), "_scaled": {}}
+        for name, attribute in {**kept, "_source_notes": (*table.notes, *notes)}.items():
             object.__setattr__(self, name, attribute)
 
     def stored_parts(self) -> dict[str, Any]:
@@ -199,7 +205,7 @@ class ObservedMatrix:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader of a result should know: an inferred range, merged duplicates, empty rows and columns."""
-        return (*self._source_notes, *notes_on_size(self.values))
+        return (*self._source_notes, *self.side.notes, *notes_on_size(self.values))
 
     def positions(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
         """Return the row and the column of each observation, in the order of ``values.data``."""
@@ -245,12 +251,8 @@ class ObservedMatrix:
                [ 0.,  5.]])
         """
         rows, columns = self.shape
-        size = rows * columns * self.values.dtype.itemsize
-        ensure_fits(
-            size,
-            f"a dense {rows:,} x {columns:,} array",
-            "zero_filled(), which stays sparse, or some rows of it",
-        )
+        size, what = rows * columns * self.values.dtype.itemsize, f"a dense {rows:,} x {columns:,} array"
+        ensure_fits(size, what, "zero_filled(), which stays sparse, or some rows of it")
         dense = np.full(self.shape, missing, dtype=self.values.dtype)
         dense[self.positions()] = self.values.data
         return dense
@@ -271,10 +273,8 @@ class ObservedMatrix:
         Examples
         --------
         >>> Z = ObservedMatrix(np.array([[1.0, np.nan], [3.0, 5.0]]), value_range=(1, 5))
-        >>> Z.scaled().values.data
-        array([-1.,  0.,  1.])
-        >>> Z.scaled("unit").values.data
-        array([0. , 0.5, 1. ])
+        >>> Z.scaled().values.data, Z.scaled("unit").values.data
+        (array([-1.,  0.,  1.]), array([0. , 0.5, 1. ]))
         """
         scale = self.value_range.scale_to(working_range)
         if working_range not in self._scaled:
@@ -308,11 +308,9 @@ class ObservedMatrix:
         """
         data = as_reals(values, "values", ObservationError).astype(self.values.dtype)
         if data.shape != self.values.data.shape:
-            raise ShapeError(
-                f"values of shape {data.shape}", f"one for each of {self.n_observed} observations"
-            )
-        table = self._table(with_data(self.values, data))
-        return self.from_table(table, self.value_range if value_range is None else value_range)
+            raise ShapeError(f"values of shape {data.shape}", f"one for each of {self.n_observed} observed")
+        chosen = self.value_range if value_range is None else value_range
+        return self.from_table(self._table(with_data(self.values, data)), chosen)
 
     def keep(self, observations: NDArray[np.bool_]) -> ObservedMatrix:
         """Return a matrix of the same shape in which only some of the observations are left.
@@ -369,7 +367,8 @@ class ObservedMatrix:
             raise ObservationError(
                 f"{values.shape[0]} individuals without an observation", "at least one observation"
             )
-        table = Table(values, self.row_ids[chosen], self.column_ids.copy(), self._source_notes, self.roles)
+        ids, side = (self.row_ids[chosen], self.column_ids.copy()), self.side.take_rows(chosen)
+        table = Table(values, *ids, self._source_notes, self.roles, side=side)
         return self._from_checked(table, self.value_range)
 
     def to_table(self) -> Table:
@@ -377,7 +376,8 @@ class ObservedMatrix:
         return self._table(self.values)
 
     def _table(self, values: Values) -> Table:
-        return Table(values, self.row_ids, self.column_ids, self._source_notes, self.roles)
+        ids = self.row_ids, self.column_ids
+        return Table(values, *ids, self._source_notes, self.roles, side=self.side)
 
     def __repr__(self) -> str:
         rows, columns = self.shape

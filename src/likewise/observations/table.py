@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ from likewise.checks import checked_name
 from likewise.errors import ObservationError, ShapeError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array, counted_ids, factorize
+
+if TYPE_CHECKING:
+    from likewise.observations.features import SideInformation
 
 Values: TypeAlias = "sparse.csr_array[Any, tuple[int, int]]"
 
@@ -38,6 +41,8 @@ class Table:
         Which columns of a file were read as what.
     has_named_features : bool, default False
         Whether its columns are features with names of their own, as in a data frame of applicants.
+    side : SideInformation, optional
+        What is known of rows and columns beside the values.
     """
 
     values: Values
@@ -46,6 +51,7 @@ class Table:
     notes: tuple[str, ...] = ()
     roles: ColumnRoles | None = None
     has_named_features: bool = False
+    side: SideInformation | None = None
 
     @property
     def is_tabular(self) -> bool:

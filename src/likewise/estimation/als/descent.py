@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
 
 from likewise._typing import Floats
+from likewise.estimation.als.sources import Sources
 from likewise.estimation.base.factor_update import Factors, FactorUpdate, ObservedRows, Prior, regress
+from likewise.estimation.base.prior_mean import PriorMean
 from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values, with_data
 
@@ -35,6 +37,8 @@ class FactorFit:
     converged : bool
     n_iter : int
         How many sweeps ran, those included that led elsewhere.
+    row_mean, column_mean : PriorMean or None
+        How the means of the priors follow from what is known of rows and columns; None where they are 0.
     """
 
     centre: float
@@ -45,6 +49,8 @@ class FactorFit:
     objectives: tuple[float, ...]
     converged: bool
     n_iter: int
+    row_mean: PriorMean | None = None
+    column_mean: PriorMean | None = None
 
     @property
     def rank(self) -> int:
@@ -60,9 +66,10 @@ class Sides:
     columns: ObservedRows
     centre: float
     variance: float
+    sources: Sources = field(default_factory=Sources)
 
     @classmethod
-    def of(cls, values: Values, weights: Floats | None, rank: int) -> Sides:
+    def of(cls, values: Values, weights: Floats | None, rank: int, sources: Sources | None = None) -> Sides:
         """Subtract the mean of all observations and lay out what is left."""
         data = np.asarray(values.data, dtype=np.float64)
         centre = float(np.average(data, weights=weights))
@@ -70,7 +77,7 @@ class Sides:
         rows = ObservedRows(deviations, weights, rank)
         variance = rows.energy / float(rows.column_weights.sum())
         columns = ObservedRows(deviations.T.tocsr(), transposed_weights(weights, values), rank)
-        return cls(rows, columns, centre, variance or 1.0)
+        return cls(rows, columns, centre, variance or 1.0, sources or Sources())
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,8 @@ class State:
     row_prior: Prior
     column_prior: Prior
     objective: float = inf
+    row_mean: PriorMean | None = None
+    column_mean: PriorMean | None = None
 
 
 class Descent:
@@ -108,15 +117,17 @@ class Descent:
 
     def _begun(self, rng: np.random.Generator, start: FactorFit | None) -> State:
         """Find the rows given the columns of an earlier fit, or small random ones."""
+        means: tuple[PriorMean | None, PriorMean | None] = None, None
         if start is not None:
             columns, row_prior, column_prior = start.columns, start.row_prior, start.column_prior
+            means = start.row_mean, start.column_mean
         else:
             n, d = self.sides.columns.n_rows, self.prior.precision.shape[0]
             first = np.zeros((n, d))
             first[:, :-1] = rng.normal(0.0, _SMALL * (self.sides.variance / d) ** 0.25, (n, d - 1))
             columns, row_prior, column_prior = Factors.certain(first), self.prior, self.prior
         rows = regress(self.sides.rows, columns, row_prior)
-        return State(rows, FactorUpdate(columns, 0.0, 0.0), row_prior, column_prior)
+        return State(rows, FactorUpdate(columns, 0.0, 0.0), row_prior, column_prior, inf, *means)
 
     def _settled(self, state: State) -> tuple[State, bool]:
         """Sweep until the objective hardly falls any more; return whether it came to that."""
@@ -164,4 +175,6 @@ class Descent:
             tuple(self.objectives),
             converged,
             self.n_sweeps,
+            state.row_mean,
+            state.column_mean,
         )

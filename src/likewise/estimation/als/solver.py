@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal, Self
 
@@ -15,6 +15,7 @@ from likewise.arrays import checked_sparse
 from likewise.checks import checked_callable, checked_flag, checked_instance, checked_positive, checked_whole
 from likewise.errors import InputError, option
 from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides
+from likewise.estimation.als.sources import Sources, checked_sources
 from likewise.estimation.als.variational import EstimatedDescent
 from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.factor_update import Prior, packed_size
@@ -48,6 +49,7 @@ def alternating_least_squares(
     random_state: int | np.random.Generator | None = None,
     start: FactorFit | None = None,
     stop: Callable[[], bool] | None = None,
+    sources: Sources | None = None,
 ) -> FactorFit:
     """Fit ``centre + u_i^T v_j + a_i + b_j`` to observations, the rows and the columns in turn.
 
@@ -83,6 +85,9 @@ def alternating_least_squares(
         Begin with the factors of this fit, to similar observations in the same places of the matrix, and stay near them.
     stop : callable, optional
         Asked before each sweep but the first; once it returns True, the result is returned as it is.
+    sources : Sources, optional
+        What the vectors are regressed on beside the values: the prior of vector i then has mean ``s_i W``, W fitted in every sweep. The
+        regularisation has to be estimated.
 
     Returns
     -------
@@ -102,7 +107,10 @@ def alternating_least_squares(
     Koren, Bell, Volinsky, "Matrix factorization techniques for recommender systems", Computer 42 (2009); Zhou, Wilkinson,
     Schreiber, Pan, "Large-scale parallel collaborative filtering for the Netflix Prize", AAIM (2008); Lim, Teh, "Variational
     Bayesian approach to movie rating prediction", KDD Cup and Workshop (2007); Salakhutdinov, Mnih, "Bayesian probabilistic
-    matrix factorization using Markov chain Monte Carlo", ICML (2008), for the covariances.
+    matrix factorization using Markov chain Monte Carlo", ICML (2008), for the covariances; Simm et al., "Macau: scalable Bayesian
+    factorization with high-dimensional side information using MCMC", MLSP (2017), for the regression of the vectors on features; Koren,
+    "Factorization meets the neighborhood", KDD (2008), and Rendle, Zhang, Koren, "On the difficulty of evaluating baselines" (2019), for who
+    observed what as such a feature.
 
     Examples
     --------
@@ -131,7 +139,7 @@ def alternating_least_squares(
         f"factors of rank {rank} of {m:,} x {n:,} entries with their second moments",
         "take a smaller rank",
     )
-    sides = Sides.of(values, checked_weights(weights, values), rank)
+    sides = Sides.of(values, checked_weights(weights, values), rank, sources)
     limits = Limits(tol, max_iter, stop or (lambda: False))
     with one_blas_thread():
         if isinstance(regularization, str):
@@ -183,6 +191,10 @@ class AlternatingLeastSquares(MatrixEstimator):
         Sweeps after which the result is kept as it is, with a warning.
     max_lipschitz : float or None, default None
         As in `Biases`.
+    sources : None, "none", "all", or names, default None
+        What the factors of rows and columns are regressed on beside the values, so that what is known says where to begin: "row-features",
+        "column-features"; "row-pattern", which columns a row observed; "column-pattern", which rows observed a column. By default the features that
+        the observations have (see `with_features`); "all" is these and both patterns, which are not used unless they are asked for.
     value_range, working_range
         As in `SVT`.
     random_state : int, Generator or None, default None
@@ -190,6 +202,8 @@ class AlternatingLeastSquares(MatrixEstimator):
 
     Attributes
     ----------
+    sources_ : tuple of str
+        What was used.
     propensities_ : Propensities or None
         What the weights rest on; None where there are none.
     factor_fit_ : FactorFit
@@ -228,6 +242,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         tol: float = 1e-4,
         max_iter: int = 100,
         max_lipschitz: float | None = None,
+        sources: str | Sequence[str] | None = None,
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
@@ -240,6 +255,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.max_lipschitz = max_lipschitz
+        self.sources = sources
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
@@ -250,6 +266,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         return self
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
+        self.sources_ = self._checked_sources(observed)
         # Centre and biases are part of the regressions.
         prepared = prepare(observed, self.working_range, "none", self.propensities, self.random_state)
         if (
@@ -271,6 +288,7 @@ class AlternatingLeastSquares(MatrixEstimator):
             random_state=self.random_state,
             start=self._start,
             stop=self._stop,
+            sources=Sources.of(observed, prepared.residuals, self.sources_),
         )
         self.factor_fit_, self.n_iter_ = fit, fit.n_iter
         self.converged_ = prepared.converged(fit.converged)
@@ -278,6 +296,31 @@ class AlternatingLeastSquares(MatrixEstimator):
         limit = warn_unless_converged(fit.converged, fit.n_iter, "sweep", "the objective still falls")
         self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *limit)
         return self._held_within(self.max_lipschitz, self._as_estimate(prepared, fit), observed)
+
+    def _checked_sources(self, observed: ObservedMatrix) -> tuple[str, ...]:
+        """Return what is used, or say what contradicts it."""
+        names = checked_sources(self.sources, observed)
+        is_asked = self.sources is not None
+        if names and self._checked_regularization() != "estimated":
+            if not is_asked:
+                return ()
+            raise InputError(
+                f"{option('sources', repr(self.sources))} beside {option('regularization', str(self.regularization))}",
+                "a regularization that is estimated",
+            )
+        if self.propensities is not None and any(name.endswith("pattern") for name in names):
+            raise InputError(
+                f"{option('sources', repr(self.sources))} beside {option('propensities', '')}",
+                "one of them",
+                "propensities undo what the pattern says, a regression on the pattern uses it",
+            )
+        if self.max_lipschitz is not None and any(name.startswith("row") for name in names):
+            raise InputError(
+                f"{option('max_lipschitz', str(self.max_lipschitz))} for rows that are regressed on {' and '.join(names)}",
+                "rows that depend on their values alone",
+                f"{option('sources', repr('none'))}, or sources of the columns",
+            )
+        return names
 
     def _checked_regularization(self) -> Regularization:
         if isinstance(self.regularization, str) and self.regularization == "estimated":
@@ -305,9 +348,10 @@ class AlternatingLeastSquares(MatrixEstimator):
         folding = PosteriorFolding(
             weighting=prepared.weighting,
             columns=fit.columns,
-            prior=fit.row_prior,
+            prior=replace(fit.row_prior, means=None),
             centre=fit.centre,
             turn=turn,
+            mean=fit.row_mean,
         )
         offsets = Centre("biases", fit.centre + fit.columns.biases, fit.rows.biases)
         return LowRankEstimate.from_factors(prepared.observed, self.working_range, factors, folding, offsets)

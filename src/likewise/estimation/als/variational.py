@@ -11,7 +11,9 @@ from scipy import linalg
 
 from likewise._typing import Floats
 from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, State
+from likewise.estimation.als.sources import STRENGTH, SideSources, regress_on_sources
 from likewise.estimation.base.factor_update import Factors, Prior
+from likewise.estimation.base.prior_mean import PriorMean
 
 _HELD = 5
 """Sweeps for which the priors are held, so that the factors find the signal before the priors are judged by them."""
@@ -50,7 +52,8 @@ class EstimatedDescent(Descent):
             state = self._swept(state)
             self.objectives.append(state.objective)
         state, converged = self._settled(replace(state, objective=inf))
-        if converged and start is None and self.noise is None:
+        # Energies with sources leave out a constant that depends on the rank, so that those of other ranks cannot be compared.
+        if converged and start is None and self.noise is None and self.sides.sources.is_empty:
             state = self._heated(state)
         return self._fit(state, converged)
 
@@ -74,15 +77,48 @@ class EstimatedDescent(Descent):
         if noise is None:
             least = _LEAST_NOISE * self.sides.variance
             noise = max(heat * self._misfit(state) / self._n_observations, least)
-        row_prior = self._likeliest(state.rows.factors, self.sides.rows.counts, noise)
-        column_prior = self._likeliest(state.columns.factors, self.sides.columns.counts, noise)
-        return _without_idle(replace(state, row_prior=row_prior, column_prior=column_prior))
+        sides, sources = self.sides, self.sides.sources
+        found = self._likeliest(
+            state.rows.factors, sides.rows.counts, noise, sources.rows, state.row_prior, state.row_mean
+        )
+        others = self._likeliest(
+            state.columns.factors,
+            sides.columns.counts,
+            noise,
+            sources.columns,
+            state.column_prior,
+            state.column_mean,
+        )
+        after = replace(
+            state, row_prior=found[0], column_prior=others[0], row_mean=found[1], column_mean=others[1]
+        )
+        return _without_idle(after)
 
-    def _likeliest(self, factors: Factors, counts: NDArray[np.integer], noise: float) -> Prior:
-        """The covariance that makes the vectors of those of which something is observed most likely."""
-        seen = counts > 0
-        total = factors.total_moment(seen) + _PSEUDO * self._first(factors.means.shape[1])
-        return Prior(np.linalg.inv(total / (seen.sum() + _PSEUDO)), noise, uncertain=True)
+    def _likeliest(
+        self,
+        factors: Factors,
+        counts: NDArray[np.integer],
+        noise: float,
+        sources: SideSources | None,
+        before: Prior,
+        mean: PriorMean | None,
+    ) -> tuple[Prior, PriorMean | None]:
+        """The covariance that makes the vectors of those of which something is observed most likely, and means that follow from sources."""
+        seen, d, means = counts > 0, factors.means.shape[1], None
+        if sources is None:
+            total = factors.total_moment(seen)
+        else:
+            mean = mean or sources.none_yet(d)
+            mean = replace(
+                mean,
+                weights=regress_on_sources(
+                    sources.regressors, factors.means, seen, before.precision, mean.weights
+                ),
+            )
+            means = sources.regressors.product(mean.weights)
+            total = factors.moment_about(means, seen) + STRENGTH * mean.weights.T @ mean.weights
+        total = total + _PSEUDO * self._first(d)
+        return Prior(np.linalg.inv(total / (seen.sum() + _PSEUDO)), noise, uncertain=True, means=means), mean
 
     def _first(self, d: int) -> Floats:
         """Covariance of the first prior, of as many components as are left."""
@@ -93,6 +129,7 @@ class EstimatedDescent(Descent):
         noise = state.row_prior.noise
         fit = self._n_observations * np.log(2 * np.pi * noise) + self._misfit(state) / noise
         beliefs = sum(self._belief(prior) for prior in (state.row_prior, state.column_prior))
+        beliefs += _tie(state.row_prior, state.row_mean) + _tie(state.column_prior, state.column_mean)
         return float(fit / 2) + state.rows.penalty + state.columns.penalty + beliefs
 
     def _belief(self, prior: Prior) -> float:
@@ -113,6 +150,13 @@ class EstimatedDescent(Descent):
         return float(self.sides.rows.column_weights.sum())
 
 
+def _tie(prior: Prior, mean: PriorMean | None) -> float:
+    """What the weights of the sources cost: half of ``STRENGTH tr(P W^T W)``."""
+    return (
+        0.0 if mean is None else STRENGTH / 2 * float(np.sum((mean.weights @ prior.precision) * mean.weights))
+    )
+
+
 def _without_idle(state: State) -> State:
     """Drop components whose variance in an entry is next to nothing beside the noise, so that later sweeps cost less.
 
@@ -121,18 +165,41 @@ def _without_idle(state: State) -> State:
     """
     rows, columns = state.row_prior, state.column_prior
     k = rows.precision.shape[0] - 1
-    turn_rows, turn_columns, variances = _balanced(rows.covariance[:k, :k], columns.covariance[:k, :k])
+    turn_rows, turn_columns, variances = _balanced(_spread(rows, k), _spread(columns, k))
     kept = variances > _NO_USE * rows.noise
     if kept.all():
         return state
     turns = [linalg.block_diag(turn[:, kept], np.eye(1)) for turn in (turn_rows, turn_columns)]
     priors = [
-        replace(prior, precision=np.asarray(np.linalg.inv(turn.T @ prior.covariance @ turn), np.float64))
+        replace(
+            prior,
+            precision=np.asarray(np.linalg.inv(turn.T @ prior.covariance @ turn), np.float64),
+            means=None if prior.means is None else prior.means @ turn,
+        )
         for prior, turn in zip((rows, columns), turns, strict=True)
     ]
     # The next sweep begins with the columns, found from the rows alone.
     turned = replace(state.rows, factors=state.rows.factors.turned(turns[0]))
-    return replace(state, rows=turned, row_prior=priors[0], column_prior=priors[1])
+    means = [
+        None if mean is None else mean.turned(turn)
+        for mean, turn in zip((state.row_mean, state.column_mean), turns, strict=True)
+    ]
+    return replace(
+        state,
+        rows=turned,
+        row_prior=priors[0],
+        column_prior=priors[1],
+        row_mean=means[0],
+        column_mean=means[1],
+    )
+
+
+def _spread(prior: Prior, k: int) -> Floats:
+    """Mean of ``u u^T`` that a prior expects of the coordinates, that of its means included, shape (k, k)."""
+    around = prior.covariance[:k, :k]
+    if prior.means is None:
+        return around
+    return np.asarray(around + prior.means[:, :k].T @ prior.means[:, :k] / len(prior.means), np.float64)
 
 
 def _balanced(rows: Floats, columns: Floats) -> tuple[Floats, Floats, Floats]:

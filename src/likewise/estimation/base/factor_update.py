@@ -6,7 +6,7 @@ The normal equations of all rows of a sparse matrix are made at once, as sparse 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -64,6 +64,12 @@ class Factors:
         summed = counted.astype(np.float64) @ self.moments
         total: Floats = unpacked(summed[None], self.means.shape[1])[0]
         return total
+
+    def moment_about(self, means: Floats, counted: NDArray[np.bool_]) -> Floats:
+        """``sum_j E[(x_j - mean_j) (x_j - mean_j)^T]`` over the vectors that count, shape (d, d)."""
+        expected, about = self.means[counted], means[counted]
+        across = expected.T @ about
+        return np.asarray(self.total_moment(counted) - across - across.T + about.T @ about, np.float64)
 
     def turned(self, turn: Floats) -> Factors:
         """Return what is known of ``turn^T x_j``; `turn` has shape (d, k)."""
@@ -176,7 +182,7 @@ _LOST = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What is thought of the vectors ``(coordinates, bias)`` of one side before anything is observed: normal with mean 0.
+    """What is thought of the vectors ``(coordinates, bias)`` of one side before anything is observed: normal with mean 0, or means of their own.
 
     Parameters
     ----------
@@ -188,12 +194,15 @@ class Prior:
         Whether what remains uncertain of a vector is kept, as Bayes' rule has it, or forgotten, as least squares does.
     by_count : bool
         Whether the precision of a vector is multiplied by how many observations it has.
+    means : ndarray, shape (k, d), or None
+        Of each vector, where what is known of it says where it is likely to lie; None for 0.
     """
 
     precision: Floats
     noise: float = 1.0
     uncertain: bool = False
     by_count: bool = False
+    means: Floats | None = None
 
     def multiples(self, counts: NDArray[np.integer]) -> Floats:
         """By how much the precision of each vector is multiplied, shape (k,)."""
@@ -226,7 +235,7 @@ class FactorUpdate:
 def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> FactorUpdate:
     """Find the factors of all rows given those of the columns.
 
-    Each row i has normal equations ``(precision + sum_j w_ij E[f_j f_j^T] / noise) x_i = sum_j w_ij E[(z_ij - bias_j) f_j] / noise``
+    Each row i has normal equations ``(precision + sum_j w_ij E[f_j f_j^T] / noise) x_i = precision mean_i + sum_j w_ij E[(z_ij - bias_j) f_j] / noise``
     with regressors ``f_j = (coordinates of j, 1)``; the inverse of the matrix is what remains uncertain of ``x_i``.
 
     Parameters
@@ -249,7 +258,8 @@ def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> Facto
     totals = np.zeros(3)
     for rows, grams, sides in observations.equations(columns):
         found = Factors(factors.means[rows], factors.moments[rows])
-        totals += _Block(grams, sides, observations.counts[rows], prior, found).solved_by_all_threads()
+        of_rows = prior if prior.means is None else replace(prior, means=prior.means[rows])
+        totals += _Block(grams, sides, observations.counts[rows], of_rows, found).solved_by_all_threads()
     explained, penalty, n_lost = totals.tolist()
     if n_lost:
         name = "noise" if prior.uncertain else "regularization"
@@ -292,7 +302,8 @@ class _Block:
         matrices = grams / prior.noise + precision[:, None] * multiples
         # 2. Its inverse is the covariance of the posterior, the mean is the covariance times the right-hand side.
         log_volumes, lost = invert(matrices, d)
-        means = _times(matrices, sides) / prior.noise
+        drawn = None if prior.means is None else (prior.means[rows] @ prior.precision).T * multiples
+        means = _times(matrices, sides / prior.noise if drawn is None else sides / prior.noise + drawn)
         # 3. Second moments E[x x^T] = mean mean^T + covariance; least squares forgets the covariance.
         moments = matrices if prior.uncertain else np.zeros_like(matrices)
         for i, row in enumerate(_rows(d)):
@@ -302,8 +313,10 @@ class _Block:
         twice = np.full(precision.size, 2.0)
         twice[[row.start for row in _rows(d)]] = 1.0
         explained = 2 * np.sum(sides * means) - twice @ np.sum(moments * grams, axis=1)
-        # 5. Penalty: x^T P x; and of an uncertain vector the divergence 1/2 (tr(P E[x x^T]) - d + log|posterior| - log|P|).
+        # 5. Penalty: (x - mean)^T P (x - mean); and of an uncertain vector the divergence 1/2 (tr(P E[x x^T]) - d + log|posterior| - log|P|).
         penalty = ((twice * precision) @ moments) @ multiples
+        if prior.means is not None and drawn is not None:
+            penalty += np.sum(drawn * (prior.means[rows].T - 2 * means))
         if prior.uncertain:
             penalty += np.sum(log_volumes - np.linalg.slogdet(prior.precision)[1] - d)
         return float(explained), float(penalty / 2), lost

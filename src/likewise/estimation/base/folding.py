@@ -14,6 +14,7 @@ from likewise._typing import Floats
 from likewise.certificates.regression import RegressionMap
 from likewise.errors import InputError, ShapeError
 from likewise.estimation.base.weighting import AnyWeighting, ValueWeighting, Weighting, stored_weighting
+from likewise.observations import Features
 from likewise.observations.table import Values, rows_of_entries, with_data
 
 _BLOCK_BYTES = 16 << 20
@@ -94,6 +95,8 @@ class Factors(Protocol):
 PENALTY_BY_COUNT = (
     "the penalty of a row grows with what is observed of it, so a row that is given what it predicts changes"
 )
+FEATURES_COUNT = "the estimate of a row begins at what its features say, so two people with the same observations and other features are estimated differently"
+PATTERN_COUNTS = "the estimate of a row uses which entries were observed, beyond their values, so a row that is given what it predicts changes"
 WEIGHTS_BY_ROW = "each row weighs features in its own way"
 _NO_REGRESSION = "its rows are not regressions on what is observed of them"
 
@@ -121,6 +124,10 @@ class Folding(ABC):
     """The name under which it is stored."""
     not_linear: ClassVar[str] = ""
     """Why the map from filled rows to the estimate is not linear; empty where it is."""
+
+    def knowing(self, features: Features | None) -> Self:  # noqa: ARG002
+        """Return the folding of rows of which more is known than their observations; the same where that does not count."""
+        return self
 
     def stronger(self, strength: float) -> Self:
         """Return the same with the prior of every row so many times as strong: what rows are shrunk by is multiplied."""

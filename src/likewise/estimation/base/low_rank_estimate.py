@@ -285,7 +285,8 @@ class LowRankEstimate:
                 "new rows whose features stand in another order", "the order of the estimate's column_ids"
             )
         self._ensure_fit(shape[0])
-        return self._complete(*self.folding.fold(self._on_interval(new_rows), self))
+        folding = self.folding.knowing(new_rows.side.rows if isinstance(new_rows, ObservedMatrix) else None)
+        return self._complete(*folding.fold(self._on_interval(new_rows), self))
 
     def of_rows(self, observed: ObservedMatrix) -> LowRankEstimate:
         """Return the estimate of other individuals, folded in as in `fold_in`, as factors.

@@ -20,6 +20,8 @@ from likewise.estimation.base.factor_update import (
     unpacked,
 )
 from likewise.estimation.base.folding import (
+    FEATURES_COUNT,
+    PATTERN_COUNTS,
     PENALTY_BY_COUNT,
     Folding,
     LinearFolding,
@@ -27,6 +29,8 @@ from likewise.estimation.base.folding import (
     shared_weights,
 )
 from likewise.estimation.base.folding import Factors as LowRankFactors
+from likewise.estimation.base.prior_mean import PriorMean
+from likewise.observations import Features
 from likewise.observations.table import Values, with_data
 
 _SCALARS = ("centre", "noise", "uncertain", "by_count")
@@ -48,12 +52,18 @@ class PosteriorFolding(Folding):
         Mean that was subtracted from the observations.
     turn : ndarray, shape (d - 1, r)
         From coordinates to coefficients in terms of the columns V of the estimate.
+    mean : PriorMean or None
+        How the mean of the prior of a row follows from its features and from which entries it observed; None where it is 0.
+    features : Features or None
+        Of the rows that are folded in; see `knowing`.
     """
 
     columns: Factors = None  # type: ignore[assignment]  # given always; fields of the base have defaults
     prior: Prior = None  # type: ignore[assignment]
     centre: float = 0.0
     turn: Floats = None  # type: ignore[assignment]
+    mean: PriorMean | None = None
+    features: Features | None = None
 
     kind: ClassVar[str] = "posterior"
     not_linear: ClassVar[str] = RidgeFolding.not_linear
@@ -74,6 +84,10 @@ class PosteriorFolding(Folding):
         data = residuals.data + self.columns.biases[residuals.indices]
         return self._regressed(residuals, data, weights).coordinates @ self.turn
 
+    def knowing(self, features: Features | None) -> Self:
+        """Return the folding of rows whose features are known; see `Folding.knowing`."""
+        return replace(self, features=features)
+
     def stronger(self, strength: float) -> Self:
         """Return the same with the precision of the prior so many times as large; see `Folding.stronger`."""
         return replace(self, prior=replace(self.prior, precision=strength * self.prior.precision))
@@ -82,6 +96,8 @@ class PosteriorFolding(Folding):
         """Return the regression whitened, prior and noise taken into its regressors, as its constant needs it; or why it is none."""
         if self.prior.by_count:
             return PENALTY_BY_COUNT
+        if self.mean is not None:
+            return PATTERN_COUNTS if self.mean.uses_pattern else FEATURES_COUNT
         weights = shared_weights(self.weighting)
         if isinstance(weights, str):
             return weights
@@ -116,7 +132,7 @@ class PosteriorFolding(Folding):
         arrays |= {"means": self.columns.means, "precision": self.prior.precision, "turn": self.turn}
         if self.prior.uncertain:
             arrays["moments"] = self.columns.moments
-        return super().to_arrays() | arrays
+        return super().to_arrays() | arrays | ({} if self.mean is None else self.mean.to_arrays())
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
@@ -136,12 +152,14 @@ class PosteriorFolding(Folding):
             prior=prior,
             centre=scalars["centre"],
             turn=arrays["turn"],
+            mean=PriorMean.from_arrays(arrays),
         )
 
     def _regressed(self, pattern: Values, data: Floats, weights: Floats | None) -> Factors:
         values = with_data(pattern, np.asarray(data, dtype=np.float64))
         rows = ObservedRows(values, weights, self.columns.means.shape[1] - 1)
-        return regress(rows, self.columns, self.prior).factors
+        means = None if self.mean is None else self.mean.of(pattern, self.features)
+        return regress(rows, self.columns, replace(self.prior, means=means)).factors
 
 
 def _check_shapes(columns: Factors, prior: Prior, turn: Floats) -> None:

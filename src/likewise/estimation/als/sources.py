@@ -1,0 +1,180 @@
+"""What the vectors of rows and columns are regressed on beside the values: features, and who observed what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from likewise._typing import Floats, Mask
+from likewise.errors import InputError, option
+from likewise.estimation.base.prior_mean import Coding, PriorMean, Regressors, pattern_of
+from likewise.observations import Features, ObservedMatrix
+from likewise.observations.table import Values
+
+SOURCES = ("row-features", "column-features", "row-pattern", "column-pattern")
+"""Features of the individuals, of the columns; which columns an individual observed; which individuals observed a column."""
+
+STRENGTH = 1.0
+"""Of the regularisation of W: before anything is seen, a source of regressors of length 1 explains as much as it leaves open."""
+_STEPS = 4
+"""Of conjugate gradients in a sweep, from the solution of the sweep before."""
+_LOST = 1e-200
+"""Squares below it are rounding: there is no way left to go."""
+
+
+def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
+    """Return the names of the sources that are used.
+
+    Parameters
+    ----------
+    sources : None, "none", "all", a name, or a sequence of names
+        None stands for the features that the observations have; "all" for these and both patterns.
+    observed : ObservedMatrix
+
+    Raises
+    ------
+    InputError
+        An unknown name; features that the observations do not have.
+    """
+    given = {"row-features": observed.side.rows, "column-features": observed.side.columns}
+    here = tuple(name for name in given if given[name] is not None)
+    if sources is None or (isinstance(sources, str) and sources in ("none", "all")):
+        return here if sources is None else (*here, *SOURCES[2:]) if sources == "all" else ()
+    names = sources.split(",") if isinstance(sources, str) else sources
+    if not isinstance(names, Sequence) or not all(
+        isinstance(name, str) and name in SOURCES for name in names
+    ):
+        raise InputError(option("sources", repr(sources)), f"'none', 'all', or some of {', '.join(SOURCES)}")
+    for name in names:
+        if name in given and given[name] is None:
+            raise InputError(
+                f"{option('sources', repr(name))} for observations without {name.replace('-', ' ')}",
+                "observations that have such",
+                f"likewise.observations.with_features(observed, {name.split('-')[0]}s=...) gives them",
+            )
+    return tuple(name for name in SOURCES if name in names)
+
+
+@dataclass(frozen=True, eq=False)
+class SideSources:
+    """What the vectors of one side are regressed on.
+
+    Parameters
+    ----------
+    regressors : Regressors
+    coding : Coding or None
+        Of the features.
+    uses_pattern : bool
+    """
+
+    regressors: Regressors
+    coding: Coding | None
+    uses_pattern: bool
+
+    @classmethod
+    def of(cls, features: Features | None, pattern: Values | None) -> Self | None:
+        """Collect what is used; None where nothing is.
+
+        Parameters
+        ----------
+        features : Features or None
+        pattern : csr_array, shape (k, n), or None
+            The observations of each vector.
+        """
+        coding = None if features is None else Coding.of(features)
+        parts = [] if features is None or coding is None else [coding.regressors(features)]
+        parts += [] if pattern is None else [pattern_of(pattern)]
+        return cls(Regressors.beside(parts), coding, pattern is not None) if parts else None
+
+    def none_yet(self, d: int) -> PriorMean:
+        """Return a prior of mean 0."""
+        return PriorMean(np.zeros((self.regressors.shift.size, d)), self.coding, self.uses_pattern)
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """What the vectors of both sides are regressed on; None where the prior has mean 0."""
+
+    rows: SideSources | None = None
+    columns: SideSources | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the prior of both sides has mean 0."""
+        return self.rows is None and self.columns is None
+
+    @classmethod
+    def of(cls, observed: ObservedMatrix, values: Values, names: Sequence[str]) -> Self:
+        """Collect the sources of these names."""
+        side = observed.side
+        return cls(
+            SideSources.of(
+                side.rows if "row-features" in names else None, values if "row-pattern" in names else None
+            ),
+            SideSources.of(
+                side.columns if "column-features" in names else None,
+                values.T.tocsr() if "column-pattern" in names else None,
+            ),
+        )
+
+
+def regress_on_sources(
+    regressors: Regressors,
+    vectors: Floats,
+    seen: Mask,
+    precision: Floats,
+    start: Floats,
+    n_steps: int = _STEPS,
+) -> Floats:
+    """Go some steps towards W, the minimum of ``sum_i (x_i - s_i W) P (x_i - s_i W)^T + STRENGTH tr(P W^T W)`` over the vectors that were seen.
+
+    In coordinates in which P is the identity the columns of W are ridge regressions of their own. Each goes some steps of conjugate gradients
+    from where the last sweep left it, so that the sum falls with every sweep; a step passes twice over the regressors.
+
+    Parameters
+    ----------
+    regressors : Regressors
+        k of length p.
+    vectors : ndarray, shape (k, d)
+    seen : ndarray of bool, shape (k,)
+        Whose vector rests on observations.
+    precision : ndarray, shape (d, d)
+        P.
+    start : ndarray, shape (p, d)
+    n_steps : int
+
+    Returns
+    -------
+    ndarray, shape (p, d)
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> ones = Regressors(sparse.csr_array([[1.0], [1.0]]), np.zeros(1))
+    >>> regress_on_sources(ones, np.array([[3.0], [6.0]]), np.array([True, True]), np.eye(1), np.zeros((1, 1)))
+    array([[3.]])
+    """
+    root = np.linalg.cholesky(precision)
+    counted = seen[:, None].astype(np.float64)
+
+    def normal(weights: Floats) -> Floats:
+        return regressors.transposed_product(counted * regressors.product(weights)) + STRENGTH * weights
+
+    weights = start @ root
+    residual = regressors.transposed_product(counted * (vectors @ root)) - normal(weights)
+    scaling = 1 / (regressors.squares() + STRENGTH)[:, None]
+    direction = scaling * residual
+    size = (residual * direction).sum(axis=0)
+    for _ in range(n_steps):
+        image = normal(direction)
+        curvature = (direction * image).sum(axis=0)
+        step = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > _LOST)
+        weights, residual = weights + step * direction, residual - step * image
+        scaled = scaling * residual
+        after = (residual * scaled).sum(axis=0)
+        direction = scaled + np.divide(after, size, out=np.zeros_like(size), where=size > _LOST) * direction
+        size = after
+    return np.asarray(np.linalg.solve(root.T, weights.T).T, np.float64)

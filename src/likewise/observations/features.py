@@ -1,0 +1,315 @@
+"""What is known of individuals, or of columns, beside what was observed of them: age and job, genre and year."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from likewise._typing import Floats, Mask
+from likewise.arrays import as_array
+from likewise.errors import FeatureWarning, ObservationError, ShapeError
+from likewise.observations.column_names import is_id
+from likewise.observations.frames import as_frame
+from likewise.observations.ids import is_unknown, places_by_text
+from likewise.observations.index_alignment import row_labels_of
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+_BETWEEN = "|"
+"""What stands between the words of a cell that holds several, such as ``Action|Comedy``."""
+_NAMED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Numbers that describe the rows, or the columns, of a matrix.
+
+    Parameters
+    ----------
+    values : csr_array, shape (k, p)
+        A row for each individual (or column); NaN where a feature is missing. A category has a column of 0 and 1 for each of its words.
+    names : ndarray of str, shape (p,)
+        ``age``, or ``job=nurse`` of a category.
+    is_number : ndarray of bool, shape (p,)
+        Whether a column holds measurements, whose unit means nothing; 0 and 1 and sparse columns are taken as they are.
+    notes : tuple of str
+        What was taken, and what is missing.
+    """
+
+    values: sparse.csr_array
+    names: NDArray[Any]
+    is_number: Mask
+    notes: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(k, p)."""
+        k, p = self.values.shape
+        return k, p
+
+    def take(self, rows: NDArray[np.integer]) -> Features:
+        """Return the features of some of the individuals, in the order given."""
+        return replace(self, values=self.values[rows])
+
+    def named(self, names: NDArray[Any]) -> Features:
+        """Return the features of these names in this order, as those of a fit; what is not known here is missing.
+
+        A word that a category of the fit did not have is none of its words: its columns are 0.
+        """
+        places = {name: place for place, name in enumerate(self.names.tolist())}
+        categories = {name.partition("=")[0] for name in places if "=" in name}
+        empty = sparse.csr_array((self.shape[0], 1))
+        missing = sparse.csr_array(np.full((self.shape[0], 1), np.nan))
+        by_column = self.values.tocsc()
+        columns = [
+            by_column[:, [places[name]]]
+            if name in places
+            else (empty if "=" in name and name.partition("=")[0] in categories else missing)
+            for name in names.tolist()
+        ]
+        values = sparse.hstack(columns, format="csr") if columns else self.values[:, :0]
+        return Features(sparse.csr_array(values), names, np.zeros(len(names), bool), self.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class SideInformation:
+    """What is known of rows and of columns beside the values.
+
+    Parameters
+    ----------
+    rows, columns : Features or None
+    """
+
+    rows: Features | None = None
+    columns: Features | None = None
+
+    def take_rows(self, rows: NDArray[np.integer]) -> SideInformation:
+        """Return the same of some of the rows."""
+        return self if self.rows is None else replace(self, rows=self.rows.take(rows))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was taken, and what is missing."""
+        return tuple(note for side in (self.rows, self.columns) if side is not None for note in side.notes)
+
+
+def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
+    """Encode what is known of the individuals or columns, and put it in their order.
+
+    Parameters
+    ----------
+    given : data frame, array-like, SciPy sparse or Features; shape (k, p)
+        Of a frame with a column that is called like an id, or with an index, each row goes to whom it names; who is not named has no known feature,
+        and rows of others are left out. All else stands in the order of `ids`. Numbers are kept, words become categories; of a cell such as
+        ``Action|Comedy`` each word counts. NaN and None are missing.
+    ids : ndarray, shape (k,)
+    axis : {"row", "column"}
+
+    Returns
+    -------
+    Features
+        Without columns that say nothing: constant, missing throughout, or with another word in each row; a warning names them.
+
+    Raises
+    ------
+    ObservationError
+        Infinite numbers; ids that occur twice, or of which none is known; nothing is left.
+    ShapeError
+        Not one row for each id.
+    """
+    if isinstance(given, Features):
+        return _of_length(given, ids.size, axis)
+    if sparse.issparse(given):
+        stored: Any = given
+        values: sparse.csr_array = sparse.csr_array(stored).astype(np.float64)
+        names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
+        found = Features(values, names, np.zeros(names.size, bool))
+        return _told(_of_length(_informative(found, axis, []), ids.size, axis), axis)
+    columns, labels = _columns(given, axis)
+    encoded = [_encoded(name, column) for name, column in columns]
+    useless = [name for (name, _), one in zip(columns, encoded, strict=True) if one is None]
+    kept = [one for one in encoded if one is not None]
+    if not kept:
+        raise ObservationError(
+            f"{axis} features of which none says anything", "a column with two values or more"
+        )
+    found = Features(
+        sparse.csr_array(sparse.hstack([one.values for one in kept], format="csr")),
+        np.concatenate([one.names for one in kept]),
+        np.concatenate([one.is_number for one in kept]),
+    )
+    found = _informative(found, axis, useless)
+    return _told(
+        _of_length(found, ids.size, axis) if labels is None else _aligned(found, labels, ids, axis), axis
+    )
+
+
+def _columns(given: Any, axis: str) -> tuple[list[tuple[str, NDArray[Any]]], list[Any] | None]:
+    """Return the columns under their names, and the ids that the rows carry."""
+    if isinstance(given, Mapping):
+        return [(str(name), _listed(column)) for name, column in given.items()], None
+    frame = as_frame(given)
+    if frame is not None:
+        named = [str(name) for name in frame.columns if is_id(str(name))]
+        label = next((name for name in named if _tells_apart(frame.get_column(name))), None)
+        labels = row_labels_of(given) if label is None else frame.get_column(label).to_list()
+        others = [name for name in frame.columns if str(name) != label]
+        return [(str(name), _cells(frame.get_column(name))) for name in others], labels
+    array = as_array(given, f"{axis} features", ShapeError)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ShapeError(
+            f"{axis} features of shape {array.shape}", f"a row for each {axis} of the observations"
+        )
+    return [(str(place), array[:, place]) for place in range(array.shape[1])], None
+
+
+def _listed(column: Any) -> NDArray[Any]:
+    """Return a column as an array of objects; NumPy would make text of a list of words and numbers."""
+    if isinstance(column, np.ndarray):
+        return column
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = list(column)
+    return cells
+
+
+def _tells_apart(column: nw.Series[Any]) -> bool:
+    return not column.dtype.is_float() and column.n_unique() == len(column)
+
+
+def _cells(column: nw.Series[Any]) -> NDArray[Any]:
+    import narwhals as nw
+
+    if column.dtype == nw.Boolean or column.dtype.is_numeric():
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column.to_list()
+    return cells
+
+
+def _encoded(name: str, cells: NDArray[Any]) -> Features | None:
+    """Return one column as a number, or as a category; None where it says nothing of anybody."""
+    if cells.dtype.kind in "biuf":
+        return _number(name, np.asarray(cells, dtype=np.float64))
+    listed = [None if is_unknown(cell) else cell for cell in cells.tolist()]
+    if all(cell is None or isinstance(cell, int | float) for cell in listed):
+        return _number(
+            name, np.array([np.nan if cell is None else cell for cell in listed], dtype=np.float64)
+        )
+    return _category(name, [None if cell is None or not str(cell).strip() else str(cell) for cell in listed])
+
+
+def _number(name: str, numbers: Floats) -> Features | None:
+    if np.isinf(numbers).any():
+        raise ObservationError(
+            f"feature {name!r} with infinite values", "finite numbers; NaN where one is missing"
+        )
+    known = numbers[~np.isnan(numbers)]
+    if not known.size or np.ptp(known) == 0:
+        return None
+    return Features(sparse.csr_array(numbers[:, None]), np.array([name], dtype=object), np.ones(1, bool))
+
+
+def _category(name: str, texts: Sequence[str | None]) -> Features | None:
+    """Return a column of 0 and 1 for each word that two individuals or more have, and that some lack."""
+    words = [None if text is None else {word.strip() for word in text.split(_BETWEEN)} for text in texts]
+    known = [there for there in words if there is not None]
+    counts: dict[str, int] = {}
+    for there in known:
+        for word in there:
+            counts[word] = counts.get(word, 0) + 1
+    shared = sorted(word for word, count in counts.items() if 1 < count < len(known))
+    if not shared:
+        return None
+    place = {word: position for position, word in enumerate(shared)}
+    rows, columns, data = list[int](), list[int](), list[float]()
+    for row, own in enumerate(words):
+        here = range(len(shared)) if own is None else sorted(place[word] for word in own if word in place)
+        rows += [row] * len(here)
+        columns += here
+        data += [np.nan if own is None else 1.0] * len(here)
+    values = sparse.csr_array((np.asarray(data), (rows, columns)), shape=(len(words), len(shared)))
+    names = np.array([f"{name}={word}" for word in shared], dtype=object)
+    return Features(values, names, np.zeros(names.size, bool))
+
+
+def _informative(found: Features, axis: str, useless: list[str]) -> Features:
+    """Leave out columns that are constant or missing throughout, and warn of them and of those left out before."""
+    if np.isinf(found.values.data).any():
+        raise ObservationError(
+            f"{axis} features with infinite values", "finite numbers; NaN where one is missing"
+        )
+    by_column = found.values.tocsc()
+    tells = np.zeros(found.shape[1], bool)
+    for place in range(found.shape[1]):
+        stored = by_column.data[by_column.indptr[place] : by_column.indptr[place + 1]]
+        known = stored[~np.isnan(stored)]
+        has_zero = stored.size < found.shape[0]
+        tells[place] = known.size > 0 and (np.ptp(known) > 0 or (has_zero and bool(known.any())))
+    useless = [*useless, *found.names[~tells].tolist()]
+    if useless:
+        shown = ", ".join(map(repr, useless[:_NAMED])) + (", ..." if len(useless) > _NAMED else "")
+        warnings.warn(
+            FeatureWarning(
+                f"{axis} features that say nothing are left out: {shown}; they are constant, missing throughout, or another word in each row"
+            ),
+            stacklevel=5,
+        )
+    if not tells.any():
+        raise ObservationError(
+            f"{axis} features of which none says anything", "a column with two values or more"
+        )
+    kept = np.flatnonzero(tells)
+    return Features(found.values[:, kept], found.names[kept], found.is_number[kept])
+
+
+def _of_length(found: Features, length: int, axis: str) -> Features:
+    if found.shape[0] != length:
+        raise ShapeError(
+            f"{axis} features with {found.shape[0]:,} rows",
+            f"{length:,}, one for each {axis} of the observations",
+            "a frame with a column of ids may have more or fewer",
+        )
+    return found
+
+
+def _aligned(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: str) -> Features:
+    """Give each individual the row that names it; who has none has no known feature."""
+    if len(set(map(str, labels))) < len(labels):
+        raise ObservationError(f"{axis} features with an id twice", "each id once")
+    place = places_by_text(list(labels))
+    places = np.array([place.get(str(one), -1) for one in ids.tolist()], dtype=np.intp)
+    is_known = places >= 0
+    if not is_known.any():
+        raise ObservationError(
+            f"{axis} features of {len(labels):,} ids such as {labels[0]!r}, none of them among the observations",
+            f"ids such as {ids.tolist()[0]!r}",
+        )
+    values = found.values[np.where(is_known, places, 0)]
+    unknown = np.flatnonzero(~is_known)
+    if unknown.size:
+        of_unknown = sparse.csr_array(np.full((unknown.size, found.shape[1]), np.nan))
+        order = np.argsort(np.concatenate([np.flatnonzero(is_known), unknown]))
+        values = sparse.csr_array(sparse.vstack([values[is_known], of_unknown], format="csr"))[order]
+    notes = [f"{unknown.size:,} of {ids.size:,} {axis}s have no features"] if unknown.size else []
+    n_others = len(labels) - int(is_known.sum())
+    notes += [f"{n_others:,} rows of the {axis} features are of others, and left out"] if n_others else []
+    return replace(found, values=values, notes=tuple(notes))
+
+
+def _told(found: Features, axis: str) -> Features:
+    """Say first what was taken."""
+    origins = list(dict.fromkeys(name.partition("=")[0] for name in found.names.tolist()))
+    shown = ", ".join(origins[:_NAMED]) + (
+        f" and {len(origins) - _NAMED} more" if len(origins) > _NAMED else ""
+    )
+    taken = f"{axis} features from {shown} ({found.shape[1]:,} columns)"
+    return replace(found, notes=(taken, *found.notes))

@@ -1,0 +1,106 @@
+"""Observations with what is known of their rows and columns beside them, put in order by id, and checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from likewise._typing import Floats
+from likewise.errors import FeatureWarning
+from likewise.observations.features import Features, SideInformation, features_of
+from likewise.observations.observed_matrix import ObservedMatrix, as_observed
+
+_LEAK, _FEWEST = 0.99, 10
+"""Correlation with the mean of what was observed from which on a feature is taken for that mean, where there are so many of both."""
+_NAMED = 4
+
+
+def with_features(observed: ObservedMatrix | Any, rows: Any = None, columns: Any = None) -> ObservedMatrix:
+    """Return observations with what is known of the individuals and of the columns beside them.
+
+    Estimators that can regress on features do: what is known of a person then says where to begin, and what was observed where to go on.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix, or what its constructor takes; shape (m, n)
+    rows, columns : data frame, array-like, SciPy sparse or Features; shapes (m, p) and (n, q); optional
+        Numbers, or words, which become categories; of a cell such as ``Action|Comedy`` each word counts. A frame with a column of ids, or an
+        index, is put in order by them: who is not named there has no known feature, and rows of others are left out. NaN and None are missing.
+        By default those that the observations have already.
+
+    Returns
+    -------
+    ObservedMatrix
+        Its `notes` say what was taken.
+
+    Raises
+    ------
+    ObservationError
+        Infinite numbers; ids that occur twice, or of which none is known; features that say nothing.
+    ShapeError
+        Not one row for each individual, or for each column.
+
+    Warns
+    -----
+    FeatureWarning
+        Features that are constant or missing throughout, which are left out; features that are nearly the mean of what was observed.
+
+    Examples
+    --------
+    >>> Z = ObservedMatrix(np.array([[1.0, np.nan], [0.0, 5.0], [3.0, 2.0]]), value_range=(0, 5))
+    >>> with_features(Z, rows={"age": [20, 50, None], "job": ["cook", "cook", "nurse"]}, columns=[1990, 2020]).notes
+    ('row features from age, job (2 columns)', 'column features from 0 (1 columns)')
+    """
+    observed = as_observed(observed)
+    found: dict[str, Features] = {}
+    for axis, given in (("row", rows), ("column", columns)):
+        if given is not None:
+            features = features_of(given, getattr(observed, f"{axis}_ids"), axis)
+            _warn_of_leaks(features, _means(observed, axis), axis)
+            found[f"{axis}s"] = features
+    side: SideInformation = replace(observed.side, **found)
+    return ObservedMatrix.from_table(replace(observed.to_table(), side=side), observed.value_range)
+
+
+def _means(observed: ObservedMatrix, axis: str) -> Floats:
+    """Return the mean of what was observed of each row or column; NaN where nothing was."""
+    places, length = observed.positions()[axis == "column"], observed.shape[axis == "column"]
+    counts = np.bincount(places, minlength=length)
+    sums = np.bincount(places, observed.values.data, length)
+    return np.asarray(np.divide(sums, counts, out=np.full(length, np.nan), where=counts > 0), np.float64)
+
+
+def _warn_of_leaks(features: Features, means: Floats, axis: str) -> None:
+    """Warn of features that are the mean of what was observed: they know what is to be predicted.
+
+    Parameters
+    ----------
+    features : Features
+    means : ndarray, shape (k,)
+        Of what was observed of each; NaN where nothing was.
+    axis : {"row", "column"}
+    """
+    leaking = list(_leaks(features, means))
+    if leaking:
+        warnings.warn(
+            FeatureWarning(
+                f"{axis} features that are nearly the mean of what was observed: {', '.join(leaking[:_NAMED])}; made from the values that are to be "
+                "predicted, they make held-out errors look too small"
+            ),
+            stacklevel=3,
+        )
+
+
+def _leaks(features: Features, means: Floats) -> Iterator[str]:
+    seen = ~np.isnan(means)
+    for place in np.flatnonzero(features.is_number):
+        column = features.values[:, [place]].toarray()[:, 0]
+        both = seen & ~np.isnan(column)
+        if both.sum() < _FEWEST or np.ptp(column[both]) == 0 or np.ptp(means[both]) == 0:
+            continue
+        if abs(float(np.corrcoef(column[both], means[both])[0, 1])) > _LEAK:
+            yield repr(features.names[place])

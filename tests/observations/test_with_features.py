@@ -1,0 +1,121 @@
+"""What is known of rows and columns beside the values: taken in order, encoded, and questioned."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from likewise.errors import FeatureWarning, ObservationError, ShapeError
+from likewise.observations import Features, ObservedMatrix, with_features
+
+Z = ObservedMatrix(
+    np.array([[1.0, np.nan, 2.0], [0.0, 5.0, np.nan], [np.nan, 3.0, 4.0], [2.0, 2.0, 1.0]]),
+    value_range=(0, 5),
+    row_ids=["ann", "bea", "cem", "dee"],
+    column_ids=[10, 20, 30],
+)
+
+
+def test_a_frame_is_aligned_by_its_ids_and_says_what_was_taken() -> None:
+    users = pl.DataFrame(
+        {"user_id": ["dee", "zoe", "ann", "cem"], "age": [40, 1, 20, None], "job": ["a", "b", "b", "a"]}
+    )
+    side = with_features(Z, rows=users).side.rows
+    assert side is not None
+    assert side.names.tolist() == ["age", "job=a", "job=b"]
+    expected = [[20, 0, 1], [np.nan] * 3, [np.nan, 1, 0], [40, 1, 0]]
+    np.testing.assert_array_equal(side.values.toarray(), expected)
+    assert side.notes == (
+        "row features from age, job (3 columns)",
+        "1 of 4 rows have no features",
+        "1 rows of the row features are of others, and left out",
+    )
+
+
+def test_words_between_bars_each_count_and_a_cell_without_any_is_missing() -> None:
+    side = with_features(Z, columns={"genre": ["war|love", "love|war|art", "art"]}).side.columns
+    assert side is not None
+    assert side.names.tolist() == ["genre=art", "genre=love", "genre=war"]
+    np.testing.assert_array_equal(side.values.toarray(), [[0, 1, 1], [1, 1, 1], [1, 0, 0]])
+    with pytest.raises(ObservationError, match="none says"):
+        with_features(Z, columns={"genre": ["a", "b", None], "constant": [1, 1, 1]})
+
+
+def test_features_go_with_the_rows_and_survive_what_is_done_to_the_observations() -> None:
+    known = with_features(
+        Z, rows=[[1.0], [2.0], [3.0], [4.0]], columns=sparse.csr_array([[0.0], [1.0], [2.0]])
+    )
+    for other in (
+        known.scaled(),
+        known.keep(np.arange(known.n_observed) > 1),
+        known.with_values(known.values.data),
+    ):
+        assert other.side is known.side
+    taken = known.take_rows([3, 1]).side
+    assert taken.rows is not None
+    assert taken.columns is known.side.columns
+    np.testing.assert_array_equal(taken.rows.values.toarray(), [[4.0], [2.0]])
+    more = with_features(known, rows=[[0.0], [0.0], [0.0], [1.0]])
+    assert more.side.columns is known.side.columns
+    assert known.notes == (*Z.notes, "row features from 0 (1 columns)", "column features from 0 (1 columns)")
+
+
+def test_what_says_nothing_is_left_out_and_named() -> None:
+    table = {"same": [1, 1, 1, 1], "none": [None] * 4, "name": list("abcd"), "age": [1, 2, 3, 4]}
+    with pytest.warns(FeatureWarning, match="'same', 'none', 'name'"):
+        side = with_features(Z, rows=table).side.rows
+    assert side is not None
+    assert side.names.tolist() == ["age"]
+
+
+def test_a_feature_made_from_the_values_is_warned_of() -> None:
+    values = np.random.default_rng(0).uniform(0, 5, (20, 6))
+    observed = ObservedMatrix(values, value_range=(0, 5))
+    with pytest.warns(FeatureWarning, match="mean of what was observed: '0'"):
+        with_features(observed, rows=3 * values.mean(axis=1) + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with_features(observed, rows=values[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "match"),
+    [
+        ([[1.0], [2.0]], ShapeError, "2 rows"),
+        ([[1.0], [np.inf], [1.0], [2.0]], ObservationError, "infinite"),
+        (np.zeros((2, 2, 2)), ShapeError, "shape"),
+        (sparse.csr_array([[np.inf], [0], [0], [1]]), ObservationError, "infinite"),
+        (pl.DataFrame({"id": ["x", "y"], "age": [1, 2]}), ObservationError, "none of them"),
+        (pl.DataFrame({"id": ["ann", "bea"], "age": [3, 3]}), ObservationError, "none says"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::likewise.errors.FeatureWarning")
+def test_what_cannot_be_used_is_refused(rows: object, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        with_features(Z, rows=rows)
+
+
+def test_names_of_a_fit_are_found_again_and_a_new_word_is_none_of_them() -> None:
+    fit = with_features(Z, rows={"age": [1, 2, 3, 4], "job": ["a", "b", "a", "b"]}).side.rows
+    new = Features(
+        sparse.csr_array([[1.0, 7.0]]), np.array(["job=c", "age"], dtype=object), np.zeros(2, bool)
+    )
+    assert fit is not None
+    np.testing.assert_array_equal(new.named(fit.names).values.toarray(), [[7.0, 0.0, 0.0]])
+    new = Features(sparse.csr_array([[1.0]]), np.array(["job=b"], dtype=object), np.zeros(1, bool))
+    np.testing.assert_array_equal(new.named(fit.names).values.toarray(), [[np.nan, 0.0, 1.0]])
+
+
+@given(st.permutations(range(4)), st.lists(st.integers(-9, 9), min_size=4, max_size=4, unique=True))
+def test_the_order_of_a_frame_means_nothing(order: list[int], ages: list[int]) -> None:
+    whole = pl.DataFrame({"id": Z.row_ids.tolist(), "age": ages})
+    first, second = (with_features(Z, rows=frame).side.rows for frame in (whole, whole[order]))
+    assert first is not None
+    assert second is not None
+    np.testing.assert_array_equal(first.values.toarray(), second.values.toarray())
