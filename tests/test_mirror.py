@@ -27,7 +27,7 @@ cli/options              output_options values: how options are read
 test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           archive known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
-estimation/als/solver    descent variational ../base/factor_update: one regression, its parts
+estimation/als/solver    descent in_blocks orthogonal variational ../base/factor_update: one regression, its parts
 estimation/auto/transformer      candidates trials: one choice, its steps
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them

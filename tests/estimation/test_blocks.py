@@ -5,11 +5,22 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
 from likewise import SVT, read_partitioned
-from likewise.errors import EstimatorError, MemoryLimitError, OutputError, ShapeError, ThresholdError
-from likewise.estimation import AlternatingLeastSquares, Biases
+from likewise.errors import (
+    ConvergenceWarning,
+    EstimatorError,
+    InputError,
+    MemoryLimitError,
+    OutputError,
+    ShapeError,
+    ThresholdError,
+)
+from likewise.estimation import AlternatingLeastSquares, Biases, SoftImpute
+from likewise.estimation.als.in_blocks import RowsInBlocks
 from likewise.estimation.base import complete_rows
+from likewise.estimation.base.factor_update import Factors, ObservedRows
 from likewise.observations import clustered
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
@@ -81,7 +92,7 @@ def test_a_budget_is_kept(blocks):
 
 
 def test_what_needs_all_rows_is_refused(blocks):
-    for estimator in (AlternatingLeastSquares(), SVT(propensities="degrees"), Biases(propensities="degrees")):
+    for estimator in (SoftImpute(), SVT(propensities="degrees"), Biases(propensities="degrees")):
         with pytest.raises(EstimatorError, match="for PartitionedMatrix"):
             estimator.fit(blocks)
     with pytest.raises(EstimatorError, match="constants for PartitionedMatrix"):
@@ -169,3 +180,78 @@ def test_rows_that_cannot_be_written_leave_nothing(observed, blocks, tmp_path):
 
 def full_disk(path, content):
     raise OutputError("cannot write a part: No space left on device; nothing was written")
+
+
+ALS = {
+    "estimated": {},
+    "noise": {"noise": 0.2},
+    "given": {"regularization": 0.3},
+    "by count": {"regularization": 0.05, "by_count": True},
+    "unit": {"working_range": "unit"},
+}
+
+
+@pytest.mark.parametrize("options", ALS.values(), ids=ALS)
+def test_least_squares(observed, blocks, options):
+    """The same sweeps, but for the order of sums: which a hundred sweeps may make larger, so that 1e-6 is asked for."""
+    asked = {"rank": 6, "random_state": 0, **options}
+    there, here = (AlternatingLeastSquares(**asked).fit(seen) for seen in (blocks, observed))
+    assert (there.rank_, there.n_iter_, there.converged_) == (here.rank_, here.n_iter_, True)
+    assert there.passes_ >= there.n_iter_ + 3
+    np.testing.assert_allclose(there.factor_fit_.objectives, here.factor_fit_.objectives, rtol=1e-9)
+    np.testing.assert_allclose(there.estimate_.to_dense(), here.estimate_.to_dense(), atol=1e-6)
+    np.testing.assert_allclose(there.transform(observed), here.transform(observed), atol=1e-6)
+    np.testing.assert_allclose(there.transform(observed), there.estimate_.to_dense(), atol=1e-6)
+    if there.noise_ is not None:
+        np.testing.assert_allclose(there.noise_, here.noise_, rtol=1e-7)
+
+
+def test_idle_components_are_dropped_in_blocks_too(observed, blocks):
+    there, here = (AlternatingLeastSquares(20, random_state=0).fit(seen) for seen in (blocks, observed))
+    assert there.rank_ == here.rank_ < 20
+    np.testing.assert_allclose(there.estimate_.to_dense(), here.estimate_.to_dense(), atol=1e-5)
+
+
+def test_equations_of_columns_by_hand(tmp_path):
+    """Two people, u = (2, a = 0.5) and (3, a = -1); of a column that both observed as 1 and -2: sums over people of f f^T and (z - a) f."""
+    rows = Factors(np.array([[2.0, 0.5], [3.0, -1.0]]), np.array([[4.0, 1.0, 0.25], [9.0, -3.0, 1.0]]))
+    equations = list(ObservedRows(csr_array(np.array([[1.0, -2.0]])), None, 1).equations(rows))
+    _, grams, sides = equations[0]
+    np.testing.assert_allclose(grams, [[4 + 9, 2 + 3, 2]])
+    np.testing.assert_allclose(sides, [[2 * 0.5 + 3 * -1, 0.5 - 1]])
+    turn = np.array([[2.0, 0.0], [0.0, 1.0]])
+    turned = RowsInBlocks(grams, sides, np.eye(2)).turned(turn)
+    expected = next(
+        iter(ObservedRows(csr_array(np.array([[1.0, -2.0]])), None, 1).equations(rows.turned(turn)))
+    )
+    np.testing.assert_allclose(turned.grams, expected[1])
+    np.testing.assert_allclose(turned.sides, expected[2])
+    np.testing.assert_allclose(turned.moment, [[4, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
+)
+def test_least_squares_have_the_same_bits_on_every_engine(observed, tmp_path, engine):
+    parts, found = parts_of(observed, tmp_path), []
+    for name in ("serial", engine):
+        with _read(parts, (-1, 1), "error", name, None, None, 2_000, owns_engine=True) as read:
+            fitted = AlternatingLeastSquares(4, random_state=0).fit(read)
+        found.append([part.tobytes() for part in (fitted.estimate_.left, fitted.estimate_.right)])
+        found[-1].append(fitted.factor_fit_.objectives)
+    assert found[0] == found[1]
+
+
+def test_least_squares_say_what_they_cannot_do(observed, blocks, tmp_path):
+    for options in ({"propensities": "degrees"}, {"max_lipschitz": 1.0}):
+        with pytest.raises(EstimatorError, match="for PartitionedMatrix"):
+            AlternatingLeastSquares(**options).fit(blocks)
+    with pytest.raises(InputError, match="regularization so small that it is lost in rounding"):
+        AlternatingLeastSquares(100, regularization=1e-300, max_iter=1).fit(blocks)
+    with (
+        _read(parts_of(observed, tmp_path), (-1, 1), "error", "serial", "322 MiB", None) as read,
+        pytest.raises(MemoryLimitError, match=r"factors of rank 20 of 300 x 120 entries need .* MiB"),
+    ):
+        AlternatingLeastSquares().fit(read)
+    with pytest.warns(ConvergenceWarning, match="not converged after 2 sweeps"):
+        assert not AlternatingLeastSquares(3, max_iter=2, random_state=0).fit(blocks).converged_

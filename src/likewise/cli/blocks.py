@@ -131,10 +131,10 @@ def estimate_parts(
             else:
                 fitted.estimate_.save(out)
             lines = [repr(observed), *observed.notes, *fitted.notes_, str(fitted.estimate_)]
+            if hasattr(fitted, "completeness_"):
+                lines.append(f"singular values {fitted.completeness_}")
             if hasattr(fitted, "passes_"):
-                lines.append(
-                    f"singular values {fitted.completeness_}, in {fitted.passes_} passes over the blocks"
-                )
+                lines.append(f"{fitted.passes_} passes over the blocks")
     if not quiet:
         from likewise.errors import printable
 

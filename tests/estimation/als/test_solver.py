@@ -8,7 +8,7 @@ from scipy import sparse
 
 from likewise.errors import ConvergenceWarning, InputError, MemoryLimitError
 from likewise.estimation import AlternatingLeastSquares, alternating_least_squares
-from likewise.estimation.als.solver import orthogonal_factors
+from likewise.estimation.als.orthogonal import orthogonal_factors
 from likewise.estimation.base.factor_update import (
     Factors,
     ObservedRows,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.estimation.als.sources import Sources
@@ -28,7 +30,7 @@ class FactorFit:
     centre : float
         Mean of the observations.
     rows, columns : Factors
-        ``(u_i, a_i)`` and ``(v_j, b_j)``.
+        ``(u_i, a_i)`` and ``(v_j, b_j)``. Second moments of rows that lie in blocks stay with them.
     row_prior, column_prior : Prior
         With which the rows were found given the columns, and the columns given the rows.
     objectives : tuple of float
@@ -58,9 +60,59 @@ class FactorFit:
         return int(self.rows.means.shape[1]) - 1
 
 
+class Sides(Protocol):
+    """Deviations of the observations from their mean, and the regressions of either side on the other."""
+
+    @property
+    def centre(self) -> float:
+        """Mean of the observations."""
+        ...
+
+    @property
+    def variance(self) -> float:
+        """Of the observations."""
+        ...
+
+    @property
+    def row_counts(self) -> NDArray[Any]:
+        """How many observations each row has; of rows in blocks whether there is one, shape (m,)."""
+        ...
+
+    @property
+    def column_counts(self) -> NDArray[Any]:
+        """How many observations each column has, shape (n,)."""
+        ...
+
+    @property
+    def sources(self) -> Sources:
+        """What is known beside the values."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """Of all observations."""
+        ...
+
+    def rows_given(self, columns: Factors, prior: Prior) -> FactorUpdate:
+        """Find the rows, or what stands for them where they lie in blocks."""
+        ...
+
+    def columns_given(self, rows: Any, prior: Prior) -> FactorUpdate:
+        """Find the columns, given the factors of an update of the rows."""
+        ...
+
+    def bias_misfit(self, columns: Factors) -> float:
+        """``sum w E[(z - bias of the column)^2]``."""
+        ...
+
+    def row_factors(self, state: State) -> Factors:
+        """The rows of a state themselves."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class Sides:
-    """Deviations of the observations from their mean, laid out by rows and by columns."""
+class SidesInMemory:
+    """Both sides laid out in memory; see `Sides`."""
 
     rows: ObservedRows
     columns: ObservedRows
@@ -69,7 +121,9 @@ class Sides:
     sources: Sources = field(default_factory=Sources)
 
     @classmethod
-    def of(cls, values: Values, weights: Floats | None, rank: int, sources: Sources | None = None) -> Sides:
+    def of(
+        cls, values: Values, weights: Floats | None, rank: int, sources: Sources | None = None
+    ) -> SidesInMemory:
         """Subtract the mean of all observations and lay out what is left."""
         data = np.asarray(values.data, dtype=np.float64)
         centre = float(np.average(data, weights=weights))
@@ -78,6 +132,37 @@ class Sides:
         variance = rows.energy / float(rows.column_weights.sum())
         columns = ObservedRows(deviations.T.tocsr(), transposed_weights(weights, values), rank)
         return cls(rows, columns, centre, variance or 1.0, sources or Sources())
+
+    @property
+    def row_counts(self) -> NDArray[Any]:
+        """How many observations each row has."""
+        return self.rows.counts
+
+    @property
+    def column_counts(self) -> NDArray[Any]:
+        """How many observations each column has."""
+        return self.columns.counts
+
+    @property
+    def weight(self) -> float:
+        """Of all observations."""
+        return float(self.rows.column_weights.sum())
+
+    def rows_given(self, columns: Factors, prior: Prior) -> FactorUpdate:
+        """Regress the rows on the columns."""
+        return regress(self.rows, columns, prior)
+
+    def columns_given(self, rows: Factors, prior: Prior) -> FactorUpdate:
+        """Regress the columns on the rows."""
+        return regress(self.columns, rows, prior)
+
+    def bias_misfit(self, columns: Factors) -> float:
+        """``sum w E[(z - bias of the column)^2]``."""
+        return self.rows.bias_misfit(columns)
+
+    def row_factors(self, state: State) -> Factors:
+        """The rows themselves."""
+        return state.rows.factors
 
 
 @dataclass(frozen=True)
@@ -122,11 +207,11 @@ class Descent:
             columns, row_prior, column_prior = start.columns, start.row_prior, start.column_prior
             means = start.row_mean, start.column_mean
         else:
-            n, d = self.sides.columns.n_rows, self.prior.precision.shape[0]
+            n, d = self.sides.column_counts.size, self.prior.precision.shape[0]
             first = np.zeros((n, d))
             first[:, :-1] = rng.normal(0.0, _SMALL * (self.sides.variance / d) ** 0.25, (n, d - 1))
             columns, row_prior, column_prior = Factors.certain(first), self.prior, self.prior
-        rows = regress(self.sides.rows, columns, row_prior)
+        rows = self.sides.rows_given(columns, row_prior)
         return State(rows, FactorUpdate(columns, 0.0, 0.0), row_prior, column_prior, inf, *means)
 
     def _settled(self, state: State) -> tuple[State, bool]:
@@ -144,8 +229,8 @@ class Descent:
 
     def _swept(self, state: State) -> State:
         """Regress the columns on the rows, then the rows on the columns; so a row that is folded in is treated as those of the fit."""
-        columns = regress(self.sides.columns, state.rows.factors, state.column_prior)
-        rows = regress(self.sides.rows, columns.factors, state.row_prior)
+        columns = self.sides.columns_given(state.rows.factors, state.column_prior)
+        rows = self.sides.rows_given(columns.factors, state.row_prior)
         self.n_sweeps += 1
         after = replace(state, rows=rows, columns=columns)
         return replace(after, objective=self._objective(after))
@@ -163,12 +248,12 @@ class Descent:
 
     def _misfit(self, state: State) -> float:
         """``sum w E[(z - estimate)^2]``."""
-        return self.sides.rows.bias_misfit(state.columns.factors) - state.rows.explained
+        return self.sides.bias_misfit(state.columns.factors) - state.rows.explained
 
     def _fit(self, state: State, converged: bool) -> FactorFit:
         return FactorFit(
             self.sides.centre,
-            state.rows.factors,
+            self.sides.row_factors(state),
             state.columns.factors,
             state.row_prior,
             state.column_prior,

@@ -7,25 +7,26 @@ from dataclasses import replace
 from typing import Literal, Self
 
 import numpy as np
-from scipy import linalg
 
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_callable, checked_flag, checked_instance, checked_positive, checked_whole
-from likewise.errors import InputError, option
-from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides
+from likewise.errors import EstimatorError, InputError, option
+from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, SidesInMemory
+from likewise.estimation.als.in_blocks import SidesInBlocks
+from likewise.estimation.als.orthogonal import orthogonal_factors
 from likewise.estimation.als.sources import Sources, checked_sources
 from likewise.estimation.als.variational import EstimatedDescent
 from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.factor_update import Prior, packed_size
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.posterior_folding import PosteriorFolding
-from likewise.estimation.base.preparation import Centre, Prepared, prepare
-from likewise.estimation.base.weighting import checked_weights
+from likewise.estimation.base.preparation import Centre, prepare
+from likewise.estimation.base.weighting import AnyWeighting, checked_weights
 from likewise.estimation.propensities import PropensityChoice
 from likewise.memory import ensure_fits
-from likewise.observations import ObservedMatrix
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
@@ -139,13 +140,27 @@ def alternating_least_squares(
         f"factors of rank {rank} of {m:,} x {n:,} entries with their second moments",
         "take a smaller rank",
     )
-    sides = Sides.of(values, checked_weights(weights, values), rank, sources)
+    sides = SidesInMemory.of(values, checked_weights(weights, values), rank, sources)
     limits = Limits(tol, max_iter, stop or (lambda: False))
+    regularized = regularization, noise, by_count
+    return _descended(sides, limits, rank, regularized, generator_of(random_state), start)
+
+
+def _descended(
+    sides: Sides,
+    limits: Limits,
+    rank: int,
+    regularized: tuple[Regularization, float | None, bool],
+    rng: np.random.Generator,
+    start: FactorFit | None = None,
+) -> FactorFit:
+    """Sweep under a prior that is given or estimated."""
+    regularization, noise, by_count = regularized
     with one_blas_thread():
         if isinstance(regularization, str):
-            return EstimatedDescent(sides, limits, rank, noise).run(generator_of(random_state), start)
+            return EstimatedDescent(sides, limits, rank, noise).run(rng, start)
         prior = Prior(regularization * np.eye(rank + 1), by_count=by_count)
-        return Descent(sides, limits, prior).run(generator_of(random_state), start)
+        return Descent(sides, limits, prior).run(rng, start)
 
 
 def _check_noise(noise: float) -> None:
@@ -163,9 +178,6 @@ def bytes_of_fit(shape: tuple[int, int], n_observed: int, rank: int) -> float:
     vector, longest = 8 * (packed_size(d) + d), max(shape)
     blocks = 6 * min(64 << 20, vector * longest)
     return vector * (2 * sum(shape) + longest) + 120 * n_observed + blocks
-
-
-_NOTHING = 1e-10  # of the strongest component: what a weaker one adds is rounding
 
 
 class AlternatingLeastSquares(MatrixEstimator):
@@ -208,6 +220,8 @@ class AlternatingLeastSquares(MatrixEstimator):
         What the weights rest on; None where there are none.
     factor_fit_ : FactorFit
         Factors, priors, and the objective after each sweep.
+    passes_ : int
+        Over the blocks, of observations in blocks.
     noise_ : float or None
         Standard deviation of an observation about its expectation, on the method's working range; None where the regularisation is given.
     budget_ : StrongerPrior or None
@@ -290,12 +304,37 @@ class AlternatingLeastSquares(MatrixEstimator):
             stop=self._stop,
             sources=Sources.of(observed, prepared.residuals, self.sources_),
         )
-        self.factor_fit_, self.n_iter_ = fit, fit.n_iter
         self.converged_ = prepared.converged(fit.converged)
+        self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *self._kept(fit))
+        estimate = self._as_estimate(observed, fit, prepared.weighting)
+        return self._held_within(self.max_lipschitz, estimate, observed)
+
+    def _kept(self, fit: FactorFit) -> tuple[str, ...]:
+        """Keep what was found; return what has to be said of it."""
+        self.factor_fit_, self.n_iter_ = fit, fit.n_iter
         self.noise_ = fit.row_prior.noise**0.5 if fit.row_prior.uncertain else None
-        limit = warn_unless_converged(fit.converged, fit.n_iter, "sweep", "the objective still falls")
-        self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *limit)
-        return self._held_within(self.max_lipschitz, self._as_estimate(prepared, fit), observed)
+        return warn_unless_converged(
+            fit.converged, fit.n_iter, "sweep", "the objective still falls", stacklevel=6
+        )
+
+    def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
+        sources = None if self.sources == "none" else self.sources
+        if any(asked is not None for asked in (self.propensities, self.max_lipschitz, sources)):
+            given = "propensities, sources or max_lipschitz"
+            raise EstimatorError(f"{given} for {observed!r}", "observations in memory, or none of them")
+        rank = min(checked_whole("rank", self.rank), *observed.shape)
+        regularized = self._checked_regularization(), self._checked_noise(), self.by_count
+        limits = Limits(
+            checked_positive("tol", self.tol),
+            checked_whole("max_iter", self.max_iter),
+            self._stop or (lambda: False),
+        )
+        sides = SidesInBlocks.of(observed, self.working_range, rank)
+        fit = _descended(sides, limits, rank, regularized, generator_of(self.random_state))
+        self.converged_, self.passes_ = fit.converged, sides.passes
+        self.propensities_, self.budget_, self.sources_ = None, None, ()
+        self.notes_ = self._kept(fit)
+        return self._as_estimate(observed, fit)
 
     def _checked_sources(self, observed: ObservedMatrix) -> tuple[str, ...]:
         """Return what is used, or say what contradicts it."""
@@ -343,10 +382,15 @@ class AlternatingLeastSquares(MatrixEstimator):
             )
         return checked_positive("noise", self.noise)
 
-    def _as_estimate(self, prepared: Prepared, fit: FactorFit) -> LowRankEstimate:
+    def _as_estimate(
+        self,
+        observed: ObservedMatrix | PartitionedMatrix,
+        fit: FactorFit,
+        weighting: AnyWeighting | None = None,
+    ) -> LowRankEstimate:
         factors, turn = orthogonal_factors(fit.rows.coordinates, fit.columns.coordinates)
         folding = PosteriorFolding(
-            weighting=prepared.weighting,
+            weighting=weighting,
             columns=fit.columns,
             prior=replace(fit.row_prior, means=None),
             centre=fit.centre,
@@ -354,33 +398,4 @@ class AlternatingLeastSquares(MatrixEstimator):
             mean=fit.row_mean,
         )
         offsets = Centre("biases", fit.centre + fit.columns.biases, fit.rows.biases)
-        return LowRankEstimate.from_factors(prepared.observed, self.working_range, factors, folding, offsets)
-
-
-def orthogonal_factors(rows: Floats, columns: Floats) -> tuple[tuple[Floats, Floats, Floats], Floats]:
-    """Return the singular value decomposition of ``rows columns^T`` and what turns a row of `rows` into coefficients of V.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (m, k)
-    columns : ndarray, shape (n, k)
-
-    Returns
-    -------
-    factors : tuple of ndarray, shapes (m, r), (r,), (n, r)
-        U, d and V, orthonormal; components that are mere rounding are left out.
-    turn : ndarray, shape (k, r)
-        ``rows turn V^T = rows columns^T``.
-
-    Examples
-    --------
-    >>> (left, values, right), turn = orthogonal_factors(np.array([[1.0], [0.0]]), np.array([[3.0], [4.0]]))
-    >>> values, abs(turn)
-    (array([5.]), array([[5.]]))
-    """
-    left, row_triangle = linalg.qr(rows, mode="economic")
-    right, column_triangle = linalg.qr(columns, mode="economic")
-    turn_left, values, turn_right = linalg.svd(row_triangle @ column_triangle.T, full_matrices=False)
-    kept = values > _NOTHING * values.max(initial=0.0)
-    across = turn_right[kept].T
-    return (left @ turn_left[:, kept], values[kept], right @ across), column_triangle.T @ across
+        return LowRankEstimate.from_factors(observed, self.working_range, factors, folding, offsets)

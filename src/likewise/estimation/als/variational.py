@@ -79,11 +79,11 @@ class EstimatedDescent(Descent):
             noise = max(heat * self._misfit(state) / self._n_observations, least)
         sides, sources = self.sides, self.sides.sources
         found = self._likeliest(
-            state.rows.factors, sides.rows.counts, noise, sources.rows, state.row_prior, state.row_mean
+            state.rows.factors, sides.row_counts, noise, sources.rows, state.row_prior, state.row_mean
         )
         others = self._likeliest(
             state.columns.factors,
-            sides.columns.counts,
+            sides.column_counts,
             noise,
             sources.columns,
             state.column_prior,
@@ -104,7 +104,7 @@ class EstimatedDescent(Descent):
         mean: PriorMean | None,
     ) -> tuple[Prior, PriorMean | None]:
         """The covariance that makes the vectors of those of which something is observed most likely, and means that follow from sources."""
-        seen, d, means = counts > 0, factors.means.shape[1], None
+        seen, d, means = counts > 0, factors.width, None
         if sources is None:
             total = factors.total_moment(seen)
         else:
@@ -147,7 +147,7 @@ class EstimatedDescent(Descent):
 
     @property
     def _n_observations(self) -> float:
-        return float(self.sides.rows.column_weights.sum())
+        return self.sides.weight
 
 
 def _tie(prior: Prior, mean: PriorMean | None) -> float:

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from likewise.writing import PathLike
 
 
-def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -> tuple[str, ...]:
+def warn_unless_converged(
+    converged: bool, n_iter: int, unit: str, state: str, stacklevel: int = 5
+) -> tuple[str, ...]:
     """Warn where iterations were stopped by their limit; return what the reader of the result should know.
 
     Parameters
@@ -41,6 +43,8 @@ def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -
         What an iteration is called.
     state : str
         How far it is from the end.
+    stacklevel : int
+        Of the call of ``fit``.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def warn_unless_converged(converged: bool, n_iter: int, unit: str, state: str) -
     warnings.warn(
         f"{note}. The result is kept; raise max_iter or tol to avoid this warning.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=stacklevel,
     )
     return (note,)
 
@@ -102,7 +106,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         Parameters
         ----------
         X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
-            What was observed, in the user's units. In a sparse matrix a stored entry is an observation. SVT and Biases take a
+            What was observed, in the user's units. In a sparse matrix a stored entry is an observation. SVT, Biases and AlternatingLeastSquares take a
             `PartitionedMatrix` too, whose rows need not fit into memory.
         y : None
             Ignored.
@@ -209,7 +213,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         """Make the estimate in passes over blocks of rows; most kinds need all rows at once."""
         raise EstimatorError(
             f"{type(self).__name__} for {observed!r}",
-            "an estimator that needs passes over the rows alone: svt or biases",
+            "an estimator that needs passes over the rows alone: svt, als or biases",
             "in_memory() reads all rows, where they fit",
         )
 

@@ -5,7 +5,7 @@ The normal equations of all rows of a sparse matrix are made at once, as sparse 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -43,6 +43,11 @@ class Factors:
         moments = means[:, i]
         moments *= means[:, j]
         return cls(means, moments)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has: d."""
+        return int(self.means.shape[1])
 
     @property
     def coordinates(self) -> Floats:
@@ -253,13 +258,24 @@ def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> Facto
     InputError
         If the prior is so weak beside the observations that rounding swallows it.
     """
-    m, d = observations.n_rows, columns.means.shape[1]
-    factors = Factors(np.empty((m, d)), np.empty((m, packed_size(d))))
+    return solve_equations(
+        observations.equations(columns), observations.counts, prior, columns.means.shape[1]
+    )
+
+
+def solve_equations(
+    equations: Iterable[tuple[slice, Floats, Floats]],
+    counts: NDArray[np.integer],
+    prior: Prior,
+    d: int,
+) -> FactorUpdate:
+    """Solve normal equations as `ObservedRows.equations` yields them, of vectors with d numbers and so many observations each; see `regress`."""
+    factors = Factors(np.empty((counts.size, d)), np.empty((counts.size, packed_size(d))))
     totals = np.zeros(3)
-    for rows, grams, sides in observations.equations(columns):
+    for rows, grams, sides in equations:
         found = Factors(factors.means[rows], factors.moments[rows])
         of_rows = prior if prior.means is None else replace(prior, means=prior.means[rows])
-        totals += _Block(grams, sides, observations.counts[rows], of_rows, found).solved_by_all_threads()
+        totals += _Block(grams, sides, counts[rows], of_rows, found).solved_by_all_threads()
     explained, penalty, n_lost = totals.tolist()
     if n_lost:
         name = "noise" if prior.uncertain else "regularization"

@@ -15,7 +15,7 @@ from likewise.errors import ShapeError
 from likewise.estimation.base.folding import Folding, LinearFolding
 from likewise.estimation.base.persistence import load_parts, save_parts
 from likewise.memory import ensure_fits
-from likewise.observations import AffineScale, ObservedMatrix
+from likewise.observations import AffineScale, ObservedMatrix, PartitionedMatrix
 from likewise.observations.convert import to_table
 from likewise.observations.index_alignment import checked_positions, positions_of
 from likewise.observations.table import Values, with_data
@@ -79,7 +79,7 @@ class LowRankEstimate:
     @classmethod
     def from_factors(
         cls,
-        observed: ObservedMatrix,
+        observed: ObservedMatrix | PartitionedMatrix,
         working_range: WorkingRange,
         factors: tuple[ArrayLike, ArrayLike, ArrayLike],
         folding: Folding,
@@ -90,7 +90,7 @@ class LowRankEstimate:
 
         Parameters
         ----------
-        observed : ObservedMatrix, shape (m, n)
+        observed : ObservedMatrix or PartitionedMatrix, shape (m, n)
             In the user's units.
         working_range : {"symmetric", "unit"}
             What the factors are on.
