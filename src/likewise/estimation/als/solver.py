@@ -324,11 +324,8 @@ class AlternatingLeastSquares(MatrixEstimator):
             raise EstimatorError(f"{given} for {observed!r}", "observations in memory, or none of them")
         rank = min(checked_whole("rank", self.rank), *observed.shape)
         regularized = self._checked_regularization(), self._checked_noise(), self.by_count
-        limits = Limits(
-            checked_positive("tol", self.tol),
-            checked_whole("max_iter", self.max_iter),
-            self._stop or (lambda: False),
-        )
+        tol, max_iter = checked_positive("tol", self.tol), checked_whole("max_iter", self.max_iter)
+        limits = Limits(tol, max_iter, self._stop or (lambda: False))
         sides = SidesInBlocks.of(observed, self.working_range, rank)
         fit = _descended(sides, limits, rank, regularized, generator_of(self.random_state))
         self.converged_, self.passes_ = fit.converged, sides.passes
