@@ -214,6 +214,7 @@ def _mixed(
     path: Path, reading: ReadOptions, answers: Path | None
 ) -> tuple[PairwiseDistance, list[ColumnRoles], list[str]]:
     """Read a table of numbers and categories; d is Gower's distance, or learned from answers."""
+    reading.refuse_features("a table of numbers and categories")
     text = TextOptions(
         reading.separator, reading.header, reading.encoding, reading.decimal, reading.quote, reading.missing
     )

@@ -40,6 +40,9 @@ Words = Annotated[
 ]
 
 
+_FEATURES = ("row_features", "column_features")
+
+
 @Parameter(name="*", group="Reading the file")
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
@@ -82,6 +85,10 @@ class ReadOptions:
         What separates the decimals; the other one may then separate thousands. By default found by looking at the numbers.
     quote
         What encloses fields; none: quotes are ordinary characters.
+    row_features
+        File of what is known of the individuals, such as age and job: under a header, the id first or in a column that is called like one.
+    column_features
+        The same of what they rate, such as genre and year.
     """
 
     format: Literal["triplets", "pairs", "wide", "grid"] | None = None
@@ -101,12 +108,27 @@ class ReadOptions:
     encoding: str = "utf-8"
     decimal: Literal[".", ","] | None = None
     quote: Literal['"', "'", "none"] | None = None
+    row_features: OldPath | None = None
+    column_features: OldPath | None = None
 
     def read(self, path: Path) -> ObservedMatrix:
-        """Read the observations."""
-        from likewise.observations import read_ratings
+        """Read the observations, and what is known beside them."""
+        from likewise.observations import read_ratings, with_features
+        from likewise.observations.reading import read_features
 
-        return read_ratings(path, **{field.name: getattr(self, field.name) for field in fields(self)})
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        files = [given.pop(name) for name in _FEATURES]
+        observed = read_ratings(path, **given)
+        if files == [None, None]:
+            return observed
+        rows, columns = (None if file is None else read_features(file) for file in files)
+        return with_features(observed, rows, columns)
+
+    def refuse_features(self, what: str) -> None:
+        """Raise where features are given to what does not use them."""
+        for name in _FEATURES:
+            if getattr(self, name) is not None:
+                raise InputError(f"{option(name, '')} for {what}", "ratings, which estimators complete")
 
 
 READING = ReadOptions()

@@ -1,6 +1,7 @@
 """Files of observations: unpack, recognise, parse, and name the first line that is wrong."""
 
 from likewise.observations.reading.answers import AnswersFile, read_answers
+from likewise.observations.reading.features import read_features
 from likewise.observations.reading.formats import Format, register_format
 from likewise.observations.reading.groups import GroupsFile, read_groups, read_groups_file
 from likewise.observations.reading.mixed import MixedTable, read_table
@@ -21,6 +22,7 @@ __all__ = [
     "TextOptions",
     "is_long",
     "read_answers",
+    "read_features",
     "read_groups",
     "read_groups_file",
     "read_outputs",
