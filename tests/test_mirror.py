@@ -50,6 +50,7 @@ fairness/metrics/target_accuracy         target: a target, as it is understood, 
 fairness/repair/repair           projection: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval means quantiles: intervals from independent draws
+fairness/search/explanation     differences: what a pair is told by
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry ../observations/outputs: any model, and the check of what it puts out
 inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps

@@ -15,7 +15,9 @@ OPTIONS = ("--threshold", "1.0", "--value-range", "1,5", "--n-neighbors", "3")
 def test_the_table_goes_to_standard_output(likewise, ratings):
     ran = likewise("audit", ratings, *OPTIONS)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Individual fairness of ratings.csv: 12 individuals, 10 features, ")
+    assert ran.out.startswith(
+        "Individual fairness of 3 nearest neighbours on ratings.csv: 12 individuals, 10"
+    )
     assert len(ran.out.splitlines()) <= 25
     assert (
         "Read ratings.csv: individuals from userId, features from movieId, values from rating."
@@ -287,7 +289,7 @@ def test_standard_input_and_the_home_folder_are_read(ratings, tmp_path, monkeypa
     command = [sys.executable, "-m", "likewise", "audit", "-", *OPTIONS]
     ran = subprocess.run(command, input=ratings.read_bytes(), capture_output=True, check=False, timeout=120)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith(b"Individual fairness of standard input: 12 individuals")
+    assert ran.stdout.startswith(b"Individual fairness of knn on standard input: 12 individuals")
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "ratings.csv").write_bytes(ratings.read_bytes())
     ran = likewise("audit", "~/ratings.csv", *OPTIONS, "--json", "~/report.json", "--quiet")

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from likewise import ObservedMatrix, audit, read_ratings
 from likewise.errors import InputError
@@ -268,7 +268,7 @@ def test_a_target_comes_from_its_file_or_that_of_the_outputs(likewise, folder, r
 def test_a_target_without_outputs_or_with_two_columns_is_refused(likewise, folder, repaid):
     path = repaid[0]
     ran = likewise("audit", folder / "ratings.csv", RANGE, "--target", path / "later.csv")
-    assert (ran.code, "--target without --outputs" in ran.err) == (1, True)
+    assert (ran.code, "--target without --outputs or --model" in ran.err) == (1, True)
     ran = likewise(
         "audit",
         folder / "ratings.csv",
@@ -279,6 +279,50 @@ def test_a_target_without_outputs_or_with_two_columns_is_refused(likewise, folde
         path / "later.csv",
     )
     assert (ran.code, "--target-column" in ran.err, "one column of target" in ran.err) == (1, True, True)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_model_learns_a_target_from_a_file(likewise, tmp_path, inside):
+    rng = np.random.default_rng(0)
+    people = rng.normal(size=(30, 2)).round(3)
+    hired = np.where(people[:, 0] > 0, "yes", "no")
+    rows = [[f"p{i}", *people[i], hired[i]] for i in range(30)]
+    write(
+        tmp_path / "people.csv",
+        ["name", "test", "grade", "hired"],
+        rows if inside else [[*row[:-1], "?"] for row in rows],
+    )
+    files = [tmp_path / "people.csv", "--id-columns", "name", "--target-column", "hired"]
+    if not inside:
+        write(tmp_path / "later.csv", ["name", "hired"], [[row[0], row[-1]] for row in rows[::-1]])
+        files += ["--target", tmp_path / "later.csv", "--exclude", "hired"]
+    options = (
+        "--model",
+        "sklearn.linear_model:LogisticRegression",
+        "--hold-out",
+        "0",
+        "--estimator",
+        "biases",
+    )
+    ran = likewise("audit", *files, *options, "--reference", "observed", "--json", "-")
+    assert (ran.code, ran.err) == (0, "")
+    found = json.loads(ran.out)
+    Z = ObservedMatrix(people, value_range="per-column")
+    report = audit(
+        Z, model=LogisticRegression(), target=hired, hold_out=0, estimator="biases", reference="observed"
+    )
+    for arm in ("without", "with"):
+        assert found["arms"][arm]["accuracy"]["values"]["AUC"]["value"] == pytest.approx(
+            report.arms[arm].accuracy.values["AUC"].value
+        )
+    assert found["data"]["columns"][0]["features"] == ["test", "grade"]
+
+
+def test_the_target_is_no_feature(likewise, folder):
+    model = ("--model", "sklearn.linear_model:LogisticRegression")
+    named = ("--columns", "a,b", "--id-columns", "user", "--target-column", "a")
+    ran = likewise("audit", folder / "shares.csv", *named, *model)
+    assert (ran.code, "--target-column a among --columns" in ran.err) == (1, True)
 
 
 def test_lists_have_ratings_for_a_target_and_items_have_groups(likewise, folder, tmp_path):

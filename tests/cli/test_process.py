@@ -45,7 +45,7 @@ def test_an_audit_from_end_to_end(ratings, tmp_path):
     ran = shell("audit", ratings, *options)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""
-    assert ran.stdout.startswith("Individual fairness of ratings.csv")
+    assert ran.stdout.startswith("Individual fairness of knn on ratings.csv")
     assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
 
 

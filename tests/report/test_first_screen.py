@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 
 import likewise
-from likewise.fairness import held_out_error
+from likewise import ObservedMatrix
+from likewise.fairness import GowerDistance, held_out_error
 from likewise.fairness.metrics.accuracy import OF_RANGES
+from likewise.observations import clustered
 from likewise.observations.value_range import ValueRange
 from likewise.report.table import MOST_LINES
 
@@ -60,6 +62,62 @@ def test_equal_on_paper_is_not_called_infinite_first():
     text = " ".join(str(likewise.audit(twins, outputs=[0.0, 1.0, 2.0, 3.0])).split())
     assert "0 and 1: equal on paper (D 1, d 0)" in text
     assert "ratio infinite" not in text
+
+
+def sparse(shared):
+    """Five people and 40 films; the first two agree on the films that both rated, and are told otherwise."""
+    rows = np.full((5, 40), np.nan)
+    for person in range(5):
+        rows[person, 6 * person : 6 * person + 6] = [1, 2, 3, 4, 5, 1 + person % 5]
+    rows[:2] = np.nan
+    rows[:2, :shared] = np.arange(shared) % 5 + 1
+    return ObservedMatrix(rows, value_range=(1, 6))
+
+
+@pytest.mark.parametrize(
+    ("shared", "said"),
+    [
+        (1, "0 (f) and 1 (m): no difference in the 1 feature known of them (D 1, d 0)"),
+        (4, "0 (f) and 1 (m): no difference in the 4 features known of them (D 1, d 0)"),
+        (5, "0 (f) and 1 (m): equal on paper in 5 features (D 1, d 0)"),
+    ],
+)
+def test_who_shares_few_films_is_not_called_equal_on_paper(shared, said):
+    report = likewise.audit(
+        sparse(shared), outputs=[0.0, 1.0, 2.0, 3.0, 4.0], groups=["f", "m", "f", "m", "f"]
+    )
+    text = " ".join(report.details().split())
+    assert said in text
+    assert (
+        "No difference in what is known of them, which may be little (d = 0), different outputs: 1 pair"
+        in " ".join(report.to_dict()["answer"]["groups"])
+    )
+    assert f"- {said.split(' (')[0]}" in " ".join(
+        str(report).split()
+    )  # a pair is on the first screen, whatever else is
+
+
+def test_pairs_of_mixed_tables_are_explained_by_their_columns():
+    people = pl.DataFrame({"age": [20.0, 21.0, 60.0, 41.0], "town": ["x", "x", "y", None]})
+    report = likewise.audit(GowerDistance(people), outputs=[0.0, 1.0, 0.5, 0.6])
+    pair = report.arms["outputs"].explained[0]
+    assert (pair.left, pair.right) == (0, 1)
+    values = {
+        part.feature: (part.left, part.right) for part in (*pair.reference.apart, *pair.reference.together)
+    }
+    assert values == {"age": (20.0, 21.0), "town": ("x", "x")}
+    assert "close in town, age" in " ".join(str(report).split())
+    assert (
+        likewise.fairness.explain_pair([0.0, 1.0, 0.5, 0.6], GowerDistance(people), 2, 3).reference.n_features
+        == 1
+    )
+
+
+def test_the_model_is_in_the_title():
+    report = likewise.audit(
+        clustered(20, 15, 2, observed_fraction=0.5, random_state=0).observed, model="identity"
+    )
+    assert str(report).startswith("Individual fairness of identity on data in memory: 20 individuals")
 
 
 def test_blanks_are_on_the_first_screen():

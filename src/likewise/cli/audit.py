@@ -109,7 +109,7 @@ def audit(
     read = outputs.files_read(ratings, measuring.checked().groups)
     read |= {"reference": (features := reference_file(reference)), "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    _refuse_idle(outputs.files(), running.given(), completing, outputs.of_outputs(), mixed=mixed)
+    _refuse_idle(outputs, running.given(), completing, mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
@@ -162,18 +162,25 @@ def _audit_parts(
 
 
 def _refuse_idle(
-    files: dict[str, Path | None],
+    outputs: OutputOptions,
     running: dict[str, Any],
     completing: EstimatorOptions,
-    idle_columns: dict[str, Any],
     *,
     mixed: bool,
 ) -> None:
     """Raise where an option was given that has no effect: on outputs computed elsewhere, or without them."""
+    from likewise.errors import InputError, option
+
+    files = outputs.files()
     if any(path is not None for path in files.values()):
         _refuse_beside_outputs(files, running, completing)
     else:
-        _refuse_without_outputs(idle_columns, mixed=mixed)
+        _refuse_without_outputs(outputs.of_outputs(), mixed=mixed)
+        if outputs.has_target() and running["model"] is None:
+            raise InputError(
+                f"{option('target', '')} without {option('outputs', '')} or {option('model', '')}",
+                "outputs to hold against it, or a model that learns it",
+            )
 
 
 def _refuse_beside_outputs(
@@ -206,7 +213,9 @@ def _refuse_without_outputs(columns: dict[str, Any], *, mixed: bool) -> None:
             raise InputError(f"{option(name, '')} without {option('outputs', '')}", "both, or neither")
     if mixed:
         raise InputError(
-            "--reference gower without --outputs", "a file of outputs: no model runs on categories here"
+            "--reference gower without --outputs",
+            "a file of outputs: no model runs on categories here",
+            "give --outputs FILE, with a decision or score for each individual",
         )
 
 

@@ -91,6 +91,7 @@ class Inputs:
         mixed: bool,
     ) -> Self:
         """Read every file that was named; as a table of numbers and categories where `mixed`, of which d is Gower's or learned from answers."""
+        reading = asked.without_target(reading)
         individuals, columns, notes = (
             _mixed(path, reading, asked.distance_from) if mixed else (reading.read(path), [], [])
         )
@@ -110,7 +111,7 @@ class Inputs:
                 columns.append(found.roles)
                 notes += found.notes
         groups = measuring.read_groups(ids, reading.id_columns)
-        target, of_target = _target(asked, reading, ids, outputs)
+        target, of_target = _target(asked, path, reading, ids, outputs)
         items = asked.read_item_groups(names := _items(individuals, outputs))
         labels = [labels.roles for labels in (groups, items) if labels is not None]
         columns += [*labels, *([] if of_target is None else [of_target])]
@@ -231,18 +232,21 @@ def _mixed(
 
 
 def _target(
-    asked: OutputOptions, reading: ReadOptions, ids: NDArray[Any], outputs: Mapping[str, Any]
+    asked: OutputOptions,
+    individuals: Path,
+    reading: ReadOptions,
+    ids: NDArray[Any],
+    outputs: Mapping[str, Any],
 ) -> tuple[NDArray[Any] | ObservedMatrix | None, ColumnRoles | None]:
     """Read the target and its columns: ratings where outputs are lists, or where its file has a line for each individual and item; else a value for everybody."""
-    path = asked.target_file()
+    path = asked.target_file(individuals)
     if path is None:
         return None, None
     lists = any(isinstance(values, PairwiseDistance) for values in outputs.values())
-    if asked.target_column is None and (lists or is_long(path)):
+    if outputs and asked.target_column is None and (lists or is_long(path)):
         ratings = reading.read(path)
         return ratings, ratings.roles
-    found = asked.read_target(ids, reading.id_columns)
-    assert found is not None
+    found = asked.read_target(path, ids, reading.id_columns)
     return found.values, found.roles
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from cyclopts import Parameter
 
-from likewise.cli.values import Column, Columns, OldPath
+from likewise.cli.options import ReadOptions
+from likewise.cli.values import STANDARD_STREAM, Column, Columns, OldPath
 from likewise.errors import InputError, option
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ class OutputOptions:
     target
         File with what the outputs should have told of each individual, such as who repaid: their accuracy against it is measured. Of lists of items
         and scores of all items a file of ratings, user,item,rating, that were not used to make them.
+        With --model, what a classifier or regressor learns of each individual.
     target_column
-        Column of the target: of that file, or, without one, of the file of outputs itself.
+        Column of the target: of that file, or, without one, of the file of outputs itself; with --model of the file of individuals.
     item_groups
         Where outputs are lists of items: file with a group for each item, such as its genre, to share out exposure by.
     distance_from
@@ -53,13 +55,17 @@ class OutputOptions:
 
     def of_outputs(self) -> dict[str, Any]:
         """Return the options that mean nothing without a file of outputs."""
-        return {name: getattr(self, name) for name in ("output_columns", "target", "target_column")}
+        return {"output_columns": self.output_columns}
 
-    def target_file(self) -> Path | None:
-        """Return where the target is: in its own file, in that of the outputs, or nowhere."""
+    def has_target(self) -> bool:
+        """Return whether there is a target: for outputs to be held against, or for a model to learn."""
+        return self.target is not None or self.target_column is not None
+
+    def target_file(self, individuals: Path) -> Path | None:
+        """Return where the target is: in its own file, in that of the outputs, in that of the individuals where a model learns it, or nowhere."""
         if self.target is not None or self.target_column is None:
             return self.target
-        return next((path for path in self.files().values() if path is not None), None)
+        return next((path for path in self.files().values() if path is not None), individuals)
 
     def columns_left_out(self, path: Path) -> tuple[str | int, ...] | None:
         """Return the column of a file of outputs that is the target, not an output."""
@@ -67,13 +73,29 @@ class OutputOptions:
             return None
         return (self.target_column,)
 
-    def read_target(self, row_ids: Any, id_columns: Sequence[str | int] | None) -> TargetFile | None:
-        """Read the target, if any, in the order of the individuals."""
+    def without_target(self, reading: ReadOptions) -> ReadOptions:
+        """Return how individuals are read where their own file holds the target: which is none of their features.
+
+        Raises
+        ------
+        InputError
+            It is named as one.
+        """
+        if self.target_column is None or self.target is not None or any(self.files().values()):
+            return reading
+        if reading.columns is None:
+            return replace(reading, exclude=(*(reading.exclude or ()), self.target_column))
+        if self.target_column in reading.columns:
+            given = f"{option('target_column', repr(self.target_column))} among {option('columns', '')}"
+            raise InputError(given, "features without what is to be learned")
+        return reading
+
+    def read_target(self, path: Path, row_ids: Any, id_columns: Sequence[str | int] | None) -> TargetFile:
+        """Read the target in the order of the individuals."""
         from likewise.observations.reading import read_target_file
 
-        path = self.target_file()
-        if path is None:
-            return None
+        if path == STANDARD_STREAM:
+            raise InputError("--target-column of standard input, which is read once", "--target FILE")
         return read_target_file(path, row_ids, id_columns=id_columns, target_column=self.target_column)
 
     def read_item_groups(self, items: Any) -> GroupsFile | None:

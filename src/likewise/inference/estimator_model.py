@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from likewise.certificates.models.scikit_learn import replaced_method
-from likewise.errors import ModelError
+from likewise.errors import ModelError, option
 from likewise.inference.model import Keep, Output, TrainedModel
 from likewise.observations import ObservedMatrix
 from likewise.observations.index_alignment import check_order
@@ -89,7 +89,9 @@ def _without_target(estimator: Any) -> tuple[Fit, Output]:
     kind = _estimator_type(estimator)
     if kind in ("classifier", "regressor"):
         raise ModelError(
-            f"the {kind} {estimator} without a target", "a target, one value for each individual"
+            f"the {kind} {estimator} without a target",
+            "a target, one value for each individual",
+            f"give {option('target')}: what it learns to tell of each of them",
         )
     if kind == "clusterer":
         return (lambda fresh, B: _one_hot(fresh.fit_predict(B))), "class"

@@ -14,7 +14,7 @@ from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
 from likewise.fairness.held_out import LEAST_SHARED
-from likewise.inference import as_model
+from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
@@ -300,6 +300,8 @@ def _runs(
 
 
 def _name(model: Any) -> str:
+    if isinstance(model, Model):
+        return model.name
     return model if isinstance(model, str) else type(model).__name__
 
 

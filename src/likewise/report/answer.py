@@ -8,7 +8,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
-from likewise.report.groups import group_alarms, group_lines
+from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse
 from likewise.report.item_lists import list_lines
 from likewise.report.numbers import number, shown, with_ends
 from likewise.report.row import Row
@@ -112,7 +112,9 @@ class Answer:
             lists=list_lines(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
-            pairs=tuple(_story(pair) for pair in report.last.explained if pair.ratio > 0),
+            pairs=tuple(
+                _story(pair, is_sparse(report.data)) for pair in report.last.explained if pair.ratio > 0
+            ),
             columns=tuple(roles.sentence() for roles in report.data.columns),
             limits=tuple(_limits(report)),
         )
@@ -157,12 +159,26 @@ def _beside(report: AuditRecord) -> tuple[str, ...]:
     return (f"The estimate itself, without the algorithm: {', '.join(said)}.",)
 
 
-def _story(pair: PairExplanation) -> PairStory:
+def _on_paper(pair: PairExplanation, sparse: bool) -> str:
+    """Say that nothing sets two people apart, and by how much is known of them; where that is little, they are not called equal."""
+    n = pair.reference.n_features
+    if not sparse or not pair.reference.by_feature:
+        return "equal on paper"
+    if n < FEWEST_SHARED:
+        return f"no difference in the {n} {'feature' if n == 1 else 'features'} known of them"
+    return f"equal on paper in {n} features"
+
+
+def _story(pair: PairExplanation, sparse: bool) -> PairStory:
     d, output = pair.reference, pair.output
     every = {part.feature: part for part in chain(d.apart, d.together)}
     left, right = _named(pair.left, pair.left_group), _named(pair.right, pair.right_group)
     apart = f"D {number(output.distance)}, d {number(d.distance)}"
-    numbers = f"ratio {number(pair.ratio)} ({apart})" if isfinite(pair.ratio) else f"equal on paper ({apart})"
+    numbers = (
+        f"ratio {number(pair.ratio)} ({apart})"
+        if isfinite(pair.ratio)
+        else f"{_on_paper(pair, sparse)} ({apart})"
+    )
     # A single output without a name is the output, not "0".
     named = output.n_features > 1 or not all(isinstance(part.feature, int) for part in output.apart)
     names = [
@@ -196,7 +212,9 @@ def _listed(parts: tuple[Contribution, ...], *, named: bool = True) -> str:
     return ", ".join(told) or "nothing that stands out"
 
 
-def _value(value: float) -> str:
+def _value(value: float | str) -> str:
+    if isinstance(value, str):
+        return shown(value)
     return "missing" if isnan(value) else number(value)
 
 

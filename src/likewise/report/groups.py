@@ -9,7 +9,7 @@ from likewise.report.numbers import number, shown, with_ends
 
 if TYPE_CHECKING:
     from likewise.fairness import GroupEffect, GroupMetrics
-    from likewise.report.records import Arm, AuditRecord
+    from likewise.report.records import Arm, AuditRecord, DataSummary
 
 _MOST_KINDS = 10
 """Up to so many kinds of pairs of groups are listed in the answer."""
@@ -18,6 +18,12 @@ _NAMED = 3
 """How many groups or kinds of pairs a sentence names; the rest are counted."""
 
 _BOTH = 2
+
+FEWEST_SHARED = 5
+"""Features known of two individuals, from which on they are called equal on paper where these are alike and the data are sparse."""
+
+_A_TABLE = 0.5
+"""Observed share from which a missing value is the exception."""
 
 
 def group_alarms(report: AuditRecord) -> tuple[str, ...]:
@@ -60,10 +66,16 @@ def group_lines(report: AuditRecord) -> list[str]:
     kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
     if len(split.by_groups) <= _MOST_KINDS and kinds:
         lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
-    return [lines[0], *_no_alarm(report.last), *_equal_on_paper(split.by_groups), *lines[1:]]
+    equal = _equal_on_paper(split.by_groups, is_sparse(report.data))
+    return [lines[0], *_no_alarm(report.last), *equal, *lines[1:]]
 
 
-def _equal_on_paper(by_groups: tuple[GroupMetrics, ...]) -> list[str]:
+def is_sparse(data: DataSummary) -> bool:
+    """Return whether less than half is known of individuals, as of ratings: then two of them may have little in common."""
+    return data.observed_fraction is not None and data.observed_fraction < _A_TABLE
+
+
+def _equal_on_paper(by_groups: tuple[GroupMetrics, ...], sparse: bool) -> list[str]:
     """Count the pairs at distance 0 whose outputs differ, by the groups that have most of them."""
     equal = sorted((kind for kind in by_groups if kind.n_infinite), key=lambda kind: -kind.n_infinite)
     if not equal:
@@ -71,8 +83,13 @@ def _equal_on_paper(by_groups: tuple[GroupMetrics, ...]) -> list[str]:
     named = "; ".join(f"{shown(kind.name)} {kind.n_infinite:,}" for kind in equal[:_NAMED])
     more = f"; {len(equal) - _NAMED} more kinds" if len(equal) > _NAMED else ""
     total = sum(kind.n_infinite for kind in equal)
+    what = (
+        "No difference in what is known of them, which may be little (d = 0)"
+        if sparse
+        else "Equal on paper (d = 0)"
+    )
     return [
-        f"Equal on paper (d = 0), different outputs: {total:,} {'pair' if total == 1 else 'pairs'}. By groups: {named}{more}."
+        f"{what}, different outputs: {total:,} {'pair' if total == 1 else 'pairs'}. By groups: {named}{more}."
     ]
 
 

@@ -104,7 +104,9 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
         *_wrapped(_MORE, width),
     ]
     rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
-    room = MOST_LINES - len(rows) - len(after_pairs)
+    # At least one pair, where there is room for it and something before it.
+    first = _pair_lines(answer, width, MOST_LINES)[:1] + _first_pair(answer, width)
+    room = max(MOST_LINES - len(rows) - len(after_pairs) - len(first), 0)
     before_pairs = [
         *rows,
         *_fitting([_wrapped(text, width) for text in (*answer.lists, *answer.beside, *answer.groups)], room),
@@ -127,7 +129,9 @@ def _sizes(report: AuditRecord) -> str:
     observed = (
         "" if data.n_observed is None else f", {data.n_features:,} features, {data.n_observed:,} observations"
     )
-    return f"{named_source(data)}: {data.n_individuals:,} individuals{observed}"
+    by = report.settings.get("model")
+    model = f"{shown(by)} on " if isinstance(by, str) else ""
+    return f"{model}{named_source(data)}: {data.n_individuals:,} individuals{observed}"
 
 
 def _row_lines(report: AuditRecord, answer: Answer, width: int) -> list[str]:
@@ -145,6 +149,10 @@ def _row_lines(report: AuditRecord, answer: Answer, width: int) -> list[str]:
         for row in rows
     ]
     return [line for text in told for line in _wrapped(text, width)]
+
+
+def _first_pair(answer: Answer, width: int) -> list[str]:
+    return _wrapped(f"- {answer.pairs[0].brief}", width) if answer.pairs else []
 
 
 def _pair_lines(answer: Answer, width: int, room: int) -> list[str]:

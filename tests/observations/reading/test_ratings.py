@@ -325,7 +325,7 @@ def test_wide_ids_keep_their_type(write):
         ({"format": "long"}, "unknown format 'long'"),
         (
             {"columns": ["sex"]},
-            r"'1,16,M,23.0,', has 'M' where a number should be, in column 'sex'; .*if it is not a feature, give exclude=.sex., .*columns=\.\.\.$",
+            r"'1,16,M,23.0,', has 'M' where a number should be, in column 'sex'; .*if it is not a feature, give exclude=.sex., .*columns=\.\.\.; categories are compared by reference='gower' beside outputs=\.\.\.$",
         ),
         ({"user": "school", "item": "school", "rating": "written"}, "three different columns"),
     ],

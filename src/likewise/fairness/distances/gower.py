@@ -78,6 +78,7 @@ class GowerDistance(PairwiseDistance):
         refuse_unreadable(table[:, np.flatnonzero(kept).tolist()])
         reference = table if fitted_on is None else _frame(fitted_on)
         self.features = np.stack([_encoded(table, reference, name) for name in names])
+        self.names, self._table = names, table
         self.n_individuals = len(table)
         self.row_ids = row_labels(row_ids, frame, self.n_individuals)
         missing = bool(np.isnan(self.features).any())
@@ -99,6 +100,11 @@ class GowerDistance(PairwiseDistance):
         left, right = checked_pairs(left, right, self.n_individuals)
         return self._mean_difference(self.features[:, left], self.features[:, right])
 
+    def values_of(self, k: int) -> list[float | str]:
+        """Return what is recorded of an individual, as it was given; NaN where something is missing."""
+        row = zip(self._table[:, self.names].row(k), self.features[:, k], strict=True)
+        return [float("nan") if np.isnan(code) else _as_given(value) for value, code in row]
+
     def _mean_difference(self, left: Floats, right: Floats) -> Floats:
         """Average over features, one at a time, so that no array holds pairs times features; equal is 0, 1 is the most."""
         shape = np.broadcast_shapes(left.shape[1:], right.shape[1:])
@@ -110,6 +116,10 @@ class GowerDistance(PairwiseDistance):
             count += both
         mean: Floats = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
         return mean
+
+
+def _as_given(value: Any) -> float | str:
+    return str(value) if isinstance(value, bool | str) or not hasattr(value, "__float__") else float(value)
 
 
 def _frame(data: Any) -> nw.DataFrame[Any]:

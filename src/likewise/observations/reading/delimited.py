@@ -269,6 +269,9 @@ def _no_number(
         what += f", in column {text.header[position]!r}"
     if text.header is not None and wanted.gaps:
         hint = f"if it is not a feature, give {option('exclude', repr(text.header[position]))}, or name those that are: {option('columns')}"
+        hint += (
+            f"; categories are compared by {option('reference', repr('gower'))} beside {option('outputs')}"
+        )
     return FileFormatError, what, "a number", hint
 
 
