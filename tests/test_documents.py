@@ -62,6 +62,10 @@ def folder(tmp_path, monkeypatch):
         }
         pl.DataFrame(part).write_parquet(tmp_path / "ratings" / f"{number}.parquet")
     (tmp_path / "applicants.csv").write_text(APPLICANTS)
+    (tmp_path / "users.csv").write_text("userId,age\n" + "".join(f"{i},{20 + i % 7}\n" for i in range(1, 61)))
+    (tmp_path / "films.csv").write_text(
+        "movieId,year\n" + "".join(f"{j},{1990 + j % 9}\n" for j in range(1, 81))
+    )
     (tmp_path / "decisions.csv").write_text(DECISIONS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
     (tmp_path / "pairs.csv").write_text("1,1\n2,5\n")
