@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from likewise.certificates import AffineCertificate, Certificate, Unavailable, compose, model_constant
-from likewise.certificates.models.layers import Activation, Linear, Scaling
+from likewise.certificates.models.layers import Activation, Linear, Scaling, Softmax
 from likewise.certificates.models.network import network_constant
 from likewise.certificates.operator_norm import product_upward, spectral_norm
 from likewise.errors import ModelError
@@ -67,6 +67,14 @@ def linear(value):
 def test_a_product_that_vanishes_is_not_zero(layers):
     """The constant is 1e-340 in exact arithmetic: above 0, and the smallest number there is, 5e-324, is above it."""
     assert 0 < network_constant(layers, 2.0, 2.0).value < 1e-300
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-320, 1e-170])
+@pytest.mark.parametrize("q", [1.0, 2.0, np.inf])
+def test_scores_that_nearly_vanish_move_their_probabilities(scale, q):
+    softmax = Softmax(Linear(np.array([[scale, 0.0], [0.0, 0.0], [scale, scale]])))
+    for p in (1.0, 2.0, np.inf):
+        assert 0 < network_constant([softmax], p, q).value <= 2 * scale + 1e-321
 
 
 def test_what_vanishes_within_is_not_lost():

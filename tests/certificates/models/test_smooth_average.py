@@ -97,3 +97,21 @@ def test_the_ball_holds_every_row_and_is_hardly_larger_than_it_must_be(seed):
 
 def test_a_constant_beyond_all_numbers_is_none():
     assert isinstance(smooth_average_constant(average(1e-300, 1e200, [1.0]), 2, 2), Unavailable)
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "radius", "half_range"),
+    [(1.0, 1e-170, 1e-170), (1e170, 1e-170, 1.0), (1e300, 1e-300, 1e-300), (2.0, 5e-324, 5e-324)],
+)
+def test_a_constant_that_vanishes_is_not_zero(bandwidth, radius, half_range):
+    average = SimpleNamespace(bandwidth=bandwidth, radius=radius, half_ranges=np.full(2, half_range))
+    for p, q in ((1.0, 1.0), (2.0, 2.0), (np.inf, 1.0)):
+        assert 0 < smooth_average_constant(average, p, q).value < 1e-300
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-170, 1e-100, 1e100])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_ball_at_every_scale(scale, kind):
+    centre, radius = enclosing_ball(kind(np.array([[scale, 0.0], [0.0, scale]])))
+    assert 0.7 * scale <= radius <= 0.75 * scale + 1e-321
+    assert 0 <= centre.max() <= scale

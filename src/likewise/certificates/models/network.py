@@ -119,7 +119,7 @@ def _softmax_bound(scores: Linear | None, p: float, q: float) -> tuple[float, st
     ``||v||_1 / 2`` each, so ``||v||_q <= 2^(1/q) ||v||_1 / 2``. The range of u is the largest ``|(w_b - w_c) . dx|``.
     """
     spread, words = (2 ** (1 / dual_order(p)), "scores") if scores is None else _spread(scores, dual_order(p))
-    value = upward(2 ** (1 / q) / 4 * spread, _ROUNDINGS)
+    value = upward(product_upward(2 ** (1 / q) / 4, spread), _ROUNDINGS)
     return value, f"softmax of {words} (l{p:g} to l{q:g}), 2^(1/q)/4 times their largest spread"
 
 

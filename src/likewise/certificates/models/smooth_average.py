@@ -8,8 +8,8 @@ most ``R r_k / t``, where r_k is half the range of the feature (Popoviciu 1935, 
 
 from __future__ import annotations
 
-from math import inf, sqrt
-from typing import Protocol, runtime_checkable
+from math import frexp, inf, ldexp, sqrt
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -68,7 +68,9 @@ def smooth_average_constant(average: SmoothAverage, p: float, q: float) -> Certi
     if p == 1:  # one feature after another
         widest = min(widest, float(average.half_ranges.max(initial=0.0)))
     factor = conversion(p, 2.0, n) * conversion(2.0, q, n)
-    value = upward(product_upward(average.radius, widest, factor) / average.bandwidth, _ROUNDINGS)
+    with np.errstate(over="ignore"):
+        per_bandwidth = float(np.float64(1.0) / average.bandwidth)
+    value = upward(product_upward(average.radius, per_bandwidth, widest, factor), _ROUNDINGS)
     if not value < inf:
         return Unavailable("K1", "it is larger than the largest number")
     return Certificate(
@@ -103,6 +105,10 @@ def enclosing_ball(rows: Floats | sparse.csr_array) -> tuple[Floats, float]:
     >>> radius < 2.1
     True
     """
+    exponent = _small_exponent(rows)
+    if exponent:
+        centre, radius = enclosing_ball(_times_power(rows, -exponent))
+        return _times_power(centre, exponent), product_upward(radius, ldexp(1.0, exponent))
     squares = np.asarray(
         (rows**2).sum(axis=1) if sparse.issparse(rows) else np.einsum("ij,ij->i", rows, rows)
     )
@@ -115,6 +121,22 @@ def enclosing_ball(rows: Floats | sparse.csr_array) -> tuple[Floats, float]:
             best, radius = centre, float(lengths[farthest])
         centre = centre + (_dense_row(rows, farthest) - centre) / step
     return best, upward(sqrt(radius), _ROUNDINGS)
+
+
+_VANISHING = -300
+"""Exponent of the largest entry from which on squares of others that matter could vanish."""
+
+
+def _small_exponent(rows: Floats | sparse.csr_array) -> int:
+    """Return the exponent of the largest entry where squares would vanish; 0 elsewhere."""
+    exponent = frexp(float(abs(rows).max()) if rows.size else 0.0)[1]
+    return exponent if exponent < _VANISHING else 0
+
+
+def _times_power(rows: Any, exponent: int) -> Any:
+    """Multiply by a power of two, in two steps, of which neither overflows."""
+    half = exponent // 2
+    return rows * ldexp(1.0, half) * ldexp(1.0, exponent - half)
 
 
 def _squared_lengths(rows: Floats | sparse.csr_array, squares: Floats, centre: Floats) -> Floats:
