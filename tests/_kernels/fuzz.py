@@ -33,6 +33,7 @@ from likewise._kernels import (
     gram_product,
     sampled_entries,
     shared_differences,
+    solve_regressions,
     squared_differences,
 )
 from likewise._kernels.native import library as native
@@ -139,8 +140,29 @@ def distances_of_products(seed):
     return np.nan_to_num(products, posinf=0.0)
 
 
+def solutions_of_regressions(seed):
+    """Solve systems of all sizes, some of them singular, whose solutions are only to do no harm."""
+    rng = np.random.default_rng(seed)
+    k, d = rng.integers(0, 40), rng.integers(1, 30)
+    means = np.zeros((k, d))
+    grams, moments = np.zeros((2, k, d * (d + 1) // 2))
+    diagonal = np.cumsum(np.r_[0, np.arange(d, 1, -1)])
+    grams[:, diagonal] = rng.exponential(size=(k, d))
+    grams[rng.random(k) < 0.1] = np.nan if rng.random() < 0.5 else 0.0
+    precision = np.zeros(grams.shape[1])
+    precision[diagonal] = rng.random() < 0.9
+    ones = np.ones(k)
+    n_lost = solve_regressions(grams, rng.normal(size=(k, d)), precision, ones, 0.5, True, means, moments)[-1]
+    return np.nan_to_num(means) if n_lost == 0 else np.array([n_lost])
+
+
 def every_result(matrix, seed):
-    return [*products_and_distances(matrix, seed), sums_over_pairs(seed), distances_of_products(seed)]
+    return [
+        *products_and_distances(matrix, seed),
+        sums_over_pairs(seed),
+        distances_of_products(seed),
+        solutions_of_regressions(seed),
+    ]
 
 
 def attempt(seed):

@@ -67,6 +67,7 @@ from likewise._kernels.pairs import (
 )
 from likewise._kernels.products import CompressedRows, adjoint_product, forward_product, gram_product
 from likewise._kernels.ratios import PAIR_COLUMNS, TIE, beyond_rounding, excesses, largest_places, pair_ratios
+from likewise._kernels.regressions import solve_regressions
 from likewise._kernels.threads import one_blas_thread, single_threaded, thread_count
 
 __all__ = [
@@ -105,6 +106,7 @@ __all__ = [
     "sampled_entries",
     "shared_differences",
     "single_threaded",
+    "solve_regressions",
     "squared_differences",
     "thread_count",
     "tile_width",

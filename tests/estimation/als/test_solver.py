@@ -13,7 +13,6 @@ from likewise.estimation.base.factor_update import (
     Factors,
     ObservedRows,
     Prior,
-    invert,
     packed,
     regress,
     unpacked,
@@ -85,25 +84,6 @@ def test_packing_is_undone():
         matrices = rng.normal(size=(4, d, d))
         matrices += matrices.transpose(0, 2, 1)
         np.testing.assert_array_equal(unpacked(packed(matrices), d), matrices)
-
-
-def test_matrices_side_by_side_are_inverted_as_lapack_inverts_them():
-    rng = np.random.default_rng(0)
-    for d in (1, 2, 7):
-        halves = rng.normal(size=(5, d, 2 * d))
-        matrices = halves @ halves.transpose(0, 2, 1)
-        triangles = packed(matrices).T.copy()
-        log_determinants, lost = invert(triangles, d)
-        np.testing.assert_allclose(unpacked(triangles.T, d), np.linalg.inv(matrices), rtol=1e-9)
-        np.testing.assert_allclose(log_determinants, np.linalg.slogdet(matrices)[1])
-        assert lost == 0
-
-
-def test_matrices_that_are_singular_within_rounding_are_counted():
-    singular = packed(
-        np.array([[[1.0, 1.0], [1.0, 1.0 + 1e-15]], [[1.0, 0.0], [0.0, 1e-30]], [[0.0, 0.0], [0.0, 1.0]]])
-    )
-    assert invert(singular.T.copy(), 2)[1] == 2  # a small diagonal entry alone is no loss
 
 
 def test_turned_factors_are_those_of_turned_vectors():

@@ -129,6 +129,28 @@ class Expansion(ctypes.Structure):
     )
 
 
+class Regressions(ctypes.Structure):
+    """``struct regressions`` of regressions.c."""
+
+    _fields_ = (
+        ("n_rows", c_int64),
+        ("d", c_int64),
+        ("grams", c_void_p),
+        ("sides", c_void_p),
+        ("drawn", c_void_p),
+        ("precision", c_void_p),
+        ("multiples", c_void_p),
+        ("noise", c_double),
+        ("lost", c_double),
+        ("means", c_void_p),
+        ("moments", c_void_p),
+        ("pivots", c_void_p),
+        ("sums", c_void_p),
+        ("room", c_void_p),
+        ("uncertain", c_int32),
+    )
+
+
 class Block(ctypes.Structure):
     """``struct block`` of pair_sums.c."""
 
@@ -198,7 +220,8 @@ class Largest(ctypes.Structure):
     )
 
 
-STRUCTURES = (Rows, Panel, Packing, Lists, Planes, Places, Expansion, Block, Edges, Limits, Sums, Largest)
+_OF_PAIRS = (Block, Edges, Limits, Sums, Largest)
+STRUCTURES = (Rows, Panel, Packing, Lists, Planes, Places, Expansion, Regressions, *_OF_PAIRS)
 
 
 def is_built() -> bool:
@@ -223,6 +246,12 @@ def instruction_set() -> int:
 def read_ahead() -> int:
     """Return how many column indices the kernels read beyond the end of a row."""
     return int(library().likewise_read_ahead())
+
+
+@cache
+def lanes() -> int:
+    """Return how many regressions the kernels solve side by side."""
+    return int(library().likewise_lanes())
 
 
 def instruction_set_name() -> str:
@@ -275,9 +304,10 @@ def declared(loaded: ctypes.CDLL) -> ctypes.CDLL:
 
 
 def _declare_results(loaded: ctypes.CDLL) -> None:
-    for function in (loaded.likewise_instruction_sets, loaded.likewise_read_ahead, loaded.likewise_copies):
-        function.restype = c_int32
-    loaded.likewise_count_pairs.restype = loaded.likewise_expand.restype = c_int64
+    for name in ("instruction_sets", "read_ahead", "copies", "lanes"):
+        getattr(loaded, f"likewise_{name}").restype = c_int32
+    for name in ("count_pairs", "expand", "solve"):
+        getattr(loaded, f"likewise_{name}").restype = c_int64
     loaded.likewise_instruction_set_name.restype = c_char_p
     for function in (
         loaded.likewise_sweep,
@@ -300,7 +330,8 @@ def _declare_arguments(loaded: ctypes.CDLL) -> ctypes.CDLL:
     loaded.likewise_walk.argtypes = (c_int32, pointer(Lists), c_int64, *share, *(c_void_p,) * 4)
     loaded.likewise_compare_planes.argtypes = (c_int32, pointer(Planes), c_int64, *share, c_void_p)
     loaded.likewise_entries.argtypes = (pointer(Places), *share)
-    loaded.likewise_copies.argtypes = ()
+    loaded.likewise_copies.argtypes = loaded.likewise_lanes.argtypes = ()
+    loaded.likewise_solve.argtypes = (c_int32, pointer(Regressions))
     loaded.likewise_expand.argtypes = (c_int32, pointer(Expansion))
     loaded.likewise_add_pairs.argtypes = (c_int32, *map(pointer, (Block, Limits, Sums, Largest)))
     loaded.likewise_count_pairs.argtypes = (c_int32, pointer(Block), c_void_p, c_void_p)

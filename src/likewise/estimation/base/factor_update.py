@@ -12,7 +12,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels import CompressedRows, forward_product
+from likewise._kernels import CompressedRows, forward_product, solve_regressions
 from likewise._kernels.threads import equal_shares, run_together, thread_count
 from likewise._typing import Floats
 from likewise.errors import InputError
@@ -179,10 +179,6 @@ def _places(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 _ROWS_AT_A_TIME = 512
-_FEW_ROWS = 64
-"""Up to so many, calls cost more than what they compute, so one call on gathered rows takes the place of one a row."""
-_LOST = 1e-13
-"""A pivot below this share of its diagonal entry is rounding: the matrix is singular in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,89 +305,24 @@ class _Block:
         return total
 
     def _solve(self, rows: slice) -> tuple[float, float, int]:
-        # Rows lie side by side along the last axis, so that a step on one entry of all their matrices is one operation on a vector.
         prior, multiples = self.prior, self.prior.multiples(self.counts[rows])
-        grams, sides = self.grams[rows].T.copy(), self.sides[rows].T.copy()
-        d = sides.shape[0]
-        precision = packed(prior.precision[None])[0]
-        # 1. Precision of the posterior: that of the prior, and what the observations add.
-        matrices = grams / prior.noise + precision[:, None] * multiples
-        # 2. Its inverse is the covariance of the posterior, the mean is the covariance times the right-hand side.
-        log_volumes, lost = invert(matrices, d)
-        drawn = None if prior.means is None else (prior.means[rows] @ prior.precision).T * multiples
-        means = _times(matrices, sides / prior.noise if drawn is None else sides / prior.noise + drawn)
-        # 3. Second moments E[x x^T] = mean mean^T + covariance; least squares forgets the covariance.
-        moments = matrices if prior.uncertain else np.zeros_like(matrices)
-        for i, row in enumerate(_rows(d)):
-            moments[row] += means[i] * means[i:]
-        self.solutions.means[rows], self.solutions.moments[rows] = means.T, moments.T
-        # 4. E[misfit] falls by 2 sum_i side_i^T x_i - <Gram_i, E[x_i x_i^T]>; both triangles count.
-        twice = np.full(precision.size, 2.0)
-        twice[[row.start for row in _rows(d)]] = 1.0
-        explained = 2 * np.sum(sides * means) - twice @ np.sum(moments * grams, axis=1)
-        # 5. Penalty: (x - mean)^T P (x - mean); and of an uncertain vector the divergence 1/2 (tr(P E[x x^T]) - d + log|posterior| - log|P|).
-        penalty = ((twice * precision) @ moments) @ multiples
-        if prior.means is not None and drawn is not None:
-            penalty += np.sum(drawn * (prior.means[rows].T - 2 * means))
+        means = None if prior.means is None else prior.means[rows]
+        drawn = None if means is None else means @ prior.precision * multiples[:, None]
+        explained, penalty, log_volumes, n_lost = solve_regressions(
+            self.grams[rows],
+            self.sides[rows],
+            packed(prior.precision[None])[0],
+            multiples,
+            prior.noise,
+            prior.uncertain,
+            self.solutions.means[rows],
+            self.solutions.moments[rows],
+            drawn,
+        )
+        # Penalty: (x - mean)^T P (x - mean); and of an uncertain vector the divergence 1/2 (tr(P E[x x^T]) - d + log|posterior| - log|P|).
+        if means is not None and drawn is not None:
+            penalty += float(np.sum(drawn * (means - 2 * self.solutions.means[rows])))
         if prior.uncertain:
-            penalty += np.sum(log_volumes - np.linalg.slogdet(prior.precision)[1] - d)
-        return float(explained), float(penalty / 2), lost
-
-
-def invert(triangles: Floats, d: int) -> tuple[Floats, int]:
-    """Invert symmetric positive definite matrices in place.
-
-    Parameters
-    ----------
-    triangles : ndarray, shape (d (d + 1) / 2, k)
-        Upper triangles, row by row, of k matrices side by side. They are overwritten.
-    d : int
-
-    Returns
-    -------
-    log_determinants : ndarray, shape (k,)
-    lost : int
-        How many matrices are singular within rounding; their inverses are not to be used.
-
-    Notes
-    -----
-    Gauss-Jordan elimination without exchanges, which is stable for such matrices (the *sweep operator*; Goodnight, "A tutorial on
-    the SWEEP operator", The American Statistician 33, 1979): d steps on vectors of length k, in place of k calls of LAPACK on small matrices.
-    """
-    rows, (left, right) = _rows(d), np.triu_indices(d)
-    diagonals = triangles[[row.start for row in rows]]
-    log_determinants, lost = np.zeros(triangles.shape[1]), np.zeros(triangles.shape[1], bool)
-    for p, pivot_row in enumerate(rows):
-        above = [rows[i].start + p - i for i in range(p)]
-        column = np.concatenate([triangles[above], triangles[pivot_row]])
-        pivot = column[p].copy()
-        lost |= ~(pivot > _LOST * diagonals[p])
-        pivot[lost] = 1.0
-        log_determinants += np.log(pivot)
-        column[p] = 0.0  # the row and the column of the pivot are written below
-        scaled = column / pivot
-        if triangles.shape[1] <= _FEW_ROWS:
-            triangles -= scaled[left] * column[right]
-        else:
-            for i, row in enumerate(rows):
-                triangles[row] -= scaled[i] * column[i:]
-        triangles[above], triangles[pivot_row] = scaled[:p], scaled[p:]
-        triangles[pivot_row.start] = -1.0 / pivot
-    np.negative(triangles, out=triangles)
-    return log_determinants, int(lost.sum())
-
-
-def _times(triangles: Floats, vectors: Floats) -> Floats:
-    """Multiply symmetric matrices, given as in `invert`, with vectors, shape (d, k)."""
-    product = np.zeros_like(vectors)
-    for i, row in enumerate(_rows(vectors.shape[0])):
-        product[i:] += triangles[row] * vectors[i]
-        product[i] += np.sum(triangles[row][1:] * vectors[i + 1 :], axis=0)
-    return product
-
-
-@cache
-def _rows(d: int) -> list[slice]:
-    """Where the rows of a packed upper triangle stand."""
-    stops = np.cumsum(np.arange(d, 0, -1)).tolist()
-    return [slice(stop - length, stop) for stop, length in zip(stops, range(d, 0, -1), strict=True)]
+            log_volume = np.linalg.slogdet(prior.precision)[1] + self.sides.shape[1]
+            penalty += log_volumes - multiples.size * float(log_volume)
+        return explained, penalty / 2, n_lost
