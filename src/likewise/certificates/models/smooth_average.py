@@ -129,7 +129,8 @@ _VANISHING = -300
 
 def _small_exponent(rows: Floats | sparse.csr_array) -> int:
     """Return the exponent of the largest entry where squares would vanish; 0 elsewhere."""
-    exponent = frexp(float(abs(rows).max()) if rows.size else 0.0)[1]
+    entries = rows if isinstance(rows, np.ndarray) else rows.data
+    exponent = frexp(float(np.abs(entries).max(initial=0.0)))[1]
     return exponent if exponent < _VANISHING else 0
 
 
