@@ -49,7 +49,7 @@ def test_each_row_is_what_lapack_finds(seed, k, d, uncertain, has_mean, noise):
     triangles = packed(matrices)[:k]
     multiples = rng.uniform(0.5, 2, k)
     drawn = rng.normal(size=(k, d)) if has_mean else None
-    means, moments, (explained, drawn, log_determinants, n_lost) = solved(
+    means, moments, (explained, penalty, log_determinants, n_lost) = solved(
         triangles, sides, packed(precision[None])[0], multiples, noise, uncertain, drawn
     )
     posterior = grams / noise + multiples[:, None, None] * precision
@@ -61,7 +61,7 @@ def test_each_row_is_what_lapack_finds(seed, k, d, uncertain, has_mean, noise):
     np.testing.assert_allclose(unpacked(moments, d), second, **close)
     sizes = np.abs(sides * x).sum(), np.abs(grams * second).sum()
     assert explained == pytest.approx(2 * np.sum(sides * x) - np.sum(grams * second), abs=1e-7 * sum(sizes))
-    assert drawn == pytest.approx(np.sum(multiples[:, None, None] * precision * second), rel=1e-7, abs=1e-9)
+    assert penalty == pytest.approx(np.sum(multiples[:, None, None] * precision * second), rel=1e-7, abs=1e-9)
     assert log_determinants == pytest.approx(np.linalg.slogdet(posterior)[1].sum(), rel=1e-7, abs=1e-7)
     assert n_lost == 0
 
