@@ -50,7 +50,7 @@ def solve_regressions(
     -------
     explained : float
         ``sum 2 side^T x - <gram, moment>``.
-    drawn : float
+    penalty : float
         ``sum multiple <precision, moment>``.
     log_determinants : float
         Of all matrices together.
@@ -68,8 +68,8 @@ def solve_regressions(
 
     >>> x, square = np.empty((1, 1)), np.empty((1, 1))
     >>> gram, side, one = np.array([[3.0]]), np.array([[8.0]]), np.ones(1)
-    >>> explained, drawn, _, n_lost = solve_regressions(gram, side, one, one, 1.0, False, x, square)
-    >>> x.item(), square.item(), explained, drawn, n_lost
+    >>> explained, penalty, _, n_lost = solve_regressions(gram, side, one, one, 1.0, False, x, square)
+    >>> x.item(), square.item(), explained, penalty, n_lost
     (2.0, 4.0, 20.0, 4.0, 0)
     """
     (k, d), size = sides.shape, precision.size
@@ -82,10 +82,10 @@ def solve_regressions(
         given = ", ".join(f"{array.dtype} {array.shape}" for array in arrays)
         raise ShapeError(f"equations and room for their solutions: {given}", f"contiguous float64 {shapes}")
     solve = _native if use_native() else fallback.solve
-    pivots, (explained, drawn), n_lost = solve(
+    pivots, (explained, penalty), n_lost = solve(
         grams, sides, precision, multiples, noise, _LOST, uncertain, means, moments, drawn
     )
-    return explained, drawn, float(np.log(pivots).sum()), n_lost
+    return explained, penalty, float(np.log(pivots).sum()), n_lost
 
 
 def _native(
