@@ -302,7 +302,15 @@ def test_a_norm_beside_a_reference_that_is_given_is_refused(observed):
 @pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
 @pytest.mark.parametrize(
     "estimator",
-    ["svt", "biases", "als", "soft-impute", "cai-candes-shen", pytest.param("auto", marks=pytest.mark.slow)],
+    [
+        "svt",
+        "biases",
+        "als",
+        "soft-impute",
+        "cai-candes-shen",
+        "mixture",
+        pytest.param("auto", marks=pytest.mark.slow),
+    ],
 )
 def test_the_seed_reaches_an_estimator_given_by_name(observed, estimator):
     first, second = (audit(observed, estimator=estimator, model=identity, random_state=3) for _ in range(2))

@@ -67,26 +67,42 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
     checked_instance(
         "values", values, sparse.csr_array, "a csr_array of rows", "observed.scaled('symmetric').values"
     )
-    n, d = proved.map.shape
+    n = proved.map.shape[0]
     if values.shape[1] != n:
         raise ShapeError(f"rows of {values.shape[1]} features", f"{n} features")
-    regressors = np.sqrt(proved.map.column_weights)[:, None] * proved.map.regressors
-    gram = proved.map.regressors.T @ proved.map.regressors
-    found = np.empty(values.shape[0])
-    for row, (first, last) in enumerate(pairwise(values.indptr.tolist())):
-        observed = values.indices[first:last].astype(np.intp)
-        information = np.eye(d) + regressors[observed].T @ regressors[observed]
-        if proved.map.spreads is not None:
-            weights = proved.map.column_weights[observed]
-            information += np.tensordot(weights, proved.map.spreads[observed], 1)
-        levels, axes = eigh(gram, information)
-        found[row] = _constant(proved, observed, levels, (regressors @ axes) ** 2)
+    if isinstance(proved.map, RegressionMap):
+        found = _constants(proved, proved.map, values)
+    else:
+        of_parts = [_constants(proved, part, values) for part in proved.map.parts]
+        found = np.asarray(proved.map.weights @ np.asarray(of_parts))
     return np.minimum(found, proved.certificate.value)
 
 
-def _constant(proved: RegressionCertificate, observed: Indices, levels: Floats, squares: Floats) -> float:
+def _constants(proved: RegressionCertificate, regression: RegressionMap, values: sparse.csr_array) -> Floats:
+    """Return K_i of each row for one regression, within the domain and with the c of what is proved."""
+    regressors = np.sqrt(regression.column_weights)[:, None] * regression.regressors
+    gram = regression.regressors.T @ regression.regressors
+    found = np.empty(values.shape[0])
+    for row, (first, last) in enumerate(pairwise(values.indptr.tolist())):
+        observed = values.indices[first:last].astype(np.intp)
+        information = np.eye(regression.shape[1]) + regressors[observed].T @ regressors[observed]
+        if regression.spreads is not None:
+            weights = regression.column_weights[observed]
+            information += np.tensordot(weights, regression.spreads[observed], 1)
+        levels, axes = eigh(gram, information)
+        found[row] = _constant(proved, regression, observed, levels, (regressors @ axes) ** 2)
+    return found
+
+
+def _constant(
+    proved: RegressionCertificate,
+    regression: RegressionMap,
+    observed: Indices,
+    levels: Floats,
+    squares: Floats,
+) -> float:
     """Return K_i of a row, by the largest of both kinds: features that both observed, and that one did."""
-    regression, (prediction, offset, size) = proved.map, proved.reach
+    prediction, offset, size = proved.reach
     top = float(np.sqrt(max(levels[-1], 0.0))) if levels.size else 0.0
     slopes = _slopes(regression, observed, levels, squares)
     offsets = _offset_slopes(regression, observed, top)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import isinf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,9 @@ from likewise.certificates.operator_norm import spectral_norm, upward
 from likewise.certificates.steepness import steepest_images
 from likewise.errors import ShapeError
 
+if TYPE_CHECKING:
+    from likewise.certificates.regression_mixture import RegressionMixture
+
 FROM_NORM = "l1 with the empty entry as a point"
 _STEPS = (
     "a row that is given what it lacks, with the values that it predicts, keeps its coefficients",
@@ -35,6 +38,7 @@ _STEPS = (
     "||X A_U^-1 x|| is at most its largest over all A of at least I + x x^T, found by its dual; the estimate is X times the coefficients",
     "clipping does not expand",
 )
+_OF_A_MIXTURE = "a mixture moves by at most the same mixture of what its parts move by"
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +213,7 @@ class RegressionCertificate:
         By how much a feature that only one of the two observed can move them apart; at most K c.
     reach : tuple of float
         The domain: largest prediction before clipping, largest offset, largest size of coefficients, as in `Reach`.
-    map : RegressionMap
+    map : RegressionMap or RegressionMixture
     """
 
     certificate: Certificate
@@ -217,7 +221,7 @@ class RegressionCertificate:
     slopes: Floats
     empty_slopes: Floats
     reach: tuple[float, float, float]
-    map: RegressionMap
+    map: RegressionMap | RegressionMixture
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the constant, c, and the domain."""
@@ -258,13 +262,17 @@ def _pattern(values: sparse.csr_array) -> sparse.csr_array:
 
 
 def certify_regression(
-    regression: RegressionMap, values: sparse.csr_array, *, margin: float = 1.0, empty: float | None = None
+    regression: RegressionMap | RegressionMixture,
+    values: sparse.csr_array,
+    *,
+    margin: float = 1.0,
+    empty: float | None = None,
 ) -> RegressionCertificate:
     """Prove a constant for the estimate of rows by regression.
 
     Parameters
     ----------
-    regression : RegressionMap
+    regression : RegressionMap or RegressionMixture
     values : csr_array, shape (m, n)
         Rows of the fit on the working range; their reach is the domain of the constant.
     margin : float, default 1
@@ -305,7 +313,7 @@ def certify_regression(
         domain=Domain.SEEN_AND_UNSEEN,
         function=f"a row on the method's working range, an empty entry at distance {c:.4g} from every value, to its estimate by fold-in",
         assumptions=(_domain(reach),),
-        proof=_STEPS,
+        proof=_STEPS if isinstance(regression, RegressionMap) else (*_STEPS, _OF_A_MIXTURE),
         n_inputs=regression.shape[0],
         n_outputs=regression.shape[0],
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats, Indices
 from likewise.certificates.regression import RegressionMap
+from likewise.certificates.regression_mixture import RegressionMixture
 
 _MOST_STARTS = 32
 _MOST_OBSERVED = 64
@@ -33,7 +34,7 @@ class WorstRows:
     ratio: float
 
 
-def worst_rows(regression: RegressionMap, *, starts: int = _MOST_STARTS) -> WorstRows:
+def worst_rows(regression: RegressionMap | RegressionMixture, *, starts: int = _MOST_STARTS) -> WorstRows:
     """Search for the pattern of observations under which one value moves the estimate most.
 
     Rows of one pattern O differ by ``X A_O^-1 w_k x_k dz_k``, whatever their other values are. For each of the features with the largest slopes, the search begins with
@@ -42,7 +43,8 @@ def worst_rows(regression: RegressionMap, *, starts: int = _MOST_STARTS) -> Wors
 
     Parameters
     ----------
-    regression : RegressionMap
+    regression : RegressionMap or RegressionMixture
+        Of a mixture the part of the largest weight is searched, and the ratio is that of the mixture for the rows found.
     starts : int, default 32
         Features to begin with.
 
@@ -56,6 +58,8 @@ def worst_rows(regression: RegressionMap, *, starts: int = _MOST_STARTS) -> Wors
     >>> found.feature, found.ratio, found.rows.toarray().tolist()
     (0, 0.5, [[0.25, 0.0], [-0.25, 0.0]])
     """
+    if isinstance(regression, RegressionMixture):
+        return _of_mixture(regression, worst_rows(regression.leading, starts=starts))
     slopes = regression.slopes + regression.offset_slopes
     best, feature, observed = 0.0, int(slopes.argmax()), np.array([int(slopes.argmax())])
     for k in np.argsort(-slopes, kind="stable")[:starts].tolist():
@@ -63,6 +67,18 @@ def worst_rows(regression: RegressionMap, *, starts: int = _MOST_STARTS) -> Wors
         if ratio > best:
             best, feature, observed = ratio, k, pattern
     return WorstRows(_rows(regression, feature, observed), feature, best)
+
+
+def _of_mixture(mixture: RegressionMixture, found: WorstRows) -> WorstRows:
+    """Return the same rows with the ratio of the mixture."""
+    observed = found.rows.indices[: found.rows.indptr[1]].tolist()
+    images = []
+    for part in mixture.parts:
+        matrix = np.eye(part.shape[1])
+        for k in observed:
+            matrix += _information(part, k)
+        images.append(_image(part, _inverse(matrix), found.feature, observed))
+    return replace(found, ratio=float(np.linalg.norm(mixture.weights @ np.asarray(images))))
 
 
 def _best_pattern(regression: RegressionMap, k: int) -> tuple[float, Indices]:
@@ -95,12 +111,17 @@ def _inverse(matrix: Floats) -> Floats:
 
 def _ratio(regression: RegressionMap, inverse: Floats, k: int, observed: list[int]) -> float:
     """Return by how much the estimate of a row moves for one unit of feature k."""
+    return float(np.linalg.norm(_image(regression, inverse, k, observed)))
+
+
+def _image(regression: RegressionMap, inverse: Floats, k: int, observed: list[int]) -> Floats:
+    """Return what one unit of feature k adds to the estimate of a row."""
     w, x = regression.column_weights[observed], regression.regressors[observed]
     share = 0.0
     if regression.row_penalty is not None:  # the offset takes its share of the unit from every residual
         share = float(regression.column_weights[k] / (w.sum() + regression.row_penalty))
     side = regression.column_weights[k] * regression.regressors[k] - share * (w @ x)
-    return float(np.linalg.norm(share + regression.regressors @ (inverse @ side)))
+    return np.asarray(share + regression.regressors @ (inverse @ side))
 
 
 def _most_promising(regression: RegressionMap, inverse: Floats, k: int, observed: list[int]) -> int:

@@ -162,7 +162,7 @@ class EstimatorOptions:
     ----------
     estimator
         auto: chooses by held-out observations; svt: singular value thresholding; biases: row and column biases alone; als; soft-impute;
-        cai-candes-shen. By default svt where an option below is given that is its own; none for outputs computed
+        cai-candes-shen; mixture: of least squares and biases, with held-out weights. By default svt where an option below is given that is its own; none for outputs computed
         elsewhere; else auto.
     threshold
         tau: a number on the method's working range, or adaptive (noise-edge where that predicts hidden observations, else what

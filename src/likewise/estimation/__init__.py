@@ -2,12 +2,14 @@
 
 from likewise.estimation.als.descent import FactorFit
 from likewise.estimation.als.solver import AlternatingLeastSquares, alternating_least_squares
+from likewise.estimation.auto.mixture import Mixture, mixed_estimate
+from likewise.estimation.auto.stacking import stacking_weights
 from likewise.estimation.auto.transformer import Auto
 from likewise.estimation.auto.trials import CandidateTrial, Choice
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.folding import Folding, LinearFolding, RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
-from likewise.estimation.base.posterior_folding import FOLDINGS
+from likewise.estimation.base.mixture_folding import FOLDINGS
 from likewise.estimation.base.preparation import Centering, Centre, centre
 from likewise.estimation.base.weighting import ValueWeighting, Weighting
 from likewise.estimation.biases import Biases
@@ -80,6 +82,7 @@ __all__ = [
     "LinearFolding",
     "LowRankEstimate",
     "MatrixEstimator",
+    "Mixture",
     "NoiseEdge",
     "NuclearNormFit",
     "ObservationStatistics",
@@ -109,6 +112,7 @@ __all__ = [
     "centre",
     "entry_intervals",
     "make_estimator",
+    "mixed_estimate",
     "noise_variance",
     "one_bit_completion",
     "propensities_of",
@@ -120,6 +124,7 @@ __all__ = [
     "shrink",
     "shrink_to_budget",
     "soft_impute",
+    "stacking_weights",
     "svt",
     "threshold_name",
     "within_budget",

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from likewise.errors import EstimatorError, unknown_name
 from likewise.estimation.als.solver import AlternatingLeastSquares
+from likewise.estimation.auto.mixture import Mixture
 from likewise.estimation.auto.transformer import Auto
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.biases import Biases
@@ -36,6 +37,7 @@ ESTIMATORS: Registry[type[MatrixEstimator]] = Registry(
         "als": AlternatingLeastSquares,
         "soft-impute": SoftImpute,
         "cai-candes-shen": CaiCandesShen,
+        "mixture": Mixture,
         "auto": Auto,
     },
     EstimatorError,
@@ -100,7 +102,7 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     >>> make_estimator("svd")
     Traceback (most recent call last):
     ...
-    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases', 'als', 'soft-impute', 'cai-candes-shen', 'auto'. Hint: did you mean 'svt'?
+    likewise.errors.EstimatorError: unknown estimator 'svd'; expected one of 'svt', 'biases', 'als', 'soft-impute', 'cai-candes-shen', 'mixture', 'auto'. Hint: did you mean 'svt'?
     """
     estimator, known = ESTIMATORS.named(name), options_of(name)
     for option in options:

@@ -8,13 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+import likewise
 from likewise import ObservedMatrix, make_estimator
 from likewise.errors import InputError, SpectrumError
-from likewise.estimation import SVT, AlternatingLeastSquares, Auto, Biases
+from likewise.estimation import SVT, AlternatingLeastSquares, Auto, Biases, Mixture
 from likewise.estimation.auto import transformer as auto_module
 from likewise.estimation.auto.candidates import BIASES, GRIDS, LADDERS, NOISES, Candidate, Settings, within
+from likewise.estimation.auto.folds import held_out_folds
 from likewise.estimation.auto.transformer import Plan, Search
-from likewise.estimation.auto.trials import CandidateResult, HeldOut, held_out_folds
+from likewise.estimation.auto.trials import CandidateResult, HeldOut
 from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
@@ -212,6 +214,84 @@ def test_an_estimate_without_a_component_is_no_candidate(data, monkeypatch):
     assert [candidate.remark for candidate in found.candidates_] == ["chosen", "keeps no component"]
 
 
+# Mixtures.
+
+
+@pytest.fixture(scope="module")
+def sparse():
+    return clustered(80, 200, 5, observed_fraction=0.1, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def mixing(sparse):
+    with pytest.MonkeyPatch.context() as patch:
+        only(patch, (GRIDS[0][0][0][-1],))  # least squares that trust the observations too much
+        return Auto(random_state=0).fit(sparse.observed)
+
+
+def test_a_mixture_is_taken_where_it_is_better_by_more_than_a_standard_error(sparse, mixing):
+    """Its error is measured with weights that have not seen it; its parts are fitted on everything."""
+    assert mixing.choice_.name.endswith("x least squares, rank 10, noise 0.1")
+    assert "below that of least squares, rank 10, noise 0.1 alone" in mixing.choice_.reason
+    assert isinstance(mixing.best_estimator_, Mixture)
+    errors = {candidate.name: candidate.held_out_error for candidate in mixing.candidates_}
+    assert errors[mixing.choice_.name] < min(
+        error for name, error in errors.items() if name != mixing.choice_.name
+    )
+    parts = mixing.best_estimator_.estimators_
+    assert parts[0].observed_.n_observed == sparse.observed.n_observed
+    expected = sum(
+        w * part.estimate_.unclipped().to_dense()
+        for w, part in zip(mixing.best_estimator_.weights_, parts, strict=True)
+    )
+    np.testing.assert_allclose(mixing.estimate_.to_dense(), np.clip(expected, -1, 1), atol=1e-9)
+    truth_errors = [np.mean((found.estimate_.to_dense() - sparse.truth) ** 2) for found in (mixing, *parts)]
+    assert truth_errors[0] == min(truth_errors)
+
+
+def test_a_mixture_folds_in_certifies_and_comes_back(sparse, mixing, tmp_path):
+    assert mixing.certificate_.regression.certificate.value > 0
+    likewise.save(mixing, tmp_path / "auto.npz")
+    loaded = likewise.load(tmp_path / "auto.npz")
+    new = clustered(5, 200, 5, observed_fraction=0.1, random_state=9).observed
+    np.testing.assert_array_equal(loaded.transform(new), mixing.transform(new))
+    assert str(loaded.choice_) == str(mixing.choice_)
+
+
+def test_a_mixture_keeps_to_a_limit(sparse, mixing, monkeypatch):
+    limit = 0.5 * mixing.certificate_.regression.slopes.max()
+    only(monkeypatch, (GRIDS[0][0][0][-1],))
+    held = Auto(random_state=0, max_lipschitz=limit).fit(sparse.observed)
+    assert held.choice_.name == mixing.choice_.name
+    assert held.certificate_.regression.slopes.max() <= limit * (1 + 1e-9)
+
+
+def test_a_mixture_that_brings_too_little_is_shown_and_not_taken(data, monkeypatch):
+    only(monkeypatch, (LADDERS[-1][0],))
+    found = Auto(random_state=0).fit(data.observed)
+    assert found.choice_.name == "least squares, rank 10"
+    remark = found.candidates_[-1].remark
+    assert remark == "less than a standard error better than least squares, rank 10"
+
+
+def test_without_time_or_room_for_the_last_fits_nothing_is_mixed(sparse, monkeypatch):
+    only(monkeypatch, (GRIDS[0][0][0][-1],))
+    monkeypatch.setattr(auto_module, "_KEPT_MEMORY", 0.0)
+    assert not any(
+        " x " in candidate.name for candidate in Auto(random_state=0).fit(sparse.observed).candidates_
+    )
+    monkeypatch.undo()
+    only(monkeypatch, (GRIDS[0][0][0][-1],))
+    ladder = GRIDS[0][0][0][-1]
+    folds = held_out_folds(sparse.observed.n_observed, np.random.default_rng(0))
+    held_out = HeldOut(sparse.observed, folds, Settings("symmetric", 0))
+    seconds = held_out.seconds(BIASES) + held_out.seconds(ladder) + 0.4 * ladder.seconds(sparse.observed)
+    search = Search(held_out, Plan(seconds + 1e-6, more=1e9))
+    assert search.run().name == ladder.name
+    assert "more than" in search.skipped[-1].remark
+    assert " x " in search.skipped[-1].name
+
+
 # Time.
 
 
@@ -251,8 +331,9 @@ def test_iterations_end_when_the_time_is_over(data, monkeypatch):
     monkeypatch.setattr(Plan, "over", lambda self: self.planned > 0.15)
     only(monkeypatch, (LADDERS[-1][0],), (candidate("late"),))
     found = Auto(random_state=0).fit(data.observed)
-    first, late = found.candidates_[1:]
+    first, late, mixture = found.candidates_[1:]
     assert first.was_tried
+    assert "computing were over" in mixture.remark
     assert "computing were over" in late.remark
     assert found.best_estimator_.n_iter_ == 1
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from likewise._typing import Floats
 from likewise.estimation.als.descent import FactorFit
 from likewise.estimation.als.solver import AlternatingLeastSquares, Regularization, bytes_of_fit
+from likewise.estimation.auto.mixture import Mixture
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.preparation import Centering, prepare
 from likewise.estimation.biases import Biases
@@ -68,12 +70,18 @@ class Candidate:
         Takes m, n and the number of observations.
     rank : int
         Number of components that it is given; 0 where it finds it.
+    mixes : bool
+        Whether mixtures are made of it: its rows are regressions, so that a mixture has a constant where it has.
+    parts : tuple of Candidate
+        What it is a mixture of; empty otherwise.
     """
 
     name: str
     make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
     operations: Callable[[int, int, int], float] = field(repr=False)
     rank: int = 0
+    mixes: bool = False
+    parts: tuple[Candidate, ...] = ()
 
     def seconds(self, observed: ObservedMatrix) -> float:
         """Predict from the sizes alone, the same on every computer, how long a fit takes."""
@@ -84,6 +92,11 @@ class Candidate:
         if not self.rank:
             return _svt_bytes(observed.shape)
         return bytes_of_fit(observed.shape, observed.n_observed, min(self.rank, *observed.shape))
+
+    def kept_bytes(self, observed: ObservedMatrix) -> float:
+        """Predict how much memory factors take that are kept, with what remains uncertain of them."""
+        d = self.rank + 2
+        return 4.0 * d * (d + 5) * sum(observed.shape)
 
 
 Ladder = tuple[Candidate, ...]
@@ -137,6 +150,7 @@ def _factors(
         make,
         lambda m, n, observed: _SWEEPS * (2.0 * observed * d * (d + 5) + 3.0 * (m + n) * d**2 * (d + 10)),
         rank,
+        mixes=True,
     )
 
 
@@ -157,8 +171,28 @@ BIASES = Candidate(
     "biases",
     lambda _, settings: Biases(working_range=settings.working_range, random_state=settings.seed),
     lambda m, n, observed: 500.0 * observed + 100.0 * (m + n),
+    mixes=True,
 )
 """The baseline: tried always, taken where nothing is better."""
+
+
+def mixture(parts: Sequence[Candidate], weights: Floats) -> Candidate:
+    """Return the mixture of some candidates as a candidate, which costs what they cost."""
+    terms = [f"{w:.2f} x {part.name}" for w, part in zip(weights, parts, strict=True)]
+
+    def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
+        made = [part.make(observed, settings) for part in parts]
+        return Mixture(
+            made, weights.tolist(), working_range=settings.working_range, random_state=settings.seed
+        )
+
+    return Candidate(
+        " + ".join(terms),
+        make,
+        lambda *sizes: sum(part.operations(*sizes) for part in parts),
+        parts=tuple(parts),
+    )
+
 
 LADDERS: tuple[Ladder, ...] = (
     (_svt("svt"),),

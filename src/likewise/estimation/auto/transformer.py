@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
-from time import process_time
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from likewise.estimation.auto.candidates import (
     Grid,
     Ladder,
     Settings,
+    mixture,
     within,
 )
-from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut, held_out_folds
+from likewise.estimation.auto.folds import held_out_folds
+from likewise.estimation.auto.mixture import Mixture
+from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import within_budget
@@ -35,6 +38,10 @@ from likewise.randomness import generator_of
 
 _MEMORY = 2.0**30
 """Bytes that a fit may take."""
+_MOST_PARTS = 3
+"""Candidates that a mixture has at most."""
+_KEPT_MEMORY = 2.0**28
+"""Bytes that the factors of candidates may take that are kept to be mixed."""
 _GOES_ON = 0.4
 """Share of the time of a fit that it takes where it goes on from a trial."""
 _HARDLY, _MOVED = 0.02, 0.1
@@ -91,6 +98,7 @@ class Search:
         self.held_out, self.plan = held_out, plan
         self.results: list[CandidateResult] = []
         self.skipped: list[CandidateTrial] = []
+        self.kept: list[CandidateResult] = []
         self.best: CandidateResult | None = None
 
     def run(self) -> Choice:
@@ -102,29 +110,69 @@ class Search:
         shape = self.held_out.observed.shape
         for ladder in ((BIASES,), *LADDERS):
             self._climb_ladder(within(ladder, shape))
-        for grid, begin in GRIDS:
-            self._climb_grid(tuple(filter(None, (within(ladder, shape) for ladder in grid))), begin)
+        grids = [
+            (tuple(filter(None, (within(ladder, shape) for ladder in grid))), begin) for grid, begin in GRIDS
+        ]
+        # Of few observations each kind is tried before any is refined: mixtures of kinds bring most there.
+        several = len(self.held_out.folds) > 1
+        firsts = [self._try(grid[0][begin]) for grid, begin in grids] if several else []
+        for number, (grid, begin) in enumerate(grids):
+            self._climb_grid(grid, begin, firsts[number] if several else self._try(grid[0][begin]))
         if len(self.results) < 2:
             return self._only_biases(
                 f"the time budget of {self.plan.seconds:g} s is too small to compare estimators"
             )
+        self._mix()
         return self._choice()
 
     def _try(self, candidate: Candidate) -> CandidateResult | None:
         """Return how a candidate does; None where it is not tried."""
         observed = self.held_out.observed
-        trials = self.held_out.seconds(candidate)
-        final = candidate.seconds(observed) * (_GOES_ON if candidate.rank else 1.0)
+        trials, final = self.held_out.seconds(candidate), self._final_seconds(candidate)
         refused = self.plan.refuses(trials, final, candidate.bytes(observed))
         if refused and candidate is not BIASES:
             self.skipped.append(CandidateTrial(candidate.name, remark=refused))
             return None
         self.plan.spend(trials, final)
         result = self.held_out.try_out(candidate, self.plan.over, self.best)
-        self.results.append(replace(result, fitted=None))  # only the best is kept: fits are large
+        self.results.append(replace(result, fitted=None, predictions=None))  # fits are large
+        self._keep(result)
         if self.best is None or (result.better_than(self.best) and self.results[0].worse_than(result)):
             self.best = result
         return result
+
+    def _final_seconds(self, candidate: Candidate) -> float:
+        """Predict how long the last fit takes, which goes on from a trial."""
+        return candidate.seconds(self.held_out.observed) * (_GOES_ON if candidate.rank else 1.0)
+
+    def _keep(self, result: CandidateResult) -> None:
+        """Keep the fit of a candidate for mixtures, as long as there is room."""
+        sizes = [each.candidate.kept_bytes(self.held_out.observed) for each in (*self.kept, result)]
+        if result.candidate.mixes and not result.remark and sum(sizes) <= _KEPT_MEMORY:
+            self.kept.append(result)
+
+    def _mix(self) -> None:
+        """Try the best mixture of two candidates, and of three, where it is better than what is best so far by more than a standard error."""
+        assert self.best is not None
+        pool = self.held_out.pool(self.kept)
+        members: tuple[int, ...] = ()
+        for size in range(2, min(_MOST_PARTS, len(self.kept)) + 1):
+            began = perf_counter()
+            members = pool.best(size, members)
+            parts = [self.kept[number] for number in members]
+            candidate = mixture([part.candidate for part in parts], pool.weights(members))
+            refused = self.plan.refuses(0.0, sum(map(self._final_seconds, candidate.parts)))
+            if refused:
+                self.skipped.append(CandidateTrial(candidate.name, remark=refused))
+                return
+            squares = pool.squares(members)
+            result = CandidateResult(candidate, squares, 0.0, parts=tuple(parts))
+            better = self.best.worse_than(result)
+            remark = "" if better else f"less than a standard error better than {self.best.candidate.name}"
+            self.results.append(replace(result, parts=(), remark=remark, seconds=perf_counter() - began))
+            if not better:
+                return
+            self.best = result
 
     def _climb_ladder(self, ladder: Ladder) -> None:
         """Go on to more components as long as they are all used and help."""
@@ -135,10 +183,10 @@ class Search:
                 return
             below = found
 
-    def _climb_grid(self, grid: Grid, column: int) -> None:
+    def _climb_grid(self, grid: Grid, column: int, here: CandidateResult | None) -> None:
         """Go to weaker regularisation, more components or stronger regularisation, whichever helps, until none does."""
         tried: set[tuple[int, int]] = set()
-        place, here = (0, column), self._try(grid[0][column])
+        place = (0, column)
         while here is not None:
             tried.add(place)
             for step in self._steps(grid, place, here):
@@ -170,7 +218,7 @@ class Search:
         reason = (
             "which nothing else beats by more than a standard error"
             if best.candidate is BIASES
-            else f"whose held-out error is {gain:.1%} below that of biases alone"
+            else f"whose held-out error is {gain:.1%} below that of biases alone{self._brought()}"
         )
         trials = [
             CandidateTrial(
@@ -184,6 +232,19 @@ class Search:
         notes = tuple(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped)
         n_held_out = sum(int(fold.sum()) for fold in self.held_out.folds)
         return Choice(best.candidate.name, reason, unit, n_held_out, (*trials, *self.skipped), notes)
+
+    def _brought(self) -> str:
+        """Say what mixing brought; nothing where one candidate is taken."""
+        assert self.best is not None
+        if not self.best.parts:
+            return ""
+        alone = min(
+            (part for part in self.results if not part.candidate.parts and not part.remark),
+            key=lambda part: part.loss,
+        )
+        return (
+            f", and {1 - (self.best.loss / alone.loss) ** 0.5:.1%} below that of {alone.candidate.name} alone"
+        )
 
     def _unit(self) -> tuple[float, str]:
         """Errors of columns that have ranges of their own are compared, and shown, on the method's working range."""
@@ -202,30 +263,47 @@ class Search:
         best = self.best
         assert best is not None
         settings = replace(self.held_out.settings, stop=self.plan.over)
+        if not best.parts:
+            return self._fit_one(best, settings)
+        fits, notes = [], []
+        later = sum(self._final_seconds(part.candidate) for part in best.parts)
+        for part in best.parts:
+            later -= self._final_seconds(part.candidate)
+            fitted, told = self._fit_one(part, settings, later)
+            fits.append(fitted)
+            notes += [f"{part.candidate.name}: {note}" for note in told]
+        made = best.candidate.make(self.held_out.observed, settings)
+        assert isinstance(made, Mixture)
+        return made.of(fits).fit(self.held_out.observed), tuple(notes)
+
+    def _fit_one(
+        self, best: CandidateResult, settings: Settings, later: float = 0.0
+    ) -> tuple[MatrixEstimator, tuple[str, ...]]:
         trial = best.fitted
         if trial is None or best.candidate is BIASES:
             return BIASES.make(self.held_out.observed, settings).fit(self.held_out.observed), ()
         try:
-            fitted, moved = self._fitted(best.candidate, trial, settings)
+            fitted, moved = self._fitted(best.candidate, trial, settings, later)
         except LikewiseError as error:
             return trial, (self._kept(f"failed ({error})"),)
         return (fitted, ()) if moved <= _MOVED else (trial, (self._kept(f"moved by {moved:.0%}"),))
 
     def _fitted(
-        self, candidate: Candidate, trial: MatrixEstimator, settings: Settings
+        self, candidate: Candidate, trial: MatrixEstimator, settings: Settings, later: float = 0.0
     ) -> tuple[MatrixEstimator, float]:
         """Fit on all observations as the trial was fitted, and return by how much its residuals have moved.
 
         Factors have many minima. New ones seldom end in another kind of minimum than those of the trial did; where they seem to, others
         go on from where the trial ended, and new ones are only taken, and then trusted, where their objective is lower. Where there is no
-        time for new ones, it is those of the trial that go on.
+        time for new ones beside the fits that come `later`, it is those of the trial that go on.
         """
         observed = self.held_out.observed
         if not isinstance(trial, AlternatingLeastSquares):
             fitted = candidate.make(observed, settings).fit(observed)
             return fitted, self._moved(fitted, trial)
         new: MatrixEstimator | None = None
-        if self.plan.planned + candidate.seconds(observed) <= self.plan.seconds:
+        if self.plan.planned + candidate.seconds(observed) + later <= self.plan.seconds:
+            self.plan.planned += candidate.seconds(observed)
             new = candidate.make(observed, settings).fit(observed)
             if (moved := self._moved(new, trial)) <= _HARDLY:
                 return new, moved
@@ -238,7 +316,8 @@ class Search:
         """By which share the residuals of the trial's observations differ from what the trial left of them."""
         seen = ~self.held_out.folds[0]
         after, before = (
-            float(self.held_out.squares(made.estimate_, seen).mean()) ** 0.5 for made in (fitted, trial)
+            float(self.held_out.squares(self.held_out.predicted(made.estimate_, seen), seen).mean()) ** 0.5
+            for made in (fitted, trial)
         )
         return abs(after - before) / before if before else 0.0
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, inf, isnan, nan
+from math import inf, isnan, nan
 from time import perf_counter
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from likewise._typing import Floats, Mask
 from likewise.errors import LikewiseError, LikewiseWarning
 from likewise.estimation.auto.candidates import BIASES, Candidate, Settings
+from likewise.estimation.auto.stacking import Pool
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.observations import ObservedMatrix
@@ -102,47 +103,6 @@ class Choice:
         )
 
 
-_SHARE = 0.1
-"""Of the observations, held out at a time."""
-_ENOUGH = 5000
-"""Held-out observations that tell estimators apart: a root mean squared error of so many is off by 1% or so."""
-_MOST_FOLDS = 5
-"""How often estimators are fitted at most."""
-_SCARCE = 3000
-"""Observations below which as many as possible are predicted, each fit without a fifth of them: of more, each lacks only a tenth."""
-_FEWEST = 30
-"""Observations; errors on fewer tell nothing."""
-
-
-def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...]:
-    """Draw disjoint sets of observations to hold out, one for each fit.
-
-    Parameters
-    ----------
-    n_observed : int
-    rng : Generator
-
-    Returns
-    -------
-    tuple of ndarray of bool, shape (n_observed,)
-        Each marks what is held out of one fit. From 50,000 observations on it is one tenth once; of fewer it is a tenth up to five
-        times, each time another; below 3,000 a fifth, five times. Of fewer than 30, none.
-
-    Examples
-    --------
-    >>> [int(mask.sum()) for mask in held_out_folds(32, np.random.default_rng(0))]
-    [7, 7, 6, 6, 6]
-    >>> [int(mask.sum()) for mask in held_out_folds(100_000, np.random.default_rng(0))]
-    [10000]
-    """
-    if n_observed < _FEWEST:
-        return ()
-    n_folds = min(ceil(_ENOUGH / (_SHARE * n_observed)), _MOST_FOLDS)
-    n_parts = n_folds if n_observed < _SCARCE else round(1 / _SHARE)
-    part = rng.permutation(np.arange(n_observed) % n_parts)
-    return tuple(part == fold for fold in range(n_folds))
-
-
 _MATTERS = 0.003
 """Share of a mean squared error that is worth more than biases; the error itself is then 0.15% smaller."""
 _HOPELESS = 2.0
@@ -162,6 +122,10 @@ class CandidateResult:
     seconds : float
     fitted : MatrixEstimator or None
         What the first fit made.
+    predictions : ndarray, shape (n_held_out,), or None
+        What the squares are of, before clipping.
+    parts : tuple of CandidateResult
+        Of a mixture, with their fits.
     exhausted : bool
         Whether it uses all components that it was given, so that more may help.
     remark : str
@@ -174,6 +138,8 @@ class CandidateResult:
     fitted: MatrixEstimator | None = None
     exhausted: bool = True
     remark: str = ""
+    predictions: Floats | None = None
+    parts: tuple[CandidateResult, ...] = ()
 
     @property
     def loss(self) -> float:
@@ -229,14 +195,15 @@ class HeldOut:
         self, candidate: Candidate, stop: Callable[[], bool], rival: CandidateResult | None = None
     ) -> CandidateResult:
         """Fit a candidate on what is not held out and measure it on what is; leave it once it is clearly worse than its rival."""
-        began, squares, fits, remark = perf_counter(), [], [], ""
+        began, predictions, squares, fits, remark = perf_counter(), [], [], [], ""
         try:
             for fold, training in zip(self.folds, self.training, strict=True):
                 # Warnings are given when the winner is fitted.
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", LikewiseWarning)
                     fits.append(candidate.make(training, replace(self.settings, stop=stop)).fit(training))
-                squares.append(self.squares(fits[-1].estimate_, fold))
+                predictions.append(self.predicted(fits[-1].estimate_, fold))
+                squares.append(self.squares(predictions[-1], fold))
                 so_far = CandidateResult(candidate, np.concatenate(squares), 0.0)
                 if rival and len(fits) < len(self.folds) and so_far.worse_than(rival, _HOPELESS):
                     remark = f"left after {len(fits)} of {len(self.folds)} fits"
@@ -248,11 +215,30 @@ class HeldOut:
             return CandidateResult(candidate, None, perf_counter() - began, remark="keeps no component")
         exhausted = max(ranks) >= candidate.rank
         return CandidateResult(
-            candidate, np.concatenate(squares), perf_counter() - began, fits[0], exhausted, remark
+            candidate,
+            np.concatenate(squares),
+            perf_counter() - began,
+            fits[0],
+            exhausted,
+            remark,
+            np.concatenate(predictions),
         )
 
-    def squares(self, estimate: LowRankEstimate, chosen: Mask) -> Floats:
-        """Squared errors of an estimate on some of the observations."""
-        rows, columns, values = self.entries
-        predicted = estimate.on_working_range().entries(rows[chosen], columns[chosen])
-        return np.asarray((predicted - values[chosen]) ** 2)
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Of the method's working range."""
+        return self.observed.value_range.scale_to(self.settings.working_range).bounds
+
+    def predicted(self, estimate: LowRankEstimate, chosen: Mask) -> Floats:
+        """Return what an estimate says of some of the observations, before clipping."""
+        rows, columns, _ = self.entries
+        return estimate.unclipped().entries(rows[chosen], columns[chosen])
+
+    def squares(self, predicted: Floats, chosen: Mask) -> Floats:
+        """Squared errors of predictions of some of the observations, clipped."""
+        return np.asarray((np.clip(predicted, *self.bounds) - self.entries[2][chosen]) ** 2)
+
+    def pool(self, results: Sequence[CandidateResult]) -> Pool:
+        """Return what some candidates predict of all that was held out."""
+        actual = np.concatenate([self.entries[2][fold] for fold in self.folds])
+        return Pool(np.array([result.predictions for result in results]), actual, self.bounds)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.certificates.regression import RegressionMap
+from likewise.certificates.regression_mixture import RegressionMixture
 from likewise.errors import InputError, ShapeError
 from likewise.estimation.base.weighting import AnyWeighting, ValueWeighting, Weighting, stored_weighting
 from likewise.observations import Features
@@ -133,7 +134,7 @@ class Folding(ABC):
         """Return the same with the prior of every row so many times as strong: what rows are shrunk by is multiplied."""
         return replace(self, row_penalty=_stronger_penalty(self.row_penalty, strength))
 
-    def regression(self, factors: Factors) -> RegressionMap | str:
+    def regression(self, factors: Factors) -> RegressionMap | RegressionMixture | str:
         """Return the map as a regression of each row on what is observed of it, as its constant needs it; or why it is none."""
         if factors.right.shape[1]:
             return _NO_REGRESSION

@@ -151,6 +151,10 @@ class LowRankEstimate:
         identity = AffineScale(np.asarray(0.0), np.asarray(1.0), self.scale.bounds)
         return replace(self, scale=identity)
 
+    def unclipped(self) -> LowRankEstimate:
+        """Return the same estimate read on the method's working range, not clipped to it."""
+        return replace(self, scale=AffineScale(np.asarray(0.0), np.asarray(1.0), (-np.inf, np.inf)))
+
     def rows(self, positions: slice | ArrayLike) -> Floats:
         """Return whole rows, in the user's units.
 
@@ -334,8 +338,7 @@ class LowRankEstimate:
     def clipped_fraction(self) -> float:
         """Return the share of all m n entries that clipping changes, in [0, 1]."""
         low, high = self.scale.bounds
-        unclipped = replace(self.on_working_range(), scale=_unbounded())
-        outside = sum(int(((block < low) | (block > high)).sum()) for _, block in unclipped.blocks())
+        outside = sum(int(((block < low) | (block > high)).sum()) for _, block in self.unclipped().blocks())
         return outside / (self.shape[0] * self.shape[1])
 
     def _on_interval(self, new_rows: Any) -> Values:
@@ -381,7 +384,3 @@ def _reordered(ids: NDArray[Any], expected: NDArray[Any]) -> bool:
     """Whether the same names stand in another order."""
     given, wanted = ids.tolist(), expected.tolist()
     return given != wanted and set(given) == set(wanted)
-
-
-def _unbounded() -> AffineScale:
-    return AffineScale(np.asarray(0.0), np.asarray(1.0), (-np.inf, np.inf))

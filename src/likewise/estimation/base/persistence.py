@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError, OutputError
 from likewise.estimation.base.folding import Folding, LinearFolding
-from likewise.estimation.base.posterior_folding import FOLDINGS
+from likewise.estimation.base.mixture_folding import FOLDINGS
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale
 from likewise.stored import ARRAY_DAMAGE

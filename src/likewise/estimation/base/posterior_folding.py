@@ -24,7 +24,6 @@ from likewise.estimation.base.folding import (
     PATTERN_COUNTS,
     PENALTY_BY_COUNT,
     Folding,
-    LinearFolding,
     RidgeFolding,
     shared_weights,
 )
@@ -167,9 +166,3 @@ def _check_shapes(columns: Factors, prior: Prior, turn: Floats) -> None:
     shapes = (columns.moments.shape, prior.precision.shape, turn.shape[:1])
     if shapes != ((n, packed_size(d)), (d, d), (d - 1,)):
         raise InputError(f"a posterior folding of shapes {shapes}", "shapes that fit each other")
-
-
-FOLDINGS: dict[str, type[Folding]] = {
-    folding.kind: folding for folding in (LinearFolding, RidgeFolding, PosteriorFolding)
-}
-"""Kinds of folding by the name under which they are stored."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
-from likewise.certificates.regression import RegressionMap
 from likewise.errors import EstimatorError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import check_limit
@@ -116,12 +115,12 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
 
 def is_regression(estimate: LowRankEstimate) -> bool:
     """Whether the rows of an estimate are regressions that have a constant, which a budget can bring down."""
-    return isinstance(estimate.folding.regression(estimate), RegressionMap)
+    return not isinstance(estimate.folding.regression(estimate), str)
 
 
 def _steepest(estimate: LowRankEstimate, strength: float) -> float:
     regression = estimate.folding.stronger(strength).regression(estimate)
-    if not isinstance(regression, RegressionMap):
+    if isinstance(regression, str):
         raise EstimatorError(
             "a budget for the constant of a regression", f"an estimate that has one: {regression}"
         )
