@@ -31,8 +31,8 @@ estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent in_blocks orthogonal variational ../base/factor_update: one regression, its parts
 estimation/auto/transformer      candidates trials: one choice, its steps
 estimation/als/solver    descent variational ../base/factor_update: one regression, its parts
-estimation/auto/transformer      candidates folds trials: one choice, its steps
-estimation/auto/mixture          ../base/mixture_folding ../../certificates/regression_mixture: a mixture, its folding and its constant
+estimation/auto/transformer      candidates folds last_fit plan trials: one choice, its steps
+estimation/auto/mixture          ../base/mixture_folding: a mixture and its folding
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
 estimation/blocks        base/block_biases base/block_preparation base/complete_rows: blocks, against the same in memory

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from math import inf
-from time import perf_counter, process_time
+from dataclasses import replace
+from time import perf_counter
 
 import numpy as np
 
 from likewise.checks import checked_positive
-from likewise.errors import LikewiseError
-from likewise.estimation.als.solver import AlternatingLeastSquares
 from likewise.estimation.auto.candidates import (
     BIASES,
     GRIDS,
@@ -24,62 +21,22 @@ from likewise.estimation.auto.candidates import (
     within,
 )
 from likewise.estimation.auto.folds import held_out_folds
-from likewise.estimation.auto.mixture import Mixture
+from likewise.estimation.auto.last_fit import LastFit
+from likewise.estimation.auto.plan import Plan, final_seconds
 from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import within_budget
 from likewise.estimation.budget.regression import is_regression
-from likewise.memory import format_bytes
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
 
-_MEMORY = 2.0**30
-"""Bytes that a fit may take."""
 _MOST_PARTS = 3
 """Candidates that a mixture has at most."""
 _KEPT_MEMORY = 2.0**28
 """Bytes that the factors of candidates may take that are kept to be mixed."""
-_GOES_ON = 0.4
-"""Share of the time of a fit that it takes where it goes on from a trial."""
-_HARDLY, _MOVED = 0.02, 0.1
-"""Share by which residuals may differ from those of the trial: where nothing is asked; and where the fit is another one.
-
-Ratings stayed within 0.013, fits that went on from the trial within 0.03, thresholded ones within 0.08.
-"""
-
-
-@dataclass
-class Plan:
-    """What may be tried, by predicted seconds; what has passed of the real ones, of which there may be so many more."""
-
-    seconds: float
-    more: float = 0.0
-    planned: float = 0.0
-    reserved: float = 0.0
-    began: float = field(default_factory=process_time)
-
-    def over(self) -> bool:
-        """Whether this process has computed for as long as it may."""
-        return process_time() - self.began > self.seconds + self.more
-
-    def refuses(self, trials: float, final: float, n_bytes: float = 0.0) -> str:
-        """Return why a candidate is not tried; empty where it is."""
-        if n_bytes > _MEMORY:
-            return f"not tried: needs {format_bytes(n_bytes)}, more than {format_bytes(_MEMORY)}"
-        if self.over():
-            return f"not tried: the {self.seconds:g} s of computing were over"
-        needed = trials + max(final, self.reserved)
-        if self.planned + needed > self.seconds:
-            return f"not tried: needs {needed:.2g} s more than the {self.planned:.2g} of {self.seconds:g} s that are planned"
-        return ""
-
-    def spend(self, trials: float, final: float) -> None:
-        """Plan a candidate that is tried and may be fitted again on everything."""
-        self.planned += trials
-        self.reserved = max(self.reserved, final)
 
 
 class Search:
@@ -128,7 +85,7 @@ class Search:
     def _try(self, candidate: Candidate) -> CandidateResult | None:
         """Return how a candidate does; None where it is not tried."""
         observed = self.held_out.observed
-        trials, final = self.held_out.seconds(candidate), self._final_seconds(candidate)
+        trials, final = self.held_out.seconds(candidate), final_seconds(candidate, observed)
         refused = self.plan.refuses(trials, final, candidate.bytes(observed))
         if refused and candidate is not BIASES:
             self.skipped.append(CandidateTrial(candidate.name, remark=refused))
@@ -140,10 +97,6 @@ class Search:
         if self.best is None or (result.better_than(self.best) and self.results[0].worse_than(result)):
             self.best = result
         return result
-
-    def _final_seconds(self, candidate: Candidate) -> float:
-        """Predict how long the last fit takes, which goes on from a trial."""
-        return candidate.seconds(self.held_out.observed) * (_GOES_ON if candidate.rank else 1.0)
 
     def _keep(self, result: CandidateResult) -> None:
         """Keep the fit of a candidate for mixtures, as long as there is room."""
@@ -161,7 +114,9 @@ class Search:
             members = pool.best(size, members)
             parts = [self.kept[number] for number in members]
             candidate = mixture([part.candidate for part in parts], pool.weights(members))
-            refused = self.plan.refuses(0.0, sum(map(self._final_seconds, candidate.parts)))
+            refused = self.plan.refuses(
+                0.0, sum(final_seconds(part, self.held_out.observed) for part in candidate.parts)
+            )
             if refused:
                 self.skipped.append(CandidateTrial(candidate.name, remark=refused))
                 return
@@ -254,81 +209,6 @@ class Search:
             return 1.0, f"units of the range [{low:g}, {high:g}] that each column is mapped to"
         return float(scale.factor), "the unit of the data"
 
-    def fit_best(self) -> tuple[MatrixEstimator, tuple[str, ...]]:
-        """Fit what was taken on all observations, and return it with what there is to say of that.
-
-        Where the fit leaves clearly more or less of the trial's observations unexplained than the trial did, or fails, it is another one than
-        the one whose error is known: then the trial is kept.
-        """
-        best = self.best
-        assert best is not None
-        settings = replace(self.held_out.settings, stop=self.plan.over)
-        if not best.parts:
-            return self._fit_one(best, settings)
-        fits, notes = [], []
-        later = sum(self._final_seconds(part.candidate) for part in best.parts)
-        for part in best.parts:
-            later -= self._final_seconds(part.candidate)
-            fitted, told = self._fit_one(part, settings, later)
-            fits.append(fitted)
-            notes += [f"{part.candidate.name}: {note}" for note in told]
-        made = best.candidate.make(self.held_out.observed, settings)
-        assert isinstance(made, Mixture)
-        return made.of(fits).fit(self.held_out.observed), tuple(notes)
-
-    def _fit_one(
-        self, best: CandidateResult, settings: Settings, later: float = 0.0
-    ) -> tuple[MatrixEstimator, tuple[str, ...]]:
-        trial = best.fitted
-        if trial is None or best.candidate is BIASES:
-            return BIASES.make(self.held_out.observed, settings).fit(self.held_out.observed), ()
-        try:
-            fitted, moved = self._fitted(best.candidate, trial, settings, later)
-        except LikewiseError as error:
-            return trial, (self._kept(f"failed ({error})"),)
-        return (fitted, ()) if moved <= _MOVED else (trial, (self._kept(f"moved by {moved:.0%}"),))
-
-    def _fitted(
-        self, candidate: Candidate, trial: MatrixEstimator, settings: Settings, later: float = 0.0
-    ) -> tuple[MatrixEstimator, float]:
-        """Fit on all observations as the trial was fitted, and return by how much its residuals have moved.
-
-        Factors have many minima. New ones seldom end in another kind of minimum than those of the trial did; where they seem to, others
-        go on from where the trial ended, and new ones are only taken, and then trusted, where their objective is lower. Where there is no
-        time for new ones beside the fits that come `later`, it is those of the trial that go on.
-        """
-        observed = self.held_out.observed
-        if not isinstance(trial, AlternatingLeastSquares):
-            fitted = candidate.make(observed, settings).fit(observed)
-            return fitted, self._moved(fitted, trial)
-        new: MatrixEstimator | None = None
-        if self.plan.planned + candidate.seconds(observed) + later <= self.plan.seconds:
-            self.plan.planned += candidate.seconds(observed)
-            new = candidate.make(observed, settings).fit(observed)
-            if (moved := self._moved(new, trial)) <= _HARDLY:
-                return new, moved
-        later = candidate.make(observed, replace(settings, start=trial.factor_fit_)).fit(observed)
-        if new is not None and _objective(new) < _objective(later):
-            return new, 0.0
-        return later, self._moved(later, trial)
-
-    def _moved(self, fitted: MatrixEstimator, trial: MatrixEstimator) -> float:
-        """By which share the residuals of the trial's observations differ from what the trial left of them."""
-        seen = ~self.held_out.folds[0]
-        after, before = (
-            float(self.held_out.squares(self.held_out.predicted(made.estimate_, seen), seen).mean()) ** 0.5
-            for made in (fitted, trial)
-        )
-        return abs(after - before) / before if before else 0.0
-
-    def _kept(self, why: str) -> str:
-        share = 1 - float(self.held_out.folds[0].mean())
-        return f"the fit on all observations {why}, so the one on {share:.0%} of them whose error is known is kept"
-
-
-def _objective(fitted: MatrixEstimator) -> float:
-    return fitted.factor_fit_.objectives[-1] if isinstance(fitted, AlternatingLeastSquares) else inf
-
 
 _LEAST_SECONDS, _SECONDS_AN_OBSERVATION, _MOST_SECONDS = 4.0, 1e-4, 60.0
 """Of computing: by the size of the data, so that small data take seconds."""
@@ -407,7 +287,8 @@ class Auto(MatrixEstimator):
         search = Search(HeldOut(observed, folds, settings), plan)
         self.choice_ = search.run()
         self.candidates_ = self.choice_.candidates
-        best, kept = search.fit_best()
+        assert search.best is not None
+        best, kept = LastFit(search.held_out, search.plan).fit(search.best)
         self.best_estimator_, self.threshold_ = best, best.threshold_
         self.converged_, self.n_iter_ = best.converged_, best.n_iter_
         self.notes_ = (*self.choice_.lines, *kept, *best.notes_)
