@@ -191,10 +191,11 @@ class Mixture(MatrixEstimator):
     Examples
     --------
     >>> from likewise.observations import clustered
-    >>> data = clustered(60, 100, 3, observed_fraction=0.2, random_state=0)
-    >>> mixture = Mixture([AlternatingLeastSquares(5, 0.3), Biases()], random_state=0).fit(data.observed)
-    >>> mixture.weights_.round(1), mixture.estimate_.folding.kind
-    (array([0.8, 0.2]), 'mixture')
+    >>> data = clustered(60, 100, 3, observed_fraction=0.1, random_state=0)
+    >>> parts = [AlternatingLeastSquares(5, noise=0.1), Biases()]
+    >>> mixture = Mixture(parts, random_state=0).fit(data.observed)
+    >>> bool((mixture.weights_ > 0.1).all()), mixture.estimate_.folding.kind
+    (True, 'mixture')
     """
 
     _fits: tuple[MatrixEstimator, ...] | None = None

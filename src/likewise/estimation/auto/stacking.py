@@ -43,7 +43,7 @@ def stacking_weights(errors: Floats, prior: float = _PRIOR) -> Floats:
     The errors of two parts are opposite; of the third they are larger.
 
     >>> errors = np.array([[1.0, -1.0], [-1.0, 1.0], [9.0, 9.0]])
-    >>> stacking_weights(errors, prior=0.0)
+    >>> stacking_weights(errors, prior=0.0).round(9)
     array([0.5, 0.5, 0. ])
     """
     return _likeliest(errors @ errors.T, errors.shape[1], prior)
