@@ -20,6 +20,7 @@ from likewise.estimation import (
 )
 from likewise.estimation.auto.folds import held_out_folds
 from likewise.fairness import PatternDistance, Unavailable
+from likewise.observations import with_features
 from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
@@ -101,6 +102,24 @@ def test_a_mixture_of_mixtures_has_their_parts(fits):
     new = clustered(5, 20, 3, observed_fraction=0.4, random_state=3).observed
     flat = mixed_estimate([one, other, third], [0.4, 0.4, 0.2])
     np.testing.assert_allclose(outer.fold_in(new), flat.fold_in(new), atol=1e-8)
+
+
+def test_features_of_new_rows_reach_every_part():
+    rng = np.random.default_rng(0)
+    ages, Z = rng.normal(size=40), np.full((40, 8), np.nan)
+    Z[:, :6] = np.clip(0.5 * ages[:, None] + rng.normal(0, 0.1, (40, 6)), -1, 1)
+    known = with_features(ObservedMatrix(Z, value_range=(-1, 1)), rows={"age": ages})
+    parts = [
+        AlternatingLeastSquares(1, noise=noise, random_state=0).fit(known).estimate_ for noise in (0.1, 0.3)
+    ]
+    mixed = mixed_estimate(parts, [0.5, 0.5])
+    new = with_features(
+        ObservedMatrix([[0.0] + [np.nan] * 7] * 2, value_range=(-1, 1)), rows={"age": [-1.0, 1.0]}
+    )
+    expected = 0.5 * parts[0].unclipped().fold_in(new) + 0.5 * parts[1].unclipped().fold_in(new)
+    np.testing.assert_allclose(mixed.unclipped().fold_in(new), expected, atol=1e-8)
+    assert expected[1, 0] > expected[0, 0]
+    assert isinstance(mixed.folding.regression(mixed), str)
 
 
 def test_it_comes_back_from_its_file(mixed, tmp_path):

@@ -93,6 +93,9 @@ def test_the_best_mixture_is_that_of_the_smallest_error():
     best = data.best(2)
     assert best == min(losses, key=losses.get)
     assert set(data.best(3, best)) > set(best)
+    allowed = data.best(2, allowed=lambda members: members != best)
+    assert allowed == min((pair for pair in losses if pair != best), key=losses.get)
+    assert data.best(2, allowed=lambda _: False) is None
 
 
 def test_the_mixture_of_independent_errors_is_better_than_any_part():

@@ -289,8 +289,8 @@ def test_without_time_or_room_for_the_last_fits_nothing_is_mixed(sparse, monkeyp
     seconds = held_out.seconds(BIASES) + held_out.seconds(ladder) + 0.4 * ladder.seconds(sparse.observed)
     search = Search(held_out, Plan(seconds + 1e-6, more=1e9))
     assert search.run().name == ladder.name
-    assert "more than" in search.skipped[-1].remark
-    assert " x " in search.skipped[-1].name
+    assert search.skipped[-1].name == "a mixture of 2"
+    assert "is left for the last fits of its parts" in search.skipped[-1].remark
 
 
 # Time.
@@ -334,7 +334,7 @@ def test_iterations_end_when_the_time_is_over(data, monkeypatch):
     found = Auto(random_state=0).fit(data.observed)
     first, late, mixture = found.candidates_[1:]
     assert first.was_tried
-    assert "computing were over" in mixture.remark
+    assert "no time of" in mixture.remark
     assert "computing were over" in late.remark
     assert found.best_estimator_.n_iter_ == 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -114,8 +114,12 @@ class Pool:
         """Return the weights of a mixture by all that was held out."""
         return stacking_weights(self.errors[list(members)])
 
-    def best(self, size: int, within: Sequence[int] = ()) -> tuple[int, ...]:
-        """Return the mixture of so many candidates, of which there are no fewer, with the smallest error; those of another one are among them."""
+    def best(
+        self, size: int, within: Sequence[int] = (), allowed: Callable[[Sequence[int]], bool] = lambda _: True
+    ) -> tuple[int, ...] | None:
+        """Return the mixture of so many candidates with the smallest error, `within` among them; None where none is allowed."""
         others = [number for number in range(len(self.predictions)) if number not in within]
         tried = [(*within, *more) for more in combinations(others, size - len(within))]
-        return min(tried, key=lambda members: float(self.squares(members).mean()))
+        return min(
+            filter(allowed, tried), key=lambda members: float(self.squares(members).mean()), default=None
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -110,16 +110,15 @@ class Search:
         pool = self.held_out.pool(self.kept)
         members: tuple[int, ...] = ()
         for size in range(2, min(_MOST_PARTS, len(self.kept)) + 1):
-            began = perf_counter()
-            members = pool.best(size, members)
-            parts = [self.kept[number] for number in members]
-            candidate = mixture([part.candidate for part in parts], pool.weights(members))
-            refused = self.plan.refuses(
-                0.0, sum(final_seconds(part, self.held_out.observed) for part in candidate.parts)
-            )
-            if refused:
-                self.skipped.append(CandidateTrial(candidate.name, remark=refused))
+            began, found = perf_counter(), pool.best(size, members, self._affordable)
+            if found is None:
+                refused = (
+                    f"not tried: no time of {self.plan.seconds:g} s is left for the last fits of its parts"
+                )
+                self.skipped.append(CandidateTrial(f"a mixture of {size}", remark=refused))
                 return
+            members, parts = found, [self.kept[number] for number in found]
+            candidate = mixture([part.candidate for part in parts], pool.weights(members))
             squares = pool.squares(members)
             result = CandidateResult(candidate, squares, 0.0, parts=tuple(parts))
             better = self.best.worse_than(result)
@@ -128,6 +127,12 @@ class Search:
             if not better:
                 return
             self.best = result
+
+    def _affordable(self, members: Sequence[int]) -> bool:
+        """Whether there is time for the last fits of a mixture."""
+        observed = self.held_out.observed
+        seconds = sum(final_seconds(self.kept[number].candidate, observed) for number in members)
+        return not self.plan.refuses(0.0, seconds)
 
     def _climb_ladder(self, ladder: Ladder) -> None:
         """Go on to more components as long as they are all used and help."""

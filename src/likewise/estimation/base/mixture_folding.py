@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -13,6 +14,7 @@ from likewise.certificates.regression import RegressionMap, RegressionMixture
 from likewise.errors import InputError
 from likewise.estimation.base.folding import Factors, Folding, LinearFolding, RidgeFolding
 from likewise.estimation.base.posterior_folding import PosteriorFolding
+from likewise.observations import Features
 from likewise.observations.table import Values
 
 _OF_PARTS: dict[str, type[Folding]] = {
@@ -109,11 +111,16 @@ class MixtureFolding(Folding):
         """Return the mixture of the parts' coefficients; offsets and weights are those that each part finds for itself."""
         return self.fold(residuals, factors)[0]
 
+    def knowing(self, features: Features | None) -> Self:
+        """Return the folding of rows whose features are known, to every part; see `Folding.knowing`."""
+        return self._with(lambda folding: folding.knowing(features))
+
     def stronger(self, strength: float) -> Self:
         """Return the same with the prior of every part so many times as strong; see `Folding.stronger`."""
-        return replace(
-            self, parts=tuple(replace(part, folding=part.folding.stronger(strength)) for part in self.parts)
-        )
+        return self._with(lambda folding: folding.stronger(strength))
+
+    def _with(self, change: Callable[[Folding], Folding]) -> Self:
+        return replace(self, parts=tuple(replace(part, folding=change(part.folding)) for part in self.parts))
 
     def regression(self, factors: Factors) -> RegressionMixture | str:  # noqa: ARG002
         """Return the mixture of the parts' regressions, or why a part is none."""
