@@ -29,8 +29,6 @@ test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           archive known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent in_blocks orthogonal variational ../base/factor_update: one regression, its parts
-estimation/auto/transformer      candidates trials: one choice, its steps
-estimation/als/solver    descent variational ../base/factor_update: one regression, its parts
 estimation/auto/transformer      candidates folds last_fit plan trials: one choice, its steps
 estimation/auto/mixture          ../base/mixture_folding: a mixture and its folding
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
