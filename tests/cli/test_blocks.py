@@ -49,6 +49,14 @@ def test_complete_rows_are_written_into_a_folder_of_parts(parts, tmp_path, capsy
     assert "it is there already; remove it, or give another name" in capsys.readouterr().err
 
 
+def test_one_large_file_of_text(parts, tmp_path, capsys):
+    pl.read_parquet(parts / "*.parquet").write_csv(tmp_path / "ratings.csv")
+    out = tmp_path / "factors.npz"
+    assert run(["estimate", str(tmp_path / "ratings.csv"), "--engine", "threads", "--out", str(out)]) == 0
+    assert "1 part, sorted by individual in" in capsys.readouterr().out
+    assert LowRankEstimate.load(out).shape == (200, 60)
+
+
 @pytest.mark.slow
 def test_processes_write_the_same_bytes(parts, tmp_path):
     outs = [tmp_path / f"{engine}.npz" for engine in ("serial", "processes")]

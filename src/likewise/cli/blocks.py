@@ -24,7 +24,7 @@ _MEANINGFUL = ("user", "item", "rating", "value_range", "duplicates")
 @Parameter(name="*", group="Larger than memory")
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions:
-    """For a folder of Parquet parts, or a pattern in quotes: they are read in passes, and need not fit into memory.
+    """For a folder of Parquet parts, a pattern in quotes, or one large file with one of these options: read in passes, they need not fit into memory.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
 from likewise.errors import FileFormatError, InputError, MemoryLimitError, ObservationError, OutputError
-from likewise.observations.partitioned import read_partitioned
+from likewise.observations.partitioned import read_partitioned, text_file
 from likewise.observations.partitioned.parts import Parts, is_partitioned
 from likewise.observations.partitioned.reading import _read
 from likewise.observations.partitioned.sorting import block_edges
@@ -239,3 +239,59 @@ def test_a_full_disk_leaves_nothing_behind(ratings, tmp_path, monkeypatch, write
     with pytest.raises(OutputError, match="No space left on device; the sorted copy is removed"):
         read_partitioned(ratings, engine="serial", scratch=scratch)
     assert list(scratch.iterdir()) == []
+
+
+@pytest.fixture
+def as_text(ratings, tmp_path, monkeypatch):
+    """The ratings as one file of text, of which two hundred bytes are read at a time."""
+    monkeypatch.setattr(text_file, "_BYTES", 200)
+
+    def write(separator=",", header=True, name="ratings.csv", change=lambda text: text, **columns):
+        frame = pl.read_parquet(ratings / "*.parquet").with_columns(**columns)
+        text = frame.write_csv(separator=separator, include_header=header)
+        (tmp_path / name).write_text(change(text))
+        return tmp_path / name
+
+    return write
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+def test_a_large_file_of_text_is_what_its_parts_are(ratings, as_text, separator, header):
+    with read_partitioned(as_text(separator, header), value_range=(1, 5), engine="serial") as read:
+        same(read.in_memory(), as_one(ratings, value_range=(1, 5)))
+        assert list(read.roles.values) == (["rating"] if header else ["column 2"])
+
+
+def test_ids_of_text_and_a_line_end_of_windows(ratings, as_text):
+    named = {"user": pl.format("no. {}", pl.col("user"))}
+    path = as_text(change=lambda text: text.replace("\n", "\r\n"), **named)
+    with read_partitioned(path, value_range=(1, 5), engine="serial") as read:
+        assert read.n_observed == 500
+        assert read.row_ids[0] == "no. 10"
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        (lambda text: f"{text}3,4\n", FileFormatError, "line 502"),
+        (lambda text: f"{text}3,4,x\n", FileFormatError, "line 502"),
+        (lambda text: f"{text}3,,5\n", ObservationError, "line 502"),
+        (lambda text: f"{text}3,4,9\n", ObservationError, r"value 9 at \(3, 4\), line"),
+        (lambda text: f"{text}ann,4,5\n", FileFormatError, "line .* some of which are text"),
+        (lambda text: f"{text}{text.splitlines()[1]}\n", ObservationError, "more than once|twice|repeat"),
+        (lambda _: "", FileFormatError, "no rows"),
+        (lambda _: "user,item,rating\n", FileFormatError, "a header and no rows"),
+        (lambda _: "user,rating\n1,2\n", FileFormatError, "2 fields"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_text_is_told(as_text, change, error, match):
+    with pytest.raises(error, match=match), read_partitioned(as_text(change=change), value_range=(1, 5)):
+        pytest.fail("read")
+
+
+def test_files_of_text_have_the_same_columns(as_text):
+    as_text(name="1.csv")
+    path = as_text(name="2.csv", change=lambda text: text.replace("item", "film"))
+    with pytest.raises(FileFormatError, match="has columns 'user', 'film', 'rating'"):
+        read_partitioned(path.with_name("*.csv"), item=1)

@@ -1,4 +1,4 @@
-"""The parts of a partitioned file: found, held against each other, and read a bounded number of lines at a time."""
+"""The parts of a partitioned file, or one large file of text: found, held against each other, and read a bounded number of lines at a time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from likewise.errors import FileFormatError
 from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.partitioned.text_file import TextFile, is_text
 from likewise.observations.reading.columns import Column, find_roles, listing
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ NAMES = ("user", "item", "value")
 
 @dataclass(frozen=True)
 class Parts:
-    """Parquet files that hold one observation a line, in the same columns.
+    """Files that hold one observation a line, in the same columns: Parquet, or delimited text.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ class Parts:
     roles : ColumnRoles
     stamps : tuple of (int, int)
         Size and time of the last change of each part: it must stay as it was found.
+    texts : tuple of TextFile
+        How each part is laid out, where parts are text.
     """
 
     source: str
@@ -44,6 +47,7 @@ class Parts:
     columns: tuple[str, ...]
     roles: ColumnRoles
     stamps: tuple[tuple[int, int], ...]
+    texts: tuple[TextFile, ...] = ()
 
     @classmethod
     def found(
@@ -58,6 +62,8 @@ class Parts:
         """
         name = fspath(source)
         paths = part_paths(name)
+        if is_text(paths[0]):
+            return cls._of_text(name, paths, user, item, rating)
         schema = _schema(paths[0])
         roles = find_roles(
             list(schema), len(schema), {"user": user, "item": item, "rating": rating}, str(paths[0])
@@ -72,6 +78,29 @@ class Parts:
         )
         return cls(name, paths, columns, told, tuple(map(_stamp, paths)))
 
+    @classmethod
+    def _of_text(
+        cls,
+        name: str,
+        paths: tuple[Path, ...],
+        user: Column | None,
+        item: Column | None,
+        rating: Column | None,
+    ) -> Self:
+        texts = tuple(TextFile.found(path, user, item, rating) for path in paths)
+        for text in texts:
+            if text.names != texts[0].names:
+                raise FileFormatError(
+                    f"{text.path} has columns {listing(list(text.names))}", f"the columns of {paths[0]}"
+                )
+        names = texts[0].names
+        columns = tuple(names[position] for position in texts[0].positions)
+        left_out = tuple(column for column in names if column not in columns)
+        told = ColumnRoles(
+            name, ids=columns[:1], features=columns[1:2], values=columns[2:], left_out=left_out
+        )
+        return cls(name, paths, columns, told, tuple(map(_stamp, paths)), texts)
+
     def batches(self) -> Iterator[tuple[Path, int, pl.DataFrame]]:
         """Yield the part, the number of its first line, and lines of it as columns ``user``, ``item``, ``value``.
 
@@ -80,26 +109,31 @@ class Parts:
         FileFormatError
             A part is damaged, or was changed since it was found.
         """
+        for number, (path, stamp) in enumerate(zip(self.paths, self.stamps, strict=True)):
+            if self.texts:
+                for first, frame in self.texts[number].frames():
+                    _check_unchanged(path, stamp)
+                    yield path, first, frame.rename(dict(zip(frame.columns, NAMES, strict=True)))
+            else:
+                yield from self._of_parquet(path, stamp)
+
+    def _of_parquet(self, path: Path, stamp: tuple[int, int]) -> Iterator[tuple[Path, int, pl.DataFrame]]:
         import polars as pl
 
-        for path, stamp in zip(self.paths, self.stamps, strict=True):
-            first = 0
-            while True:
-                if _stamp(path) != stamp:
-                    raise FileFormatError(
-                        f"{path} was changed while it was read", "parts that stay as they are"
-                    )
-                try:
-                    lines = pl.scan_parquet(path).select(
-                        pl.col(column).alias(name) for column, name in zip(self.columns, NAMES, strict=True)
-                    )
-                    frame = lines.slice(first, _LINES).collect()
-                except (pl.exceptions.PolarsError, OSError) as error:
-                    raise _damaged(path, error) from error
-                if not frame.height:
-                    break
-                yield path, first, frame
-                first += frame.height
+        first = 0
+        while True:
+            _check_unchanged(path, stamp)
+            try:
+                lines = pl.scan_parquet(path).select(
+                    pl.col(column).alias(name) for column, name in zip(self.columns, NAMES, strict=True)
+                )
+                frame = lines.slice(first, _LINES).collect()
+            except (pl.exceptions.PolarsError, OSError) as error:
+                raise _damaged(path, error) from error
+            if not frame.height:
+                break
+            yield path, first, frame
+            first += frame.height
 
 
 def part_paths(name: str) -> tuple[Path, ...]:
@@ -134,6 +168,11 @@ def is_partitioned(source: str | PathLike[str]) -> bool:
 
 def _is_private(path: Path) -> bool:
     return any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _check_unchanged(path: Path, stamp: tuple[int, int]) -> None:
+    if _stamp(path) != stamp:
+        raise FileFormatError(f"{path} was changed while it was read", "parts that stay as they are")
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -38,7 +38,7 @@ def read_partitioned(
     scratch: str | PathLike[str] | None = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> PartitionedMatrix:
-    """Read observations that need not fit into memory: Parquet parts, one observation a line, in any order.
+    """Read observations that need not fit into memory: Parquet parts, or text such as CSV, one observation a line, in any order.
 
     All lines are read twice, a bounded number at a time: to see who and what there is, and to bring the lines of each individual
     together, wherever they lie. What comes of it is a sorted copy in a folder of its own, three bytes an observation where there are few
@@ -47,7 +47,8 @@ def read_partitioned(
     Parameters
     ----------
     source : path-like
-        A folder, of which all ``*.parquet`` are parts; a pattern such as ``"ratings/*.parquet"``; or one file.
+        A folder, of which all ``*.parquet`` are parts; a pattern such as ``"ratings/*.parquet"``; or one file. Text is in UTF-8; separator and
+        header are found by looking, and no field holds a line end.
     user, item, rating : str or int, optional
         Columns, by name or by position counted from 0; by default found by their usual names. All parts must have them, of one type.
     value_range : (low, high) or ValueRange, optional
@@ -131,7 +132,7 @@ def _read(
         folder.cleanup()
         raise
     n_bytes = sum(Path(block.path).stat().st_size for block in blocks)
-    copied = f"{len(parts.paths):,} parts, sorted by individual in {folder.name} ({n_bytes:,} bytes), which is removed afterwards"
+    copied = f"{len(parts.paths):,} part{'s' * (len(parts.paths) > 1)}, sorted by individual in {folder.name} ({n_bytes:,} bytes), which is removed afterwards"
     reader = BlockReader(found.column_ids.size, found.levels)
     told = (*notes, *merged, copied)
     return PartitionedMatrix(

@@ -1,0 +1,127 @@
+"""A delimited text file that need not fit into memory: laid out as its first lines say, then parsed some megabytes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from likewise.errors import FileFormatError
+from likewise.observations.reading.columns import Column, find_roles
+from likewise.observations.reading.delimited import Wanted, parse
+from likewise.observations.reading.layouts import Choices
+from likewise.observations.reading.text import DelimitedText, TextOptions, recognise
+from likewise.observations.reading.unpack import Source
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BYTES = 16 << 20
+"""Of text that are parsed at a time."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """One observation a line, in UTF-8, no line end within a field.
+
+    Parameters
+    ----------
+    path : Path
+    separator : str
+    header : tuple of str or None
+    width : int
+        Fields of a line.
+    positions : tuple of int
+        Of the user, the item and the rating.
+    """
+
+    path: Path
+    separator: str
+    header: tuple[str, ...] | None
+    width: int
+    positions: tuple[int, ...]
+
+    @classmethod
+    def found(cls, path: Path, user: Column | None, item: Column | None, rating: Column | None) -> Self:
+        """Find out from its first lines how a file is laid out.
+
+        Raises
+        ------
+        FileFormatError
+            Not delimited text, or without a column that is needed.
+        """
+        choices = Choices(user=user, item=item, rating=rating)
+        text = recognise(Source(str(path), next(_pieces(path), b"")), TextOptions(), choices.is_header)
+        roles = find_roles(text.header, text.width, choices.roles, str(path))
+        return cls(path, text.shown_separator, text.header, text.width, tuple(roles.values()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns are called; by their positions where there is no header."""
+        return self.header or tuple(f"column {position}" for position in range(self.width))
+
+    def frames(self) -> Iterator[tuple[int, pl.DataFrame]]:
+        """Yield the number of a line, and the user, item and rating of it and of those after it, a bounded number at a time.
+
+        Raises
+        ------
+        FileFormatError, ObservationError
+            With the line number and the content of the first line that is wrong.
+        """
+        wanted = Wanted(self.positions[:2], self.positions[2:])
+        first, kinds = 1, None
+        for piece in _pieces(self.path):
+            if piece.strip():
+                text = self._laid_out(piece, first)
+                frame = parse(text, wanted).frame.select(map(str, self.positions))
+                kinds = kinds or frame.dtypes[:2]
+                yield text.first_line, self._of_kinds(frame, kinds, text.first_line)
+            first += piece.count(b"\n")
+
+    def _laid_out(self, piece: bytes, first: int) -> DelimitedText:
+        has_header = first == 1 and self.header is not None
+        options = TextOptions(separator=self.separator, header=has_header)
+        text = recognise(Source(str(self.path), piece), options, lambda _: has_header)
+        text = replace(text, first_line=text.first_line + first - 1)
+        if text.width != self.width:
+            raise FileFormatError(
+                f"line {text.first_line:,} of {self.path} with {text.width} fields",
+                f"{self.width}, as in the first line",
+            )
+        return text
+
+    def _of_kinds(self, frame: pl.DataFrame, kinds: list[pl.DataType], first: int) -> pl.DataFrame:
+        """Return ids of the kind that the first lines have: text, or whole numbers."""
+        import polars as pl
+
+        for name, kind in zip(frame.columns, kinds, strict=False):
+            if frame[name].dtype != kind:
+                if kind != pl.String():
+                    raise FileFormatError(
+                        f"ids of {self.path}, line {first:,} and after, some of which are text",
+                        "whole numbers, as in the lines before",
+                        "put a line with such an id first, then all are text; or read the file into memory",
+                    )
+                frame = frame.with_columns(pl.col(name).cast(pl.String))
+        return frame
+
+
+def is_text(path: Path) -> bool:
+    """Return whether a file is not Parquet, neither by its name nor by its first bytes."""
+    if path.suffix.lower() == ".parquet":
+        return False
+    with path.open("rb") as file:
+        return file.read(4) != b"PAR1"
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    """Yield whole lines, some megabytes at a time."""
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_BYTES):
+                yield piece + file.readline()
+    except OSError as error:
+        raise FileFormatError(
+            f"{path} cannot be read ({error.strerror})", "a file of observations"
+        ) from error
