@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
+from likewise.engines.local import Serial
 from likewise.errors import FileFormatError, InputError, MemoryLimitError, ObservationError, OutputError
 from likewise.observations.partitioned import read_partitioned, text_file
 from likewise.observations.partitioned.parts import Parts, is_partitioned
@@ -295,3 +296,19 @@ def test_files_of_text_have_the_same_columns(as_text):
     path = as_text(name="2.csv", change=lambda text: text.replace("item", "film"))
     with pytest.raises(FileFormatError, match="has columns 'user', 'film', 'rating'"):
         read_partitioned(path.with_name("*.csv"), item=1)
+
+
+class Twice(Serial):
+    """Every task runs twice, as where a worker was killed before its result arrived."""
+
+    def map(self, task, blocks, shared=None):
+        for block in blocks:
+            task(block, shared)
+            yield task(block, shared)
+
+
+def test_whatever_is_done_again_comes_out_the_same(ratings):
+    parts = Parts.found(ratings, None, None, None)
+    with _read(parts, (1, 5), "error", Twice(), None, None, 50) as read:
+        same(read.in_memory(), as_one(ratings, value_range=(1, 5)))
+        assert not list(Path(read.folder.name).glob("*.unsorted"))

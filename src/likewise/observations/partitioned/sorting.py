@@ -69,7 +69,11 @@ def sorted_blocks(
         for number, (start, stop) in enumerate(pairwise(edges))
     ]
     told = (found.column_ids, found.levels, duplicates)
-    results = list(engine.map(_sorted, unsorted, told))
+    results = []
+    for lines, result in zip(unsorted, engine.map(_sorted, unsorted, told), strict=True):
+        # Not by the task: a worker that is killed after its work is done has it done again.
+        _unsorted_path(folder, lines.number).unlink()
+        results.append(result)
     n_repeated = sum(repeated for _, repeated in results)
     verb = "averaged" if duplicates == "mean" else f"the {duplicates} was kept"
     notes = (f"{n_repeated:,} lines repeated a pair; {verb}",) if n_repeated else ()
@@ -149,7 +153,6 @@ def _sorted(unsorted: _Unsorted, told: tuple[NDArray[Any], Any, DuplicateRule]) 
     counts, kind = np.diff(values.indptr), column_type(column_ids.size)
     written = counts, values.indices.astype(kind), found.encoded(values.data)
     block = write_block(path.with_suffix(".rows"), unsorted.start, *written)
-    path.unlink()
     return block, lines.size - block.n_entries
 
 
