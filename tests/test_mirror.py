@@ -21,7 +21,7 @@ certificates/filled              row_map: rows filled with their centre are a ma
 certificates/models/constants    network layers: constants of models, of which these are the parts
 cli/demo_and_doctor      demo: commands that show an installation at work
 cli/process              main exits ../__main__: the command as a process
-cli/config               diff: what pipelines need of the command line
+cli/config               diff plan: what pipelines need of the command line
 cli/audit                inputs results: what the command reads and writes
 cli/estimate             predictions: what the command prints
 cli/options              output_options values: how options are read

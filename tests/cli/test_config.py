@@ -117,6 +117,30 @@ def test_a_dry_run_says_memory_and_time_and_writes_nothing(likewise, ratings, tm
     assert not (tmp_path / "report").exists()
 
 
+@pytest.mark.parametrize("command", ["estimate", "frontier", "repair"])
+def test_every_command_that_computes_tells_its_plan_and_reads_it_again(likewise, ratings, tmp_path, command):
+    people = sorted({line.split(",")[0] for line in ratings.read_text().splitlines()[1:]})
+    scores = [f"{one},{k / 7}" for k, one in enumerate(people)]
+    (tmp_path / "scores.csv").write_text("\n".join(["userId,score", *scores]) + "\n")
+    options = {
+        "estimate": ["--out", tmp_path / "out.npz", "--estimator", "biases"],
+        "frontier": ["--out", tmp_path / "out", "--estimator", "svt"],
+        "repair": ["--out", tmp_path / "out.csv", "--outputs", tmp_path / "scores.csv", "--lipschitz", "0.1"],
+    }[command]
+    ran = likewise(command, ratings, *options, "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    assert "memory: about " in ran.out
+    assert "individuals from userId" in ran.out
+    assert not list(tmp_path.glob("out*"))
+    configuration = ran.out[ran.out.index(f"[{command}]") :]
+    (tmp_path / "again.toml").write_text(configuration)
+    again = likewise(command, "--config", tmp_path / "again.toml", "--dry-run")
+    assert again.out.endswith(configuration)
+    if command != "frontier":
+        assert likewise(command, "--config", tmp_path / "again.toml").code == 0
+        assert len(list(tmp_path.glob("out*"))) == 1
+
+
 @pytest.mark.slow
 def test_two_reports(likewise, ratings, tmp_path):
     for name, share in (("a", "0.1"), ("b", "0.3")):

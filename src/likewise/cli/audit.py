@@ -119,8 +119,7 @@ def audit(
         progress("read the files", 0, 1)
         found = Inputs.read(ratings, outputs, measuring, reading, mixed=mixed)
         d, found = found.reference(None if mixed else reference, features, norm, reading)
-        if results.dry_run:
-            print(found.plan(measuring), configuration, sep="\n", end="")
+        if results.plan().tells(found.plan(measuring) if results.dry_run else [], configuration):
             return None
         found.tell_memory(measuring, quiet=results.quiet)
         report = likewise.audit(

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from likewise.cli.blocks import BLOCKS, BlockOptions, estimate_parts
+from likewise.cli.config import resolved
 from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
+from likewise.cli.plan import PLAN, PlanOptions, data_plan
 from likewise.cli.values import NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
+    from likewise.cli.predictions import Predictions
     from likewise.estimation import EntryIntervals, LowRankEstimate, MatrixEstimator
     from likewise.observations import ObservedMatrix
 
@@ -28,6 +31,7 @@ def estimate(
     unknown: Literal["mean", "error"] = "mean",
     confidence: Number = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
+    plan: PlanOptions = PLAN,
     blocks: BlockOptions = BLOCKS,
     completing: EstimatorOptions = COMPLETING,
     reading: ReadOptions = READING,
@@ -52,9 +56,10 @@ def estimate(
     quiet
         Print nothing but errors and warnings.
     """
+    configuration = resolved("estimate", locals())
     _check_confidence(confidence, pairs)
     if blocks.wanted(ratings):
-        _check_parts(ratings, out, pairs)
+        _check_parts(ratings, out, pairs, plan)
         estimate_parts(ratings, out, blocks, completing, reading, quiet=quiet)
         return
     _check_kind(out, pairs)
@@ -71,6 +76,8 @@ def estimate(
         progress("read the file", 0, 1)
         observed = reading.read(ratings)
         wanted = None if pairs is None else Predictions.read(pairs, observed, unknown)
+        if plan.tells(_plan(observed, estimator, out, wanted), configuration):
+            return
         progress("estimate the matrix", 0, 1)
         completed, intervals = _completed(estimator, observed, confidence, completing.random_state)
         if wanted is None:
@@ -84,11 +91,26 @@ def estimate(
         print(f"{'Factors' if wanted is None else 'Predictions'}: {out}")
 
 
-def _check_parts(ratings: Path, out: Path, pairs: Path | None) -> None:
+def _plan(
+    observed: ObservedMatrix, estimator: MatrixEstimator, out: Path, wanted: Predictions | None
+) -> list[str]:
+    """Say what would be estimated, by what, and where it would go."""
+    from likewise.memory import format_bytes
+
+    m, n = observed.shape
+    written = f"factors: {out}" if wanted is None else f"predictions: {out}"
+    each, held = format_bytes(8 * (m + n)), format_bytes(12 * observed.n_observed)
+    memory = f"memory: about {held} for the observations, and {each} for each component; the complete matrix is never formed"
+    return [*data_plan(observed), f"estimator: {' '.join(repr(estimator).split())}", memory, written]
+
+
+def _check_parts(ratings: Path, out: Path, pairs: Path | None, plan: PlanOptions) -> None:
     """Fail before the work: of parts, the factors are written, or complete rows."""
     from likewise.errors import InputError
     from likewise.writing import check_file, check_new_folder
 
+    if plan.dry_run:
+        raise InputError(f"--dry-run for the parts of {ratings}", "one file, which can be read at once")
     if pairs is not None:
         raise InputError(
             f"--pairs for the parts of {ratings}",

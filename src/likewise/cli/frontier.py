@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter, Token
 
+from likewise.cli.config import FILE as CONFIGURATION
+from likewise.cli.config import resolved
 from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
+from likewise.cli.plan import PLAN, PlanOptions, data_plan
 from likewise.cli.values import NewPath, OldPath, Whole, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
+    from likewise.observations import ObservedMatrix
 
 
 def _numbers(_: Any, tokens: Sequence[Token]) -> tuple[float, ...]:
@@ -39,6 +43,7 @@ def frontier(
     pairs: Whole = None,
     repair: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
+    plan: PlanOptions = PLAN,
     completing: EstimatorOptions = COMPLETING,
     reading: ReadOptions = READING,
 ) -> None:
@@ -49,7 +54,7 @@ def frontier(
     ratings
         File of observations.
     out
-        Folder for frontier.json, frontier.csv and figures.
+        Folder for frontier.json, frontier.csv, figures and config.toml.
     budgets
         Values of L, separated by commas: at each the estimate is the nearest one with K* at most L. By default 0.9, 0.75, 0.5, 0.35, 0.25
         and 0.1 of the constant without a budget.
@@ -70,19 +75,24 @@ def frontier(
     quiet
         Print no table and no progress.
     """
+    configuration = resolved("frontier", locals())
     existing(ratings)
     from likewise.report.frontier import FILES, check_frontier_folder
 
-    refuse_to_overwrite([ratings], [out / name for name in FILES])
+    refuse_to_overwrite([ratings], [out / name for name in (*FILES, CONFIGURATION)])
     check_frontier_folder(out)
     estimator = completing.make_estimator("auto")
     _refuse_own_budget(estimator)
     import likewise
+    from likewise.writing import write_file
 
     with StepBars(quiet=quiet) as progress:
         progress("read the file", 0, 1)
+        observed = reading.read(ratings)
+        if plan.tells(_plan(observed, estimator, budgets, pairs), configuration):
+            return
         found = likewise.frontier(
-            reading.read(ratings),
+            observed,
             estimator=estimator,
             model=model,
             budgets=budgets,
@@ -97,8 +107,25 @@ def frontier(
             progress=progress,
         )
     figure = found.save(out)
+    write_file(out / CONFIGURATION, configuration)
     if not quiet:
         print(f"{found}\n\nFigure: {figure}")
+
+
+def _plan(
+    observed: ObservedMatrix, estimator: MatrixEstimator, budgets: Sequence[float] | None, pairs: int | None
+) -> list[str]:
+    """Say what would be estimated at which budgets, and what memory that takes."""
+    from likewise.pipeline.measurement import Measurement
+
+    measurement = Measurement(pairs="all" if pairs is None else pairs)
+    limits = "chosen from the constant without one" if budgets is None else ", ".join(map(str, budgets))
+    return [
+        *data_plan(observed),
+        f"estimator: {' '.join(repr(estimator).split())}",
+        f"budgets: {limits}",
+        f"memory: {measurement.needed_memory(observed.shape, runs_model=True)}",
+    ]
 
 
 def _refuse_own_budget(estimator: MatrixEstimator) -> None:

@@ -146,7 +146,7 @@ class Inputs:
         files |= {"item_groups": self.item_groups}
         return files | {"source": self.source} | measuring.options()
 
-    def plan(self, measuring: MeasureOptions) -> str:
+    def plan(self, measuring: MeasureOptions) -> list[str]:
         """Say what will be measured on what, and what memory and time that takes."""
         shape, runs_model = self._shape(), not self.outputs
         measurement = Measurement(**measuring.options())
@@ -156,7 +156,7 @@ class Inputs:
             lines += [] if self.individuals.roles is None else [self.individuals.roles.sentence()]
         lines += [roles.sentence() for roles in self.columns]
         lines += [f"memory: {measurement.needed_memory(shape, runs_model=runs_model)}"]
-        return "\n".join([*lines, f"time: {self._time(measuring, runs_model)}", ""])
+        return [*lines, f"time: {self._time(measuring, runs_model)}"]
 
     def _time(self, measuring: MeasureOptions, runs_model: bool) -> str:
         """Measure some pairs, and say how long all of them take."""

@@ -19,6 +19,7 @@ from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
 from likewise.cli.options import EstimatorOptions, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
+from likewise.cli.plan import PlanOptions
 from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
 from likewise.cli.results import ResultOptions
@@ -69,6 +70,7 @@ app = App(
     "  likewise audit people.csv --outputs scores.csv --groups groups.csv\n\n"
     "  likewise audit ratings.csv --check 'gap<=0.9' --check 'rmse<=1.0:warning'\n\n"
     '--config FILE.toml, behind any command, reads options from a file: estimator = "svt", one a line; what is typed goes before. '
+    "--dry-run, behind audit, estimate, frontier and repair, says what would be done and prints these options. "
     "Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above or --check is not shown to hold, "
     "70 an error in likewise itself.",
     help_format="plaintext",
@@ -79,7 +81,15 @@ app = App(
 for command in COMMANDS:
     app.command(command)
 app.command(data)
-for described in (*COMMANDS, EstimatorOptions, MeasureOptions, OutputOptions, ReadOptions, ResultOptions):
+for described in (
+    *COMMANDS,
+    EstimatorOptions,
+    MeasureOptions,
+    OutputOptions,
+    ReadOptions,
+    ResultOptions,
+    PlanOptions,
+):
     described.__doc__ = flowing(described.__doc__)
 
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from likewise.cli.config import resolved
 from likewise.cli.options import READING, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
+from likewise.cli.plan import PLAN, PlanOptions
 from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 
@@ -32,6 +34,7 @@ def repair(
     reference: Literal["observed", "gower"] = "observed",
     output_columns: Columns = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
+    plan: PlanOptions = PLAN,
     reading: ReadOptions = READING,
 ) -> None:
     """Change outputs as little as possible so that D <= L d holds for every pair, and write them.
@@ -58,6 +61,7 @@ def repair(
     quiet
         Print nothing but errors and warnings.
     """
+    configuration = resolved("repair", locals())
     _check(individuals, outputs, out)
     from likewise.cli.inputs import Inputs
     from likewise.fairness.repair import repair as repaired
@@ -67,6 +71,8 @@ def repair(
         asked = OutputOptions(outputs=outputs, output_columns=output_columns)
         read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed=reference == "gower")
         given, names = _numbers(read.outputs["outputs"])
+        if plan.tells(_plan(read, out) if plan.dry_run else [], configuration):
+            return
         found = repaired(
             given,
             _distance(read.individuals, norm),
@@ -77,6 +83,10 @@ def repair(
     _write(found, read.individuals.row_ids, names, out)
     if not quiet:
         _tell(read, found, out)
+
+
+def _plan(read: Any, out: Path) -> list[str]:
+    return [*read.plan(MeasureOptions()), f"repaired outputs: {out}"]
 
 
 def _check(individuals: Path, outputs: Path, out: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from likewise.cli.config import FILE as CONFIGURATION
+from likewise.cli.plan import PlanOptions
 from likewise.cli.values import STANDARD_STREAM, NewPath, existing, refuse_to_overwrite
 from likewise.errors import InputError
 
@@ -48,6 +49,10 @@ class ResultOptions:
     details: Annotated[bool, Parameter(negative=())] = False
     dry_run: Annotated[bool, Parameter(negative=())] = False
     quiet: Annotated[bool, Parameter(negative=())] = False
+
+    def plan(self) -> PlanOptions:
+        """Return whether to compute at all."""
+        return PlanOptions(dry_run=self.dry_run)
 
     def check(self, read: Mapping[str, Path | None], limit: float | None, *, fails: bool) -> None:
         """Fail before the work, not after it; where a file is not there, before anything heavy is imported.
