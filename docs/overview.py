@@ -86,7 +86,7 @@ def paint(ax: Axes) -> None:
     ax.text(
         10.35,
         2.3,
-        "held against one distance $d$,\nfixed before anything is processed:\n$D \\leq L\\, d$ for every pair?",
+        "compared by one distance $d$,\nfixed before anything is processed:\n$D \\leq L\\, d$ for every pair?",
         ha="center",
         va="center",
         fontsize=9.5,

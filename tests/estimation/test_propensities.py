@@ -496,7 +496,7 @@ def test_degrees_that_do_not_go_with_the_values_warn():
     rng = np.random.default_rng(0)
     mask = rng.random((80, 60)) < np.outer(rng.uniform(0.1, 0.9, 80), np.ones(60))
     values = stored(mask, rng.normal(size=mask.shape))
-    with pytest.warns(PropensityWarning, match="rest on nothing that is seen here"):
+    with pytest.warns(PropensityWarning, match="have no basis in these data"):
         found = propensities_of(values, "degrees")
     assert "RandomSample" in found.notes[0]
 

@@ -79,7 +79,7 @@ def test_a_share_that_may_violate_is_judged_by_the_rate():
     found = audited(lipschitz=0.4)  # all three pairs violate
     assert verdict(found, 0.4, 0.9).status == "violated"
     assert verdict(found, 0.4, 0.9, certificate(0.4)).status == "holds"
-    with pytest.raises(InputError, match="not held against it"):
+    with pytest.raises(InputError, match="not compared with it"):
         verdict(found, 0.3, 0.5)
 
 

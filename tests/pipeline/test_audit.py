@@ -192,7 +192,7 @@ def test_a_distance_of_ones_own_serves_both_arms(observed):
 
 
 def test_a_distance_without_outputs_is_refused():
-    with pytest.raises(InputError, match="outputs to hold against it"):
+    with pytest.raises(InputError, match="outputs to compare with it"):
         audit(RowDistance([[0.0], [1.0]]))
 
 

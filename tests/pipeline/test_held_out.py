@@ -92,7 +92,7 @@ def test_too_little_in_common_is_told_before_the_fit():
 def test_nothing_kept_aside_is_refused():
     with pytest.raises(InputError, match="a share to hide above 0"):
         audit(ratings(), reference="held-out", hold_out=0)
-    with pytest.raises(InputError, match="outputs computed elsewhere have seen all"):
+    with pytest.raises(InputError, match="outputs computed elsewhere used all"):
         audit(ratings(), outputs=np.zeros(120), reference="held-out")
 
 
@@ -122,7 +122,7 @@ def test_splits_are_combined(over_splits):
 
 
 def test_splits_are_told(over_splits):
-    assert any("kept aside 3 times anew" in finding for finding in over_splits.findings)
+    assert any("in 3 random splits" in finding for finding in over_splits.findings)
     tree = json.loads(over_splits.to_json())
     assert tree["truth"]["n_splits"] == 3
     assert tree["settings"]["splits"] == 3

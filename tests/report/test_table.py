@@ -136,7 +136,7 @@ def test_data_and_estimate_are_described(make_report):
 
 def test_a_valid_comparison_is_called_one(make_report):
     text = " ".join(make_report().details().split())
-    assert "Both arms are held against this one distance" in text
+    assert "Both arms are measured with this one distance" in text
     assert "NOT A VALID" not in text
 
 

@@ -111,7 +111,7 @@ _LARGEST_VALUE = (
     "the l2 norm of a linear map is its largest singular value; none smaller holds before clipping"
 )
 _CLIP = "clipping does not expand"
-_OTHER_THEORY = "the paper's theory speaks of zero-filled rows without centre or weights"
+_OTHER_THEORY = "the paper's theory is for zero-filled rows without centre or weights"
 
 
 def certify_filled(estimate: Any, observed: ObservedMatrix, kind: KindOfMap) -> LipschitzCertificates:

@@ -30,7 +30,7 @@ from likewise.errors import ShapeError
 
 FROM_NORM = "l1 with the empty entry as a point"
 _STEPS = (
-    "a row that is given what it lacks, with the values that it predicts, keeps its coefficients",
+    "if a row is given a missing entry with the value that it predicts, its coefficients do not change",
     "so two rows differ by A_U^-1 times one step for each feature in the union of what they observed",
     "||X A_U^-1 x|| is at most its largest over all A of at least I + x x^T, found by its dual; the estimate is X times the coefficients",
     "clipping does not expand",
@@ -381,7 +381,7 @@ def certify_regression(
 
 def _domain(reach: tuple[float, float, float]) -> str:
     prediction, offset, size = reach
-    said = [f"both rows predict what they lack within {prediction:.4g} of the middle before clipping"]
+    said = [f"both rows predict their missing entries within {prediction:.4g} of the middle before clipping"]
     said += [f"offsets within {offset:.4g}"] if offset else []
     said += [f"coefficients of size {size:.4g} at most"] if size else []
     return ", ".join(said) + ", as every row of the fit does"

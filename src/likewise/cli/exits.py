@@ -59,7 +59,7 @@ _HOW_TO_SEE_MORE = "set LIKEWISE_DEBUG=1 to see where"
 _ENDINGS: tuple[tuple[type[BaseException], str, int], ...] = (
     (KeyboardInterrupt, "interrupted", 130),
     (BrokenPipeError, "", 141),
-    (CycloptsError, "{error} (likewise --help tells more)", 2),
+    (CycloptsError, "{error} (see likewise --help)", 2),
     (FairnessError, "{error}", 3),
     (LikewiseError, "{error}", 1),
     (OSError, f"{{error}}; {_HOW_TO_SEE_MORE}", 1),

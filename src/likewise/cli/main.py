@@ -69,8 +69,8 @@ app = App(
     "  likewise audit ratings.csv --out report\n\n"
     "  likewise audit people.csv --outputs scores.csv --groups groups.csv\n\n"
     "  likewise audit ratings.csv --check 'gap<=0.9' --check 'rmse<=1.0:warning'\n\n"
-    '--config FILE.toml, behind any command, reads options from a file: estimator = "svt", one a line; what is typed goes before. '
-    "--dry-run, behind audit, estimate, frontier and repair, says what would be done and prints these options. "
+    '--config FILE.toml, after any command, reads options from a file: estimator = "svt", one per line; options on the command line take precedence. '
+    "--dry-run, after audit, estimate, frontier and repair, says what would be done and prints these options. "
     "Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above or --check is not shown to hold, "
     "70 an error in likewise itself.",
     help_format="plaintext",

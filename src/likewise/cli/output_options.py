@@ -111,7 +111,7 @@ class OutputOptions:
         if not any(self.files().values()):
             raise InputError(
                 f"{option('distance_from', '')} without {option('outputs', '')}",
-                "a file of outputs to hold against it",
+                "a file of outputs to compare with it",
             )
         chosen = {"reference": reference, "norm": norm}
         others = [option(name, "") for name, value in chosen.items() if value is not None]

@@ -76,7 +76,7 @@ def fetch(
             f"{asked.title}, whose licence was not accepted", option("accept_licence", "True"), asked.licence
         )
     if not asked.checked_by:
-        given = f"{asked.title}, of which no checksum is known, so that nobody could tell what was fetched"
+        given = f"{asked.title}, for which no checksum is known, so a download could not be verified"
         raise InputError(
             given, "a data set with one", f"download it from {asked.url}; likewise data describe reads it"
         )
@@ -143,7 +143,7 @@ def _get(dataset: Dataset, part: Path, patience: float) -> None:
             raise
         except (OSError, ValueError) as error:  # the errors of requests are of these kinds
             if there and getattr(getattr(error, "response", None), "status_code", None) == _NOTHING_THERE:
-                raise _WrongContentError(f"{dataset.url} has less than was fetched before") from error
+                raise _WrongContentError(f"{dataset.url} has fewer bytes than were fetched before") from error
             kept = (
                 f"; {stream.tell():,} bytes are kept, and the next call goes on from there"
                 if stream.tell()

@@ -56,12 +56,12 @@ class Dataset:
 _GROUPLENS = (
     "Free for research. No redistribution without separate permission, no commercial or revenue-bearing use without permission of the GroupLens research "
     'project at the University of Minnesota, no claim of its endorsement; cite Harper and Konstan, "The MovieLens Datasets: History and Context", ACM TiiS '
-    "5 (2015). The README in the archive is what holds."
+    "5 (2015). The README in the archive is authoritative."
 )
 _GROUPLENS_OPEN = (
     "Free for research. Redistribution under the same licence only; no commercial or revenue-bearing use without permission of the GroupLens research project "
     'at the University of Minnesota, no claim of its endorsement; cite Harper and Konstan, "The MovieLens Datasets: History and Context", ACM TiiS 5 (2015). '
-    "The README in the archive is what holds."
+    "The README in the archive is authoritative."
 )
 _FILES = "https://files.grouplens.org/datasets/movielens"
 

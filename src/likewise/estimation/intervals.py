@@ -123,8 +123,8 @@ class EntryIntervals:
         """Of which entries coverage is promised."""
         return (
             "entries that are observed in the same way as those of the data: a further observation of these rows and columns, drawn as the "
-            "others were. It is an average over such entries, not a promise for each row, column or entry, nor for entries that nobody "
-            "would observe"
+            "others were. Coverage is an average over such entries; it is not guaranteed for each row, column or entry, nor for entries that "
+            "nobody would observe"
         )
 
     def entries(self, rows: ArrayLike, columns: ArrayLike) -> Floats:

@@ -204,8 +204,8 @@ def _notes_on_degrees(values: Values, found: Propensities) -> tuple[str, ...]:
     if abs(correlation) >= _RELATED:
         return ()
     note = (
-        f"propensities by degrees rest on nothing that is seen here: how much is observed of rows and columns hardly goes with the values "
-        f"(correlation {correlation:.2f}), so that the weights add noise and correct next to no bias. "
+        f"propensities by degrees have no basis in these data: how much is observed of rows and columns hardly depends on the values "
+        f"(correlation {correlation:.2f}), so the weights add noise and correct hardly any bias. "
         "A small random sample of values gives propensities by value: RandomSample, or --propensities-sample"
     )
     warnings.warn(note, PropensityWarning, stacklevel=6)

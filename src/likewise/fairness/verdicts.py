@@ -284,7 +284,7 @@ def _measured_verdict(metrics: FairnessMetrics, lipschitz: float, tolerance: flo
     if violations is not None and (violations.lipschitz, violations.slack) == (lipschitz, 0.0):
         return judge_rate(violations.rate, lipschitz, tolerance=tolerance)
     if tolerance or not isinstance(largest, ExactValue):
-        given = f"{option('lipschitz', repr(lipschitz))} and pairs that were not held against it"
+        given = f"{option('lipschitz', repr(lipschitz))} and pairs that were not compared with it"
         raise InputError(given, "metrics of pairs that were", "measure them with the same lipschitz")
     status, reason = _exact_status(largest.value, lipschitz), f"the largest ratio is {largest.value:.4g}"
     return Verdict(status, lipschitz, 0.0, None, DATA_SET, reason)

@@ -331,7 +331,7 @@ def _refuse_idle(
             raise InputError(*NOTHING_KEPT)
     if isinstance(individuals, PairwiseDistance):
         if outputs is None:
-            raise InputError("a distance between individuals and no outputs", "outputs to hold against it")
+            raise InputError("a distance between individuals and no outputs", "outputs to compare with it")
         _refuse(
             "a distance between the individuals", of_data, "the distance alone, or observations instead of it"
         )

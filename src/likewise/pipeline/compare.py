@@ -130,7 +130,7 @@ def _references(
     if len({id(distance) for distance in reference.values()}) > 1 and not mixed_references:
         raise InputError(
             "one reference distance for each arm",
-            "one for both: a comparison holds only with one fixed yardstick",
+            "one for both: a comparison is valid only with one fixed distance",
             "mixed_references=True measures all the same, and says that it is not a valid comparison",
         )
     return {name: reference[name] for name in arms}

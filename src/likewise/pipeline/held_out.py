@@ -31,7 +31,7 @@ HIDDEN_SHARE = 0.1
 NOTHING_KEPT = (
     "reference 'held-out' without observations kept aside",
     "a model to run here, and a share to hide above 0",
-    "outputs computed elsewhere have seen all observations, so none is left to compare people on",
+    "outputs computed elsewhere used all observations, so none is left to compare people on",
 )
 
 _MOST_OBSERVED = 0.5
@@ -130,7 +130,7 @@ def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
         raise ObservationError(
             f"{option('hold_out', f'{share:g}')}, which leaves {n_without:,} of {counts.size:,} individuals less than one observation",
             f"a share up to {1 - 1 / fewest:.4g}, as somebody has {fewest} observations",
-            "an algorithm that sees nothing of a person has nothing to treat alike",
+            "an algorithm needs observations of every person",
         )
 
 

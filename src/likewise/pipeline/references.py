@@ -41,7 +41,7 @@ _TWO_REFERENCES = (
 _ZERO_FILLED = ("observed", "held-out")
 """References under which pairs are compared, also or alone, on zero-filled observations."""
 
-_MIXED = "Each arm is held against a distance of its own, so that a change may come from the distance and not from the outputs."
+_MIXED = "Each arm is measured with a distance of its own, so a change may come from the distance and not from the outputs."
 
 _INSTEAD = (
     'To compare people on what both of them observed, give the reference co-observed: reference="co-observed" in Python, '

@@ -160,7 +160,7 @@ class Run:
             return "no observations were hidden"
         if self.nothing_to_predict:
             return "all observations have the same value, so there is nothing to predict"
-        return "the model's outputs are not values of the same features, which could be held against the hidden ones"
+        return "the model's outputs are not values of the same features, which could be compared with the hidden ones"
 
     def output_ids(self, arm: str) -> NDArray[Any] | None:
         """Return what each output of an arm is called: the features that it predicts, or the columns of a frame."""

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from likewise.report.records import Arm
 
 _OF_TARGET = {
-    "AUC": "How often one who is 1 has a higher output than one who is 0, ties counted half: 1, always; 0.5, as by chance.",
-    "log loss": "Minus the mean logarithm of the probability of what is true: 0, always sure and right.",
-    "accuracy": "Share of individuals whose class the outputs tell right.",
+    "AUC": "How often a person with target 1 has a higher output than one with target 0, ties counted half: 1 is perfect, 0.5 is chance.",
+    "log loss": "Minus the mean logarithm of the probability of the true class: 0 is perfect.",
+    "accuracy": "Share of individuals whose class the outputs predict correctly.",
     "RMSE": "Root mean squared error, in the units of the target.",
     "MAE": "Mean absolute error, in the units of the target.",
     "nDCG": "Discounted gain of the lists over that of the best ones there could be: 1, the best; 0, nothing that was liked.",
@@ -59,7 +59,7 @@ def change_of_accuracy(before: Arm, after: Arm) -> str | None:
         return None
     pair = one.values[measure].value, other.values[measure].value
     verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
-    name = "share that is told right" if measure == "accuracy" else measure
+    name = "share predicted correctly" if measure == "accuracy" else measure
     return f"the {name} {verb} ({brief(pair[0])} before, {brief(pair[1])} after)"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from likewise.fairness import AffineCertificate
     from likewise.report.records import AuditRecord, DataSummary, EstimateSummary, Sandwich
 
-VALID = "Both arms are held against this one distance, so they can be compared."
+VALID = "Both arms are measured with this one distance, so they can be compared."
 INVALID = "NOT A VALID BEFORE/AFTER COMPARISON: each arm has its own reference distance."
 
 _ROUNDING = re.compile(r"(?<=up to )\S+(?=, as rounding leaves)")
@@ -100,7 +100,7 @@ def measured_lines(report: AuditRecord) -> tuple[str, ...]:
         *(f"{shown(arm.name)}: {arm.title}" for arm in arms),
         f"output distance D: {'; '.join(_output_distances(report))}",
         "A ratio is D/d of two individuals: how far apart their outputs are, over how far apart they are themselves. Smaller is fairer, as long "
-        "as error and spread hold up.",
+        "as error and spread do not get worse.",
     )
 
 
@@ -149,8 +149,8 @@ def _arm_notes(report: AuditRecord) -> Iterator[str]:
 
 
 PROVED_SCOPE = (
-    "These bounds say how far apart the estimates of two individuals can be, given their observations: the pre-processing step alone. Those "
-    "named after an arm speak of its outputs: the Lipschitz constant K1 of the algorithm, if it has one, times that of the pre-processing."
+    "These bounds say how far apart the estimates of two individuals can be, given their observations: they cover the pre-processing step "
+    "alone. Those named after an arm cover its outputs: the Lipschitz constant K1 of the algorithm, if it has one, times that of the pre-processing."
 )
 
 _MISSING = "none"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
     from likewise.report.records import Arm, AuditRecord, Sandwich
 
-_SANDWICH = "Three numbers that rise: largest D/d over pairs of the data; the worst that a search over unseen rows attains; what no pair exceeds."
+_SANDWICH = "Three increasing numbers: the largest D/d over pairs of the data; the largest that a search over unseen rows finds; a bound that no pair exceeds."
 
 
 GAP = (
@@ -32,7 +32,7 @@ _SIMILAR = {
         "Output distance over reference distance, without the pairs at distance zero whose outputs differ.",
     ),
     "similar_mean_ratio": ("mean ratio D/d", "The same over all of these pairs."),
-    "similar_max_ratio": ("largest ratio", "The pair of similar individuals that is treated worst."),
+    "similar_max_ratio": ("largest ratio", "The largest ratio of a pair of similar individuals."),
     "similar_scale_free_ratio": (
         "scale-free ratio",
         "D over its mean, divided by d over its mean, averaged over the similar pairs. It does not fall when all outputs shrink.",
@@ -72,7 +72,7 @@ _OUTPUTS = {
 }
 _ON_REQUEST = {
     "violation_": "Violations of D <= L d",
-    "slack_for_": "Slack that leaves a share of pairs in violation",
+    "slack_for_": "Slack at which a share of the pairs violates",
     "neighbor_": "Each individual's nearest others",
     "within_": "Pairs of the same group",
     "across_": "Pairs of different groups",
@@ -89,7 +89,7 @@ _MOST_KINDS = 21
 
 _COUNTS = {
     "n_pairs": ("pairs", "With a defined reference distance."),
-    "n_zero_distance": ("at distance zero", "Pairs that the reference distance cannot tell apart."),
+    "n_zero_distance": ("at distance zero", "Pairs of individuals at reference distance 0."),
     "n_infinite": ("infinite ratios", "Pairs at distance zero whose outputs differ."),
     "n_undefined": ("undefined distance", "They count nowhere."),
 }
@@ -186,15 +186,15 @@ _ON_TRUTH = {
     ),
     "rank_correlation": (
         "rank correlation of D and d",
-        "Spearman's: how far outputs follow similarity at all.",
+        "Spearman's rank correlation: how closely outputs follow similarity.",
     ),
     "corrected_correlation": (
-        "correlation, d freed of noise",
-        "Of D^2 and d^2: what it would be were the truth known.",
+        "correlation, corrected for noise in d",
+        "Of D^2 and d^2: an estimate of what it would be if the truth were known.",
     ),
     "mean_ratio": (
         "mean ratio D/d",
-        "Over a d that is shrunk to the mean of all pairs; it falls when outputs shrink.",
+        "With d shrunk to the mean of all pairs; it falls when outputs shrink.",
     ),
 }
 
@@ -205,7 +205,7 @@ def truth_rows(report: AuditRecord) -> tuple[Row, ...]:
     rows = []
     for name, (label, meaning) in _ON_TRUTH.items():
         values = [getattr(metrics, name) for metrics in arms]
-        texts = tuple("none: d tells too little" if value is None else _with_ends(value) for value in values)
+        texts = tuple("none: d is too noisy" if value is None else _with_ends(value) for value in values)
         is_ratio = name in ("relative_gap", "mean_ratio")
         rows.append(
             Row(label, meaning, texts, _change([value.value for value in values]) if is_ratio else "")
@@ -242,7 +242,7 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
     )  # similarity on what was kept aside is another d
     return Row(
         f"{'mean' if infinite else 'largest'} {what}",
-        "Of the pairs whose ratio is finite." if infinite else "The pair that is treated worst.",
+        "Of the pairs whose ratio is finite." if infinite else "The largest ratio of a pair.",
         texts,
         _change(values) if report.comparable else "",
     )

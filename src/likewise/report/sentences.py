@@ -233,7 +233,7 @@ def _over_splits(truth: HeldOutFairness) -> str:
     """Say what comes from all splits, where there are several."""
     if truth.n_splits == 1:
         return ""
-    return f", kept aside {truth.n_splits} times anew; gap, correlations and error are over all of them, all else is of the first"
+    return f", in {truth.n_splits} random splits; gap, correlations and error are over all of them, all else is of the first"
 
 
 def _intervals(arm: Arm) -> str:
@@ -329,7 +329,7 @@ def _not_comparable(before: Arm, after: Arm) -> str:
 def _paired_sentence(paired: PairedDifferences) -> str:
     closer, farther = paired.similar.share_lower, paired.similar.share_higher
     condition = (
-        "; a population is spoken of only if neither the rule that gave the outputs nor d was made from these individuals"
+        "; this holds for the population only if neither the rule that gave the outputs nor d was made from these individuals"
         if "population" in paired.population
         else ""
     )
@@ -359,7 +359,7 @@ def _scope(arm: Arm) -> str:
     if isinstance(arm.fairness, SampledFairness):
         return (
             f"These numbers come from {arm.fairness.n_pairs:,} drawn pairs of {arm.fairness.n_individuals:,} individuals; each interval "
-            f"speaks, with confidence {arm.fairness.confidence:g}, of {arm.fairness.population}."
+            f"has a confidence of {arm.fairness.confidence:g} and is about {arm.fairness.population}."
         )
     return (
         f"All {arm.fairness.n_pairs:,} pairs of the {arm.fairness.n_individuals:,} individuals in these data were measured; numbers without an "

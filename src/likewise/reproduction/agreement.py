@@ -170,7 +170,7 @@ def agreement_tables(found: Results) -> list[Table]:
     misses = Table(
         "misses",
         "Published cells that are not met",
-        "What is known of a difference is what the run itself tells.",
+        "What the run itself shows about each difference.",
         ("ours", "published", "known"),
         tuple(section for section in missed if section.rows),
     )

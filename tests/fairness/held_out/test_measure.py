@@ -194,7 +194,7 @@ def test_a_distance_that_tells_nobody_from_others_is_refused():
         20,
         2,
     )
-    with pytest.raises(DistanceError, match=r"190 pairs that differ .* by no more than noise"):
+    with pytest.raises(DistanceError, match=r"190 pairs whose differences .* no larger than noise"):
         measure_held_out([MeasuredSplit(pairs, {"a": np.arange(20.0)})], rng=np.random.default_rng(0))
 
 

@@ -19,11 +19,11 @@ from likewise.errors import ModelError
 from likewise.norms import Norm, norm_name, norm_order
 
 _NEIGHBORS = (
-    "nearest neighbours jump: a step as small as you like can exchange one neighbour for another, and the output "
+    "the outputs of nearest neighbours jump: an arbitrarily small step can exchange one neighbour for another, and the output "
     "changes by their whole difference"
 )
-_TREES = "trees jump: a step as small as you like over a split leads to another leaf, and the output changes by their whole difference"
-CLASSES = "predicted classes jump: a step as small as you like over the decision boundary changes the class; probabilities and scores do not jump"
+_TREES = "the outputs of trees jump: an arbitrarily small step over a split leads to another leaf, and the output changes by their whole difference"
+CLASSES = "predicted classes jump: an arbitrarily small step over the decision boundary changes the class; probabilities and scores do not jump"
 
 _TREE_LIBRARIES = ("xgboost", "lightgbm", "catboost")
 _TREE_ENSEMBLES = ("Forest", "Trees", "Boosting")
@@ -52,7 +52,7 @@ def reason_of_jump(model: object) -> str | None:
 
 IDENTITY = "identity"
 
-_CODE = "the code of a function tells no constant; the largest ratio over pairs that were tried is a measurement from below, not a bound"
+_CODE = "no constant is known for a function; the largest ratio over pairs that were tried is a measurement, not a bound"
 _ONE_VECTOR = "the input of an individual is one vector"
 
 

@@ -37,6 +37,6 @@ def note_on_rounding(tol: float, reached: float, n_iter: int) -> tuple[str, ...]
     if reached <= tol:
         return ()
     return (
-        f"converged as far as double precision goes: after {n_iter:,} steps nothing moved any more, at {reached:.1g}; "
+        f"converged to double precision: after {n_iter:,} steps nothing changed any more, at {reached:.1g}; "
         f"the tolerance, {tol:.1g}, is below rounding",
     )

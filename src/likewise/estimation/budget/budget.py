@@ -229,7 +229,7 @@ def check_limit(limit: float, name: str = "max_lipschitz") -> None:
         raise InputError(
             option(name, repr(limit)),
             f"a limit of at least {LEAST_LIMIT:g}",
-            "what is smaller treats all alike",
+            "a smaller limit would treat all alike",
         )
 
 

@@ -97,7 +97,7 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     if _steepest(estimate, _STRONGEST) > wanted:
         raise EstimatorError(
             f"a budget of {limit:g}",
-            f"at least {_steepest(estimate, _STRONGEST):.3g}, which estimates that say nothing of a row have",
+            f"at least {_steepest(estimate, _STRONGEST):.3g}, the constant of estimates that do not depend on the row",
         )
     strength = float(
         np.exp(

@@ -202,9 +202,9 @@ def _check_tells(pairs: ReferencePairs) -> None:
     d = pairs.distances
     if np.ptp(d) <= 1e-12 * d.max():
         raise DistanceError(
-            f"{pairs.n_pairs:,} pairs that differ on what was kept aside by no more than noise does",
+            f"{pairs.n_pairs:,} pairs whose differences on what was kept aside are no larger than noise",
             "pairs of which some are more similar than others",
-            "what is kept aside of two people is too little to say who is similar: keep more aside, or take reference='observed'",
+            "two people have too little in common in what is kept aside to say who is similar: keep more aside, or take reference='observed'",
         )
 
 

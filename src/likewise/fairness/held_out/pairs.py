@@ -102,7 +102,7 @@ class ReferencePairs:
         scanned = "" if self.n_scanned == self.n_individuals else f" of {self.n_scanned:,} individuals drawn"
         return (
             f"{self.n_eligible:,} pairs{scanned} ({self.eligible_share:.1%}) share {self.least_shared} or more of the features kept aside; "
-            f"{self.n_covered:,} of {self.n_scanned:,} individuals are in one. They speak of people who observe much, not of those who observe little."
+            f"{self.n_covered:,} of {self.n_scanned:,} individuals are in one. The results are about people with many observations, not about those with few."
         )
 
 

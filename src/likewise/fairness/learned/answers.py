@@ -64,7 +64,9 @@ class Answers:
         given = _answers(triplets if pairs is None else pairs)
         if len(given) < LEAST:
             raise DistanceError(
-                f"{len(given)} answers", f"at least {LEAST}", "a few hundred tell weights apart"
+                f"{len(given)} answers",
+                f"at least {LEAST}",
+                "a few hundred answers are enough to learn the weights",
             )
         named = [answer[:2] for answer in given] if triplets is None else given
         flat = np.empty(sum(map(len, named)), dtype=object)

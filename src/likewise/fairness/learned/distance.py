@@ -116,7 +116,7 @@ class LearnedDistance(RowDistance):
             for feature, weight, low, high in self.to_frame(confidence).iter_rows()
         ]
         return (
-            f"d learned from {self.answers}: {'; '.join(counts)}. It foretells {self.agreement:.0%} of held-out answers; {self.by_chance:.0%} "
+            f"d learned from {self.answers}: {'; '.join(counts)}. It predicts {self.agreement:.0%} of held-out answers; {self.by_chance:.0%} "
             "would be chance"
         )
 
@@ -263,10 +263,10 @@ class _Problem:
         agreement, by_chance = self._agreement(rng)
         lost = n_draws - len(usable)
         notes: tuple[str, ...] = (
-            (f"{lost} of {n_draws} draws of the answers taught no distance",) if lost else ()
+            (f"{lost} of {n_draws} resamples of the answers gave no distance",) if lost else ()
         )
         if agreement <= by_chance:
-            notes += ("the learned distance foretells held-out answers no better than chance",)
+            notes += ("the learned distance predicts held-out answers no better than chance",)
         unit = (
             "as likely called similar as not at d = 1"
             if self.answers.similar is not None
@@ -344,7 +344,7 @@ class _Problem:
         return float(right.mean()), max(share, 1 - share)
 
     def _why_nothing(self) -> tuple[str, str, str]:
-        given = f"{self.answers.in_words()} that teach no distance"
+        given = f"{self.answers.in_words()} from which no distance can be learned"
         hint = "are yes and no, or closer and farther, exchanged?"
         return given, "answers in which those who differ more are called similar less often", hint
 

@@ -56,7 +56,7 @@ class Target:
             raise InputError(
                 f"a target of {known.sum():,} of {n_individuals:,} individuals, {given_is}",
                 "at least two different values",
-                "accuracy says nothing where there is nothing to tell",
+                "accuracy has no meaning if everybody has the same target",
             )
         return cls(known, values, classes)
 

@@ -46,8 +46,8 @@ _FEWEST_COUNTED = 5
 """From how many rows on a column 0, 1, 2... is taken for a count of the rows: of three people, three values may happen to be in order."""
 
 WITHOUT_VALUES = (
-    "with a user and an item alone (implicit feedback) nothing is known of values: no error, no completion and no threshold means "
-    f"anything, but outputs can be audited against what each individual chose: {option('format', repr('pairs'))} counts each line as 1"
+    "a file with users and items and no values (implicit feedback) leaves nothing to estimate: errors, estimates and thresholds have no "
+    f"meaning, but outputs can be audited against what each individual chose: {option('format', repr('pairs'))} counts each line as 1"
 )
 """What can and cannot be audited where lines have no value."""
 
