@@ -335,14 +335,14 @@ TREES = [
 def test_neighbors_have_none(model):
     found = model_constant(model)
     assert isinstance(found, Unavailable)
-    assert found.reason.startswith("nearest neighbours jump")
+    assert found.reason.startswith("the outputs of nearest neighbours jump")
 
 
 @pytest.mark.parametrize("model", TREES, ids=lambda model: type(model).__name__)
 def test_trees_have_none(model):
     found = model_constant(fitted(model, TWO))
     assert isinstance(found, Unavailable)
-    assert found.reason.startswith("trees jump")
+    assert found.reason.startswith("the outputs of trees jump")
 
 
 @pytest.mark.parametrize(

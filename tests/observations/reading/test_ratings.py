@@ -380,7 +380,7 @@ def test_far_more_features_than_individuals_without_a_header_are_looked_at_twice
 def test_lines_without_a_value_say_what_can_and_cannot_be_audited(write, text):
     with pytest.raises(
         FileFormatError,
-        match=r"implicit feedback.*no error, no completion .*outputs can be audited .*format='pairs'",
+        match=r"implicit feedback.*errors, estimates and thresholds have no .*outputs can be audited .*format='pairs'",
     ):
         read_ratings(write(text))
     Z = read_ratings(write(text), format="pairs")
