@@ -142,4 +142,4 @@ def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more():
     assert fitted.converged_
     assert fitted.n_iter_ < 10**5
     assert fitted.residual_ < 1e-8
-    assert any("as far as double precision goes" in note for note in fitted.notes_)
+    assert any("to double precision" in note for note in fitted.notes_)

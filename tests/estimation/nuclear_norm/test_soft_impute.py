@@ -358,7 +358,7 @@ def test_a_tolerance_below_rounding_ends_where_nothing_moves_any_more(tol, regul
     )
     assert fitted.converged_
     assert fitted.gap_ < 1e-8
-    assert any("as far as double precision goes" in note for note in fitted.notes_)
+    assert any("to double precision" in note for note in fitted.notes_)
     exact = SoftImpute(
         fitted.regularization_, tol=1e-10, max_iter=10**6, value_range=(1, 5), random_state=0
     ).fit(values)
