@@ -148,6 +148,8 @@ def test_complete_rows_by_hand(tmp_path):
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
 )
 def test_every_engine_writes_the_same_rows(observed, tmp_path, engine):
+    if engine == "dask":
+        pytest.importorskip("distributed")
     parts, found = parts_of(observed, tmp_path), []
     for name in ("serial", engine):
         with _read(parts, (-1, 1), "error", name, None, None, 2_000, owns_engine=True) as read:
@@ -233,6 +235,8 @@ def test_equations_of_columns_by_hand(tmp_path):
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
 )
 def test_least_squares_have_the_same_bits_on_every_engine(observed, tmp_path, engine):
+    if engine == "dask":
+        pytest.importorskip("distributed")
     parts, found = parts_of(observed, tmp_path), []
     for name in ("serial", engine):
         with _read(parts, (-1, 1), "error", name, None, None, 2_000, owns_engine=True) as read:

@@ -136,6 +136,8 @@ def test_the_worst_by_hand(tmp_path):
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
 )
 def test_every_engine_finds_the_same(observed, tmp_path, engine):
+    if engine == "dask":
+        pytest.importorskip("distributed")
     found = []
     for name in ("serial", engine):
         with read_blocks(observed, tmp_path, name) as read:
