@@ -276,6 +276,7 @@ CHECKS: dict[str, tuple[str, Callable[[], Iterator[str] | Iterator[tuple[str, st
     "shares of the lower bound": ("reproduction.md", shares_of_the_lower_bound),
     "rates and shares": ("reproduction.md", quoted.rates_and_shares),
     "counts of published cells": ("reproduction.md", quoted.counts_of_published_cells),
+    "how wide the bars are": ("reproduction.md", quoted.how_wide_the_bars_are),
     "what the net learns": ("reproduction.md", quoted.what_the_net_learns),
     "targets and the released code": ("reproduction_targets.md", quoted.targets_and_released_code),
     "slopes of activations": ("certificates.md", slopes_of_activations),

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
+
+import numpy as np
+from scipy.stats import chi2
 
 from likewise.reproduction.published import published_cell
 
@@ -30,11 +34,16 @@ def section(run: str, title: str) -> str:
     return text(run).split(f"## {title}", 1)[1].split("\n## ", 1)[0]
 
 
-def means(part: str, title: str, row: str) -> list[str]:
-    """Return the means of a row as they are printed."""
+def row_of(part: str, title: str, row: str) -> list[list[str]]:
+    """Return the cells of a row as they are printed: the mean, and the bar where there are several simulations."""
     table = part.split(f"**{title}", 1)[1].split("\n**", 1)[0]
     (cells,) = re.findall(rf"^\| {row} \| (.*) \|$", table, re.MULTILINE)
-    return [cell.split()[0] for cell in cells.split(" | ")]
+    return [cell.split() for cell in cells.split(" | ")]
+
+
+def means(part: str, title: str, row: str) -> list[str]:
+    """Return the means of a row as they are printed."""
+    return [cell[0] for cell in row_of(part, title, row)]
 
 
 def short(numbers: list[str]) -> list[str]:
@@ -51,7 +60,7 @@ def agreement(run: str, convention: str) -> list[str]:
 def counts_of_published_cells() -> Iterator[str]:
     """docs/reproduction.md: how many cells of ten simulations are met, lie within the printed bar, and round to the printed number."""
     within = same = 0
-    for experiment, level, row, ours in cells():
+    for experiment, level, row, ours, _ in cells():
         cell = published_cell(experiment, row, level)
         assert cell is not None
         within += abs(ours - cell.value) <= cell.bar
@@ -63,18 +72,17 @@ def counts_of_published_cells() -> Iterator[str]:
     yield f"{same} round to the printed number"
 
 
-def cells() -> Iterator[tuple[str, float, str, float]]:
-    """Read the means of h and f-released from the tables of ten simulations."""
+def cells() -> Iterator[tuple[str, float, str, float, float]]:
+    """Read the means and bars of h and f-released from the tables of ten simulations."""
     for part in re.split(r"^## ", text("tables"), flags=re.MULTILINE):
         found = re.match(r"Experiment ([134]):", part)
         for title, (of_h, of_f) in METRICS.items() if found else ():
             header = part.split(f"**{title}**", 1)[1].split("|  |", 1)[1].split("\n")[0]
             levels = [float(each) for each in re.findall(r"= ([\d.]+)", header)]
             for arm, row in (("h", of_h), ("f-released", of_f)):
-                numbers = means(part, f"{title}**", arm) if row else []
-                yield from (
-                    (found[1], level, row, float(mean)) for level, mean in zip(levels, numbers, strict=False)
-                )
+                found_cells = row_of(part, f"{title}**", arm) if row else []
+                for level, (mean, bar) in zip(levels, found_cells, strict=False):
+                    yield found[1], level, row, float(mean), float(bar.removeprefix("±"))
 
 
 def what_the_net_learns() -> Iterator[str]:
@@ -86,6 +94,26 @@ def what_the_net_learns() -> Iterator[str]:
     features, observed = ours
     assert published is not None
     yield f"the text's targets give f an error of about {float(features):.2f}, observed Z one of {observed}; {published.value} is published"
+
+
+def how_wide_the_bars_are() -> Iterator[str]:
+    """docs/reproduction.md: our bars over the printed ones, from unrounded records and from the table, and what few simulations make of it."""
+    corrected = []
+    for run, named in (("features", "of the text's targets"), ("released", "of the released net")):
+        (share,) = re.findall(r"Our bars, .*? are ([\d.]+) times the printed ones at the median", text(run))
+        (simulations,) = set(re.findall(r"deviations of (\d+) simulations", text(run)))
+        freedom = int(simulations) - 1
+        corrected.append(float(share) / np.sqrt(chi2.ppf(0.5, freedom) / freedom))
+        yield f"{share} times as wide in the {simulations} simulations {named}"
+    yield "Corrected for this they are {:.1f} and {:.1f} times as wide".format(*corrected)
+    published = ((published_cell(*place), bar) for *place, _, bar in _places())
+    rounded = median(bar / cell.bar for cell, bar in published if cell is not None and cell.bar)
+    yield f"rounded to three decimals, the ratio is {rounded:.1f}"
+
+
+def _places() -> Iterator[tuple[str, str, float, float, float]]:
+    """Return the cells in the order that `published_cell` takes."""
+    yield from ((experiment, row, level, mean, bar) for experiment, level, row, mean, bar in cells())
 
 
 def rates_and_shares() -> Iterator[str]:
@@ -117,7 +145,7 @@ def targets_and_released_code() -> Iterator[str]:
         yield "{} of 72 cells are met, {} lie within the printed bar, {} have the printed digits".format(
             *agreement(run, convention)
         )
-    yield "the same first simulation meets {}, ten meet {}".format(
+    yield "With observed Z one simulation meets {}, ten meet {}".format(
         agreement("truth", "released threshold and d")[0], agreement("tables", "released code")[0]
     )
     truth = short(means(section("truth", "Experiment 1"), ERROR, "h-truth"))
