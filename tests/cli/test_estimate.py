@@ -56,6 +56,41 @@ def test_intervals_beside_predictions_are_those_of_the_library(likewise, ratings
     assert str(wanted) in ran.out
 
 
+def test_the_distribution_of_levels_beside_predictions_is_that_of_the_library(likewise, ratings, tmp_path):
+    (tmp_path / "pairs.csv").write_text("user-3,20\nuser-0,0\nnobody,0\n")
+    out = tmp_path / "predictions.csv"
+    options = (
+        "--pairs",
+        tmp_path / "pairs.csv",
+        "--distribution",
+        "--estimator",
+        "biases",
+        "--value-range",
+        "1,5",
+    )
+    ran = likewise("estimate", ratings, "--out", out, *options, "--confidence", "0.6")
+    assert ran.code == 0, ran.err
+    frame = pl.read_csv(out)
+    observed = package.read_ratings(ratings, value_range=(1, 5))
+    wanted = package.estimation.level_probabilities(
+        observed, package.make_estimator("biases", random_state=0)
+    )
+    names = [f"p_{level:g}" for level in wanted.levels]
+    assert frame.columns == ["row", "column", "estimate", "expected", *names, "lower", "upper"]
+    expected = wanted.by_id(["user-3", "user-0"], [20, 0])
+    assert frame.select(names).to_numpy()[:2].tolist() == expected.tolist()
+    assert frame["expected"].to_list()[:2] == (expected @ wanted.levels).tolist()
+    assert frame["p_1"].to_list()[2] is None
+    assert str(wanted) in ran.out
+    assert likewise("estimate", ratings, "--out", tmp_path / "b.csv", *options).code == 0
+
+
+def test_a_distribution_without_pairs_is_refused(likewise, ratings, tmp_path):
+    ran = likewise("estimate", ratings, "--out", tmp_path / "estimate.npz", "--distribution")
+    assert ran.code == 1
+    assert "--distribution without --pairs" in ran.err
+
+
 def test_a_confidence_for_which_there_are_too_few_observations_gives_the_whole_range(
     likewise, ratings, tmp_path
 ):

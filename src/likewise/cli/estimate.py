@@ -15,8 +15,9 @@ from likewise.cli.values import NewPath, Number, OldPath, existing, refuse_to_ov
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
+    from likewise._typing import Floats, Indices
     from likewise.cli.predictions import Predictions
-    from likewise.estimation import EntryIntervals, LowRankEstimate, MatrixEstimator
+    from likewise.estimation import EntryIntervals, LevelProbabilities, LowRankEstimate, MatrixEstimator
     from likewise.observations import ObservedMatrix
 
 _TABLES = (".csv", ".parquet")
@@ -30,6 +31,7 @@ def estimate(
     pairs: OldPath | None = None,
     unknown: Literal["mean", "error"] = "mean",
     confidence: Number = None,
+    distribution: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     plan: PlanOptions = PLAN,
     blocks: BlockOptions = BLOCKS,
@@ -53,11 +55,14 @@ def estimate(
     confidence
         With --pairs: add columns lower and upper, an interval for what would be observed at each pair. At least this share of the intervals,
         such as 0.95, contains it. A tenth of the observations is set aside to measure how wide they must be; the estimates are made without it.
+    distribution
+        With --pairs, for values that are ordered levels such as stars: add columns expected and p_LEVEL, the probability of each level, by an ordered probit. The interval of
+        --confidence then goes from level to level.
     quiet
         Print nothing but errors and warnings.
     """
     configuration = resolved("estimate", locals())
-    _check_confidence(confidence, pairs)
+    _check_confidence(confidence, distribution, pairs)
     if blocks.wanted(ratings):
         _check_parts(ratings, out, pairs, plan)
         estimate_parts(ratings, out, blocks, completing, reading, quiet=quiet)
@@ -79,11 +84,14 @@ def estimate(
         if plan.tells(_plan(observed, estimator, out, wanted), configuration):
             return
         progress("estimate the matrix", 0, 1)
-        completed, intervals = _completed(estimator, observed, confidence, completing.random_state)
+        completed, intervals = _completed(
+            estimator, observed, confidence, distribution, completing.random_state
+        )
         if wanted is None:
             completed.save(out)
         else:
-            wanted.write(completed, intervals, observed, out)
+            places = wanted.rows[wanted.known], wanted.columns[wanted.known]
+            wanted.write(completed, _more(intervals, confidence, *places), observed, out)
     if not quiet:
         _tell(estimator, observed, completed, intervals)
         if wanted is not None and (note := wanted.note()):
@@ -129,7 +137,7 @@ def _tell(
     estimator: MatrixEstimator,
     observed: ObservedMatrix,
     completed: LowRankEstimate,
-    intervals: EntryIntervals | None,
+    intervals: EntryIntervals | LevelProbabilities | None,
 ) -> None:
     """Print which columns were read as what, the range, and what was estimated how well: what `auto` chose, with its error."""
     from likewise.errors import printable
@@ -151,28 +159,57 @@ def _tell(
 
 
 def _completed(
-    estimator: MatrixEstimator, observed: ObservedMatrix, confidence: float | None, random_state: int
-) -> tuple[LowRankEstimate, EntryIntervals | None]:
-    """Return the estimate; where a confidence is given, the one that the intervals are about."""
-    from likewise.estimation import entry_intervals
+    estimator: MatrixEstimator,
+    observed: ObservedMatrix,
+    confidence: float | None,
+    distribution: bool,
+    random_state: int,
+) -> tuple[LowRankEstimate, EntryIntervals | LevelProbabilities | None]:
+    """Return the estimate; where intervals or probabilities are asked for, the one that they are about."""
+    from likewise.estimation import entry_intervals, level_probabilities
 
+    if distribution:
+        levels = level_probabilities(observed, estimator, random_state=random_state)
+        return levels.estimate, levels
     if confidence is None:
         return estimator.fit(observed).estimate_, None
     intervals = entry_intervals(observed, estimator, confidence=confidence, random_state=random_state)
     return intervals.estimate, intervals
 
 
-def _check_confidence(confidence: float | None, pairs: Path | None) -> None:
+def _more(
+    intervals: EntryIntervals | LevelProbabilities | None,
+    confidence: float | None,
+    rows: Indices,
+    columns: Indices,
+) -> dict[str, Floats]:
+    """Return the columns beside the estimate: what is expected, the probability of each level, the ends of intervals."""
+    from likewise.estimation import EntryIntervals
+
+    if intervals is None:
+        return {}
+    if isinstance(intervals, EntryIntervals):
+        return dict(zip(("lower", "upper"), intervals.entries(rows, columns).T, strict=True))
+    probabilities = intervals.entries(rows, columns)
+    found = {"expected": probabilities @ intervals.levels}
+    found |= {f"p_{level:g}": each for level, each in zip(intervals.levels, probabilities.T, strict=True)}
+    if confidence is not None:
+        found |= zip(("lower", "upper"), intervals.sets(rows, columns, confidence).T, strict=True)
+    return found
+
+
+def _check_confidence(confidence: float | None, distribution: bool, pairs: Path | None) -> None:
     """Fail before the work, not after it."""
     from likewise.checks import checked_confidence
     from likewise.errors import InputError
 
-    if confidence is None:
-        return
-    checked_confidence(confidence)
-    if pairs is None:
+    if confidence is not None:
+        checked_confidence(confidence)
+    if pairs is None and (confidence is not None or distribution):
+        given = "--distribution" if distribution else f"--confidence {confidence:g}"
         raise InputError(
-            f"--confidence {confidence:g} without --pairs", "--pairs FILE, whose entries get intervals"
+            f"{given} without --pairs",
+            f"--pairs FILE, whose entries get {'probabilities' if distribution else 'intervals'}",
         )
 
 

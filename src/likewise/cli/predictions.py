@@ -14,7 +14,10 @@ from likewise.observations.index_alignment import positions_of
 from likewise.writing import spreadsheet_safe, write_file
 
 if TYPE_CHECKING:
-    from likewise.estimation import EntryIntervals, LowRankEstimate
+    from collections.abc import Mapping
+
+    from likewise._typing import Floats
+    from likewise.estimation import LowRankEstimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,26 +36,27 @@ class Predictions:
         row_positions = find(rows, observed.row_ids, "row")
         return cls((rows, columns), row_positions, find(columns, observed.column_ids, "column"))
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which pairs name an individual and a feature of which something was observed."""
+        return np.asarray((self.rows >= 0) & (self.columns >= 0))
+
     def write(
         self,
         completed: LowRankEstimate,
-        intervals: EntryIntervals | None,
+        more: Mapping[str, Floats],
         observed: ObservedMatrix,
         out: Path,
     ) -> None:
-        """Write a line for each pair: its ids, the estimate, and the ends of its interval."""
+        """Write a line for each pair: its ids, the estimate, and `more` of those that are known."""
         import polars as pl
 
-        known = (self.rows >= 0) & (self.columns >= 0)
-        places = self.rows[known], self.columns[known]
+        known = self.known
         predicted = {"estimate": _means(observed, self.rows, self.columns)}
-        predicted["estimate"][known] = completed.entries(*places)
-        if intervals is not None:
-            for name, ends in zip(("lower", "upper"), intervals.entries(*places).T, strict=True):
-                predicted[name] = np.full(
-                    known.size, np.nan
-                )  # nothing is known of those without an observation
-                predicted[name][known] = ends
+        predicted["estimate"][known] = completed.entries(self.rows[known], self.columns[known])
+        for name, values in more.items():  # nothing is known of those without an observation
+            predicted[name] = np.full(known.size, np.nan)
+            predicted[name][known] = values
         rows, columns = (ids.tolist() for ids in self.ids)
         if out.suffix.lower() == ".csv":
             rows, columns = ([spreadsheet_safe(one) for one in ids] for ids in (rows, columns))

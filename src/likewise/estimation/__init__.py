@@ -19,6 +19,7 @@ from likewise.estimation.nuclear_norm.cai_candes_shen import CaiCandesShen, CaiC
 from likewise.estimation.nuclear_norm.soft_impute import NuclearNormFit, soft_impute
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.estimation.one_bit import OneBitFit, one_bit_completion
+from likewise.estimation.ordinal import LevelProbabilities, level_probabilities
 from likewise.estimation.propensities import Propensities, RandomSample, propensities_of
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator, register_estimator
 from likewise.estimation.thresholding.assumptions import assumption_notes
@@ -79,6 +80,7 @@ __all__ = [
     "FactorFit",
     "Folding",
     "KeptSpectrum",
+    "LevelProbabilities",
     "LinearFolding",
     "LowRankEstimate",
     "MatrixEstimator",
@@ -111,6 +113,7 @@ __all__ = [
     "cai_candes_shen",
     "centre",
     "entry_intervals",
+    "level_probabilities",
     "make_estimator",
     "mixed_estimate",
     "noise_variance",
