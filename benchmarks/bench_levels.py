@@ -1,4 +1,4 @@
-"""Probabilities of stars at hidden ratings: are they right, and how many levels has a set that covers?
+"""Probabilities of stars at hidden ratings, whether they are right, and how many levels a set has that covers.
 
 $ LIKEWISE_DATA=... python benchmarks/bench_levels.py
 MovieLens 100K, its five official splits; least squares of rank 10, its noise .6 of the variance (seed 0). A tenth of the training is set aside.

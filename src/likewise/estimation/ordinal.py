@@ -344,10 +344,8 @@ def level_probabilities(
     hidden = hold_out(observed, calibration_share, rng)
     fitted = clone(as_estimator(estimator, seed)).fit(hidden.training)
     estimate, variance = fitted.estimate_, entry_variance(fitted)
-    means, variances = (
-        estimate.unclipped().entries(hidden.rows, hidden.columns),
-        variance(hidden.rows, hidden.columns),
-    )
+    places = hidden.rows.astype(np.intp), hidden.columns.astype(np.intp)
+    means, variances = estimate.unclipped().entries(*places), variance(*places)
     seen = np.searchsorted(known, hidden.values)
     fits = rng.permutation(seen.size) % 2 == 0
     on_range = np.asarray(estimate.scale.forward(known, np.zeros(known.size, dtype=np.intp)))
