@@ -220,3 +220,18 @@ def test_a_scheduler_that_is_lost_is_told():
         [sys.executable, "-c", LOSES_ITS_SCHEDULER], capture_output=True, text=True, timeout=120, check=False
     )
     assert "was lost" in run.stdout, run.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+def test_a_cluster_without_workers_is_told(monkeypatch):
+    from distributed import Client
+
+    from likewise.engines import dask_engine
+
+    monkeypatch.setattr(dask_engine, "_NO_WORKER", 0.5)
+    with Client(processes=False, n_workers=0, dashboard_address=None) as client:
+        with pytest.raises(EngineError, match="no worker of Dask is left"):
+            engine_of(client).reduce(random_sums(), range(3), np.zeros(1))
+        client.cluster.scale(1)
+        assert list(engine_of(client).map(lambda block, _: -block, [1])) == [-1]

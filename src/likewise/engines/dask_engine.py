@@ -15,6 +15,8 @@ from likewise.errors import EngineError, MissingDependencyError
 
 _PATIENCE = 5
 """Seconds to wait for a scheduler to answer."""
+_NO_WORKER = 60
+"""Seconds after which an answer is asked for again, and whether there is a worker that could give it."""
 _AHEAD = 4
 """Blocks for each worker that are begun before their turn."""
 
@@ -53,7 +55,7 @@ class Dask(Engine):
                 begun.extend(self._begun(alone, task, block, handle) for block in ahead)
                 if not begun:
                     return
-                yield begun.popleft().result()
+                yield self._result(begun.popleft())
 
     def reduce(self, task: Task, blocks: Sequence[Any], shared: Any = None) -> Arrays:
         """Return the sum of what `task` makes of the blocks, added on the workers."""
@@ -61,7 +63,7 @@ class Dask(Engine):
             handle = self.broadcast(shared)
             leaves = (self._begun(alone, grouped(task), group, handle) for group in self._branches(blocks))
             total = in_tree(leaves, lambda left, right: self._begun(add_arrays, left, right))
-            arrays: Arrays = total.result()
+            arrays: Arrays = self._result(total)
             return arrays
 
     def broadcast(self, value: Any) -> Any:
@@ -71,6 +73,17 @@ class Dask(Engine):
 
     def _begun(self, function: Any, *arguments: Any) -> Any:
         return self.client.submit(function, *arguments, pure=False, retries=3)
+
+    def _result(self, future: Any) -> Any:
+        """Wait for a result, as long as there is a worker."""
+        while True:
+            try:
+                return future.result(timeout=_NO_WORKER)
+            except TimeoutError:
+                if future.done():  # the task's own
+                    raise
+                if not self.client.nthreads():
+                    raise EngineError("no worker of Dask is left, and none has come for a minute") from None
 
     def close(self) -> None:
         """End the cluster if it was begun here; one that was given goes on."""
