@@ -194,6 +194,14 @@ def fetched_before() -> str:
     return "ml-100k"
 
 
+def partitioned() -> Any:
+    """Thirty individuals, of whom many pairs share features."""
+    values = np.random.default_rng(0).integers(1, 6, (30, 20)).ravel()
+    frame = {"user": np.repeat(np.arange(30), 20), "item": np.tile(np.arange(20), 30), "rating": values * 1.0}
+    pl.DataFrame(frame).write_parquet("people.parquet")
+    return likewise.read_partitioned("people.parquet")
+
+
 RATINGS, PART, TABLE, ESTIMATE = "ratings.csv", "part.parquet", "table.csv", "estimate.npz"
 """Files in the folder of a test."""
 
@@ -367,6 +375,24 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
     },
     "KNNRecommender.fit": {"X": lambda: COMPLETE, "y": lambda: SCORES},
     "likewise.audit": {"individuals": distance, "outputs": lambda: SCORES},
+    "likewise.audit_partitioned": {
+        "observed": partitioned,
+        "pairs": lambda: 10,
+        "estimator": lambda: "als",
+    },
+    "pipeline.worst_within_blocks": {
+        "observed": partitioned,
+        "fitted": lambda: likewise.make_estimator("biases").fit(partitioned()),
+    },
+    "estimation.mixed_estimate": {
+        "estimates": lambda: [estimate(), likewise.make_estimator("biases").fit(observed()).estimate_],
+        "weights": lambda: [0.5, 0.5],
+    },
+    "estimation.level_probabilities": {
+        "observed": lambda: np.random.default_rng(0).integers(1, 4, (40, 20)) * 1.0,
+        "estimator": lambda: "biases",
+    },
+    "estimation.stacking_weights": {"errors": lambda: np.array([[1.0, -1.0, 0.5], [0.5, 1.0, -0.5]])},
     "likewise.compare": {"arms": lambda: {"without": SCORES, "with": SCORES / 2}},
     "likewise.entry_intervals": {"estimator": lambda: "biases", "calibration_share": lambda: 0.5},
     "likewise.frontier": {

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import importlib.util
 import inspect
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -51,11 +54,23 @@ def values() -> Any:
     return observed().scaled().values
 
 
+@cache
+def partitioned() -> Any:
+    """The same observations, in one part."""
+    rows, columns = observed().positions()
+    lines = {"user": rows, "item": columns, "rating": observed().values.data}
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    pl.DataFrame(lines).write_parquet(f"{folder.name}/part.parquet")
+    return likewise.read_partitioned(folder.name)
+
+
 NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "likewise.DenseNetRecommender": lambda: {"n_steps": 20},
     "likewise.SVT": dict,
     "likewise.audit": lambda: {"individuals": observed(), "estimator": "svt", "model": "knn", "pairs": 200},
     "likewise.compare": lambda: {"arms": {"without": outputs(), "with": outputs(1)}, "reference": distance()},
+    "likewise.audit_partitioned": lambda: {"observed": partitioned(), "pairs": 10, "estimator": "als"},
     "likewise.entry_intervals": lambda: {"observed": observed(), "estimator": "soft-impute"},
     "likewise.frontier": lambda: {"individuals": observed(), "pairs": 200, "budgets": [0.3]},
     "likewise.hold_out": lambda: {"observed": observed()},
@@ -68,10 +83,14 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "estimation.CaiCandesShen": lambda: {"tol": 0.05},
     "estimation.CrossValidated": dict,
     "estimation.SignFlipEdge": dict,
+    "estimation.Mixture": dict,
     "estimation.SoftImpute": dict,
     "estimation.alternating_least_squares": lambda: {"values": values(), "rank": 3},
     "estimation.as_estimator": lambda: {"estimator": "soft-impute"},
     "estimation.cai_candes_shen": lambda: {"values": values(), "tol": 0.05},
+    "estimation.level_probabilities": lambda: {
+        "observed": np.random.default_rng(0).integers(1, 4, (40, 20)) * 1.0, "estimator": "als"
+    },
     "estimation.one_bit_completion": lambda: {"observed": values().toarray() != 0},
     "estimation.propensities_of": lambda: {"values": values(), "choice": "1-bit"},
     "estimation.soft_impute": lambda: {"observed": values(), "regularization": 2.0},
@@ -80,6 +99,7 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
         "features": values(), "targets": values(), "settings": likewise.inference.NetSettings(n_steps=20, device="cpu")
     },
     "fairness.activity_check": lambda: {"observed": observed(), "reference": distance(), "n_pairs": 100},
+    "fairness.envy": lambda: {"lists": np.argsort(outputs(), axis=1)[:, :2], "ratings": outputs(), "most": 10},
     "fairness.group_effects": lambda: {
         "outputs": np.arange(60.0), "reference": likewise.fairness.RowDistance(np.arange(60.0)), "groups": ["a", "b"] * 30
     },

@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from sklearn.base import clone
 
 from likewise._typing import Floats, Indices
+from likewise.arrays import as_floats
 from likewise.checks import checked_confidence
 from likewise.errors import InputError
 from likewise.estimation.als.solver import AlternatingLeastSquares
@@ -358,17 +359,13 @@ def level_probabilities(
 def _checked_levels(observed: ObservedMatrix, levels: Sequence[float] | None) -> NDArray[np.float64]:
     found = np.unique(observed.values.data).astype(np.float64)
     if levels is not None:
-        try:
-            given = np.asarray(levels, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"levels={levels!r}", "numbers, which have an order; labels have none"
-            ) from error
+        given = as_floats(levels, "levels", hint="give numbers, which have an order; labels have none")
         if given.ndim != 1 or not np.isfinite(given).all() or not (np.diff(given) > 0).all():
-            raise InputError(f"levels={levels!r}", "levels from the lowest to the highest, each once")
+            raise InputError(f"levels={given.tolist()}", "levels from the lowest to the highest, each once")
         if others := sorted(set(found.tolist()) - set(given.tolist()))[:3]:
             raise InputError(
-                f"values {others} that are none of the levels {levels!r}", "every value among the levels"
+                f"values {others} that are none of the levels {given.tolist()}",
+                "every value among the levels",
             )
         found = given
     if not 2 <= found.size <= _MOST_LEVELS:

@@ -187,7 +187,7 @@ def _speaking_of(population: Population) -> dict[str, Any]:
 def _drawn(observed: PartitionedMatrix, pairs: int, measurement: Measurement) -> Indices:
     """Draw whom the audit looks at: two a pair, and a tenth more of pairs that tell which ones are similar."""
     m, n = observed.shape
-    n_drawn = 2 * (pairs + ceil(_PILOTS * pairs))
+    n_drawn = 2 * (pairs + ceil(_PILOTS * min(pairs, m)))
     if n_drawn >= m:
         raise ObservationError(
             f"{option('pairs', f'{pairs}')}, for which {n_drawn:,} of {m:,} individuals would be drawn",

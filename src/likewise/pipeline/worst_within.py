@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.checks import checked_instance, checked_whole
+from likewise.errors import InputError
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import RowDistance, WorstPair, distance_by_name, worst_pairs
 from likewise.norms import Norm
@@ -90,6 +91,10 @@ def worst_within_blocks(
     checked_instance("observed", observed, PartitionedMatrix, "what read_partitioned returns")
     checked_instance("fitted", fitted, MatrixEstimator, "an estimator that was fitted")
     checked_whole("k", k)
+    if not hasattr(fitted, "estimate_"):
+        raise InputError(
+            f"{type(fitted).__name__} that is not fitted", "a fitted estimator", "call its fit first"
+        )
     estimate = fitted.estimate_
     features = replace(estimate, left=np.zeros((0, estimate.rank)), row_ids=np.zeros(0), row_offsets=None)
     told = observed.reader, observed.value_range, features, fitted.working_range, norm, k

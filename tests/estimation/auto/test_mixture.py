@@ -258,7 +258,7 @@ def test_intervals_of_entries_take_it(observed):
         ({"estimators": [Biases(), Biases()], "weights": [0.5, 0.6]}, InputError, "sum to 1"),
         ({"estimators": [Biases(), Biases()], "weights": [1.5, -0.5]}, InputError, ">= 0"),
         ({"estimators": [Biases(), Biases()], "weights": [np.nan, 1.0]}, InputError, ">= 0"),
-        ({"estimators": [Biases(), Biases()], "weights": "half"}, InputError, "a number for each part"),
+        ({"estimators": [Biases(), Biases()], "weights": "half"}, InputError, "weights that are not numbers"),
     ],
 )
 def test_what_is_no_mixture_is_named(observed, options, error, match):

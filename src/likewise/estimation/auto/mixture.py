@@ -11,6 +11,8 @@ from scipy import linalg
 from sklearn.base import clone
 
 from likewise._typing import Floats
+from likewise.arrays import as_floats
+from likewise.checks import checked_instance
 from likewise.errors import EstimatorError, InputError, ShapeError
 from likewise.estimation.als.solver import AlternatingLeastSquares
 from likewise.estimation.auto.folds import held_out_folds
@@ -62,7 +64,9 @@ def mixed_estimate(estimates: Sequence[LowRankEstimate], weights: ArrayLike) -> 
     >>> bool(np.allclose(both.unclipped().to_dense(), 0.25 * one.unclipped().to_dense() + 0.75 * other.unclipped().to_dense()))
     True
     """
-    estimates = list(estimates)
+    checked_instance("estimates", estimates, list | tuple, "a list of estimates")
+    for each in estimates:
+        checked_instance("estimates", each, LowRankEstimate, "a list of LowRankEstimate")
     shares = checked_weights(weights, len(estimates))
     first = estimates[0]
     for other in estimates[1:]:
@@ -142,16 +146,15 @@ def _mixed_offsets(weights: Floats, offsets: Sequence[Floats | None]) -> Floats 
 
 def checked_weights(weights: ArrayLike, k: int) -> Floats:
     """Return weights of a mixture of k parts, or raise InputError."""
-    try:
-        found = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"weights={weights!r}", "a number for each part") from error
+    found = as_floats(weights, "weights")
     if found.ndim != 1 or found.size != k or not k:
         raise ShapeError(
             f"weights of shape {found.shape}", f"({k},): one for each part, of which there is one at least"
         )
     if not (found >= 0).all() or abs(found.sum() - 1) > 1e-9:
-        raise InputError(f"weights={weights!r}", "numbers >= 0 that sum to 1", "divide them by their sum")
+        raise InputError(
+            f"weights={found.tolist()}", "numbers >= 0 that sum to 1", "divide them by their sum"
+        )
     return found
 
 
@@ -228,7 +231,8 @@ class Mixture(MatrixEstimator):
             self.weights_ = self._found(observed, parts, rng)
         else:
             self.weights_ = checked_weights(self.weights, len(parts))
-        self.estimators_ = self._fits or tuple(clone(part).fit(observed) for part in parts)
+        fits, self._fits = self._fits, None  # of these observations, not of those of another fit
+        self.estimators_ = fits or tuple(clone(part).fit(observed) for part in parts)
         ends = [part.converged_ for part in self.estimators_ if part.converged_ is not None]
         self.converged_ = all(ends) if ends else None
         shares = ", ".join(

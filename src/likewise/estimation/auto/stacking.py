@@ -10,6 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from likewise._typing import Floats, Mask
+from likewise.arrays import as_floats
+from likewise.checks import checked_non_negative
+from likewise.errors import InputError
 
 _PRIOR = 25.0
 """Precision of what is thought of weights beforehand, that they are equal: they lie within 0.2 of that, were nothing held out."""
@@ -34,6 +37,11 @@ def stacking_weights(errors: Floats, prior: float = _PRIOR) -> Floats:
     -------
     ndarray, shape (k,)
 
+    Raises
+    ------
+    InputError
+        Errors that are not finite numbers, or of no observation; a prior below 0.
+
     References
     ----------
     Breiman, "Stacked regressions", Machine Learning 24 (1996): weights >= 0 by what is held out.
@@ -46,7 +54,16 @@ def stacking_weights(errors: Floats, prior: float = _PRIOR) -> Floats:
     >>> stacking_weights(errors, prior=0.0).round(9)
     array([0.5, 0.5, 0. ])
     """
-    return _likeliest(errors @ errors.T, errors.shape[1], prior)
+    given = as_floats(errors, "errors")
+    if given.ndim != 2 or not given.size or not np.isfinite(given).all():
+        raise InputError(
+            f"errors of shape {given.shape}",
+            "finite numbers, a row for each estimate, a column for each observation",
+        )
+    checked_non_negative("prior", prior)
+    largest = float(np.abs(given).max()) or 1.0  # whose square need not be a number
+    scaled = given / largest
+    return _likeliest(scaled @ scaled.T, scaled.shape[1], prior)
 
 
 def _likeliest(gram: Floats, n: int, prior: float) -> Floats:
