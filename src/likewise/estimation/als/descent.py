@@ -214,12 +214,13 @@ class Descent:
         rows = self.sides.rows_given(columns, row_prior)
         return State(rows, FactorUpdate(columns, 0.0, 0.0), row_prior, column_prior, inf, *means)
 
-    def _settled(self, state: State) -> tuple[State, bool]:
-        """Sweep until the objective hardly falls any more; return whether it came to that."""
+    def _settled(self, state: State, tol: float = 0.0) -> tuple[State, bool]:
+        """Sweep until the objective falls by less than the tolerance, or a larger one; return whether it came to that."""
+        tol = max(tol, self.limits.tol)
         while not self._over:
             before, state = state.objective, self._swept(self._judged(state))
             self.objectives.append(state.objective)
-            if before - state.objective <= self.limits.tol * self._size(state.objective):
+            if before - state.objective <= tol * self._size(state.objective):
                 return state, True
         return state, False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from likewise._typing import Floats
+from likewise._typing import Floats, Mask
 from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, State
 from likewise.estimation.als.sources import STRENGTH, SideSources, regress_on_sources
 from likewise.estimation.base.factor_update import Factors, Prior
@@ -23,6 +24,11 @@ _HEAT, _HOT_SWEEPS = 1.5, 6
 """Where the energy has settled, the noise is taken for so many times what it is estimated to be, for so many sweeps."""
 _LEAST_NOISE = 1e-10
 """Share of the variance of the observations: where they fit exactly, an estimate of the noise below it would be rounding."""
+_FADING = 1e-3
+"""Nats an observation: where a sweep lowers the energy by less, what goes on is mostly that components fade that nothing needs."""
+_IDLE = 1e-3
+"""Nats an observation by which the energy falls for each component that is left out, where it is. Of many observations of everybody a weak
+component is still of use, which its energy tells only once it has settled; of few, one that is idle costs more."""
 _NO_USE = 1e-3
 """A component with less than this share of the variance of the noise is dropped: 0.05% of the error at most."""
 _PSEUDO = 1e-3
@@ -35,10 +41,11 @@ class EstimatedDescent(Descent):
     The free energy has several minima. In one that is often met on sparse ratings, components that fit noise make the noise look small,
     and a small noise keeps them alive. So factors that have settled are *heated* once: for a few sweeps the noise is taken to be larger
     than it is estimated to be, which such components do not outlive; then it is free again. What comes of it is kept where its energy is lower.
+    Components that nothing needs fade over dozens of sweeps; so once they fade slowly, the weaker half is left out as long as that lowers the energy enough.
     """
 
     def __init__(self, sides: Sides, limits: Limits, rank: int, noise: float | None) -> None:
-        self.noise = None if noise is None else noise * sides.variance
+        self.noise, self.may_thin = None if noise is None else noise * sides.variance, True
         # Two sides of this variance make products of the variance that is observed.
         coordinates = np.full(rank, (sides.variance / max(rank, 1)) ** 0.5)
         self.first = np.diag([*coordinates, sides.variance])
@@ -51,11 +58,32 @@ class EstimatedDescent(Descent):
         while start is None and self.n_sweeps < _HELD and not self._over:
             state = self._swept(state)
             self.objectives.append(state.objective)
+        self.may_thin = start is None and self.sides.sources.is_empty
         state, converged = self._settled(replace(state, objective=inf))
-        # Energies with sources leave out a constant that depends on the rank, so that those of other ranks cannot be compared.
-        if converged and start is None and self.noise is None and self.sides.sources.is_empty:
+        if converged and self.may_thin and self.noise is None:
             state = self._heated(state)
         return self._fit(state, converged)
+
+    def _settled(self, state: State, tol: float = 0.0) -> tuple[State, bool]:
+        """Sweep until the energy has settled; on the way, once components that nothing needs fade slowly, leave them out."""
+        # Energies with sources leave out a constant that depends on the rank, so that those of other ranks cannot be compared.
+        if self.may_thin:
+            state, fading = super()._settled(state, _FADING)
+            if not fading:
+                return state, False
+            state = self._thinned(state)
+        return super()._settled(state, tol)
+
+    def _thinned(self, state: State) -> State:
+        """Leave out the weaker half of the components as long as that lowers the energy at once: to fade they would take many sweeps."""
+        while (rank := state.row_prior.precision.shape[0] - 1) and not self._over:
+            thinner = self._swept(_of_rank(state, rank // 2))
+            gain = (state.objective - thinner.objective) / self._n_observations
+            if not gain > _IDLE * (rank - rank // 2):
+                break
+            state = thinner
+            self.objectives.append(state.objective)
+        return state
 
     def _heated(self, state: State) -> State:
         """Return what settles after a few sweeps with much noise, where its energy is lower; else the state itself."""
@@ -158,7 +186,17 @@ def _tie(prior: Prior, mean: PriorMean | None) -> float:
 
 
 def _without_idle(state: State) -> State:
-    """Drop components whose variance in an entry is next to nothing beside the noise, so that later sweeps cost less.
+    """Drop components whose variance in an entry is next to nothing beside the noise, so that later sweeps cost less."""
+    return _reduced(state, lambda variances: variances > _NO_USE * state.row_prior.noise)
+
+
+def _of_rank(state: State, rank: int) -> State:
+    """Keep so many components, those that bring the largest variances into an entry."""
+    return _reduced(state, lambda variances: np.arange(variances.size) < rank)
+
+
+def _reduced(state: State, which: Callable[[Floats], Mask]) -> State:
+    """Keep some of the components, chosen by the variances that they bring into an entry, in decreasing order.
 
     ``u^T v`` stays the same where u is turned by T and v by the inverse of T^T. So there is a basis in which both covariances are the same
     diagonal matrix, whose squared entries are the variances that the components bring into ``u^T v``.
@@ -166,7 +204,7 @@ def _without_idle(state: State) -> State:
     rows, columns = state.row_prior, state.column_prior
     k = rows.precision.shape[0] - 1
     turn_rows, turn_columns, variances = _balanced(_spread(rows, k), _spread(columns, k))
-    kept = variances > _NO_USE * rows.noise
+    kept = which(variances)
     if kept.all():
         return state
     turns = [linalg.block_diag(turn[:, kept], np.eye(1)) for turn in (turn_rows, turn_columns)]
