@@ -15,7 +15,11 @@ extensions = [
     "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
+    "sphinxcontrib.bibtex",
 ]
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
 exclude_patterns = ["_build", "_templates", "reproduction"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "deflist"]

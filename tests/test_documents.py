@@ -140,10 +140,23 @@ def test_readme_opens_with_the_two_commands():
 
 
 def test_no_example_is_in_a_fence_that_nothing_runs():
-    shown = {"", "console", "eval", "include", "json", "python", "text", "toctree", "toml"}
+    shown = {"", "bibliography", "console", "eval", "include", "json", "python", "text", "toctree", "toml"}
     for document in DOCUMENTS:
         names = re.findall(r"^```\{?(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)
         assert set(names) <= shown, document.name
+
+
+def test_every_citation_has_an_entry_and_every_entry_is_cited():
+    entries = re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(), re.MULTILINE)
+    pages = [document.read_text(encoding="utf-8") for document in DOCUMENTS]
+    cited = {
+        key
+        for page in pages
+        for keys in re.findall(r"\{cite:[tp]\}`([^`]+)`", page)
+        for key in keys.split(",")
+    }
+    assert len(set(entries)) == len(entries)
+    assert set(entries) == cited
 
 
 def test_every_benchmark_is_listed():

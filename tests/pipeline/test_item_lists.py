@@ -66,6 +66,7 @@ def test_every_screen_has_it_and_it_loads_again(report, tmp_path):
     lines = report.to_dict()["answer"]["lists"]
     assert [line.split(",")[0] for line in lines[:1]] == ["By an estimate"]
     assert "% with 52% of the items" in lines[2]
+    assert "would rather have the list of" in " ".join(report.details().split())
     printed = str(report)
     assert len(printed.splitlines()) <= 25
     assert all(line in " ".join(printed.split()) for line in lines)

@@ -97,6 +97,12 @@ def test_who_shares_few_films_is_not_called_equal_on_paper(shared, said):
     )  # a pair is on the first screen, whatever else is
 
 
+def test_nobody_is_called_equal_on_paper_by_the_one_column_that_both_filled_in():
+    people = pl.DataFrame({"age": [20.0, None, 60.0, 41.0], "town": ["x", "x", "y", "z"]})
+    text = " ".join(str(likewise.audit(GowerDistance(people), outputs=[0.0, 1.0, 0.5, 0.6])).split())
+    assert "0 and 1: no difference in the 1 feature known of them (D 1, d 0)" in text
+
+
 def test_pairs_of_mixed_tables_are_explained_by_their_columns():
     people = pl.DataFrame({"age": [20.0, 21.0, 60.0, 41.0], "town": ["x", "x", "y", None]})
     report = likewise.audit(GowerDistance(people), outputs=[0.0, 1.0, 0.5, 0.6])

@@ -12,6 +12,9 @@ Names = tuple[str, ...] | None
 _NAMED = 8
 """How many columns a sentence names; the rest are counted."""
 
+_FEW = 4
+"""How many outputs: the places of a list, or a score for each item, say little by their names."""
+
 
 @dataclass(frozen=True)
 class ColumnRoles:
@@ -59,7 +62,8 @@ class ColumnRoles:
         for role in ("features", "values", "outputs", "groups", "target"):
             names = getattr(self, role)
             what = _counted(len(names), "feature") if names and role == "features" and is_table else role
-            parts += [f"{what} from {_listed(names)}"] if names else []
+            most = _FEW if role == "outputs" else _NAMED
+            parts += [f"{what} from {_listed(names, most)}"] if names else []
         parts += ["each line counts as 1"] if self.values == () else []
         left_out = f"; left out: {_listed(self.left_out)}" if self.left_out else ""
         return f"Read {_printable(self.source)}: {', '.join(parts)}{left_out}."
@@ -78,10 +82,10 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Iterable[str], most: int = _NAMED) -> str:
     every = [_printable(name) for name in names]
-    more = f" and {len(every) - _NAMED:,} more" if len(every) > _NAMED else ""
-    return ", ".join(every[:_NAMED]) + more
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
 
 
 def _printable(name: str) -> str:

@@ -112,9 +112,7 @@ class Answer:
             lists=list_lines(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
-            pairs=tuple(
-                _story(pair, is_sparse(report.data)) for pair in report.last.explained if pair.ratio > 0
-            ),
+            pairs=tuple(_story(pair, is_sparse(report)) for pair in report.last.explained if pair.ratio > 0),
             columns=tuple(roles.sentence() for roles in report.data.columns),
             limits=tuple(_limits(report)),
         )

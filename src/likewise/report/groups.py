@@ -9,7 +9,7 @@ from likewise.report.numbers import number, shown, with_ends
 
 if TYPE_CHECKING:
     from likewise.fairness import GroupEffect, GroupMetrics
-    from likewise.report.records import Arm, AuditRecord, DataSummary
+    from likewise.report.records import Arm, AuditRecord
 
 _MOST_KINDS = 10
 """Up to so many kinds of pairs of groups are listed in the answer."""
@@ -21,6 +21,9 @@ _BOTH = 2
 
 FEWEST_SHARED = 5
 """Features known of two individuals, from which on they are called equal on paper where these are alike and the data are sparse."""
+
+_LEFT_OUT = "misses are left out"
+"""In the words of a distance that compares what both of two individuals have (Gower)."""
 
 _A_TABLE = 0.5
 """Observed share from which a missing value is the exception."""
@@ -66,13 +69,14 @@ def group_lines(report: AuditRecord) -> list[str]:
     kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
     if len(split.by_groups) <= _MOST_KINDS and kinds:
         lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
-    equal = _equal_on_paper(split.by_groups, is_sparse(report.data))
+    equal = _equal_on_paper(split.by_groups, is_sparse(report))
     return [lines[0], *_no_alarm(report.last), *equal, *lines[1:]]
 
 
-def is_sparse(data: DataSummary) -> bool:
-    """Return whether less than half is known of individuals, as of ratings: then two of them may have little in common."""
-    return data.observed_fraction is not None and data.observed_fraction < _A_TABLE
+def is_sparse(report: AuditRecord) -> bool:
+    """Return whether two individuals may have little in common: less than half is known of them, as of ratings, or d leaves out what is missing."""
+    share = report.data.observed_fraction
+    return (share is not None and share < _A_TABLE) or _LEFT_OUT in report.reference.description
 
 
 def _equal_on_paper(by_groups: tuple[GroupMetrics, ...], sparse: bool) -> list[str]:

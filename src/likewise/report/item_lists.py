@@ -92,21 +92,21 @@ def _envy_line(envy: Envy | Unavailable) -> str:
     )
     if envy.certain is not None:
         text += f", and {envy.certain:.0%} even at the worst end of its intervals"
-    return f"{text}; most of all {_envious(envy.largest[0])}." if envy.largest else f"{text}."
+    return f"{text}."
 
 
 def _envious(pair: EnviousPair) -> str:
     size = number(pair.difference)
     if pair.low is not None and pair.high is not None and isfinite(pair.low + pair.high):
         size = with_ends(pair.difference, pair.low, pair.high)
-    return f"{shown(pair.individual)} that of {shown(pair.other)}, by {size}"
+    return f"{shown(pair.individual)} would rather have the list of {shown(pair.other)}, by {size}"
 
 
 def _exposure_lines(seen: Exposure) -> Iterator[str]:
     unseen = seen.n_items - seen.n_shown
     yield (
-        f"The tenth of {seen.n_items:,} items that is shown most gets {seen.tenth:.0%} of all exposure; "
-        f"{unseen:,} {'is' if unseen == 1 else 'are'} on no list (Gini {number(seen.gini, 2)})."
+        f"The tenth of {seen.n_items:,} items shown most gets {seen.tenth:.0%} of all exposure; "
+        f"{unseen:,} {'is' if unseen == 1 else 'are'} on no list."
     )
     if seen.groups:
         named = "; ".join(

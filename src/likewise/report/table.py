@@ -104,13 +104,12 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
         *_wrapped(_MORE, width),
     ]
     rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
-    # At least one pair, where there is room for it and something before it.
-    first = _pair_lines(answer, width, MOST_LINES)[:1] + _first_pair(answer, width)
-    room = max(MOST_LINES - len(rows) - len(after_pairs) - len(first), 0)
-    before_pairs = [
-        *rows,
-        *_fitting([_wrapped(text, width) for text in (*answer.lists, *answer.beside, *answer.groups)], room),
-    ]
+    room = MOST_LINES - len(rows) - len(after_pairs)
+    listed = _fitting([_wrapped(text, width) for text in answer.lists], room)
+    # Then at least one pair, where there is room for it; then the rest, and more pairs.
+    first = len(_pair_lines(answer, width, room - len(listed))[: 1 + len(_first_pair(answer, width))])
+    others = [_wrapped(text, width) for text in (*answer.beside, *answer.groups)]
+    before_pairs = [*rows, *listed, *_fitting(others, room - len(listed) - first)]
     room = MOST_LINES - len(before_pairs) - len(after_pairs)
     lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
     return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]

@@ -78,5 +78,5 @@ def test_a_pair_is_explained_by_items_and_their_ranks():
     found = explain_pair(output, RowDistance(np.array([[0.0], [1.0]])), 0, 1).output
     apart = {part.feature: (part.left, part.right) for part in found.apart}
     assert apart.keys() == {"milk", "oil"}
-    assert apart["milk"] == (2, pytest.approx(np.nan, nan_ok=True))
-    assert apart["oil"] == (pytest.approx(np.nan, nan_ok=True), 3)
+    assert apart["milk"] == ("rank 2", "not listed")
+    assert apart["oil"] == ("not listed", "rank 3")

@@ -73,17 +73,18 @@ def _of_observations(distance: ObservedDistance, i: int, j: int) -> Differences:
 
 @differences.register
 def _(distance: ListDistance, i: int, j: int) -> Differences:
-    """Compare what either list holds; an item's two values are its ranks, the best first."""
+    """Compare what either list holds; an item's two values say at which rank it is, the best first."""
     found = _of_observations(distance, i, j)
     items = found.names[found.positions]
     ranks = [_ranks(distance.lists[k], items) for k in (i, j)]
     return replace(found, left=ranks[0], right=ranks[1])
 
 
-def _ranks(items: NDArray[Any], wanted: NDArray[Any]) -> Floats:
-    """Return at which place of a list each item stands, from 1; NaN where it does not."""
+def _ranks(items: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
+    """Say at which place of a list each item stands, from 1."""
     places = wanted[:, None] == items
-    return np.where(places.any(axis=1), places.argmax(axis=1) + 1.0, np.nan)
+    told = [f"rank {place.argmax() + 1}" if place.any() else "not listed" for place in places]
+    return np.array(told, dtype=object)
 
 
 @differences.register
