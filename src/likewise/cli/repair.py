@@ -50,8 +50,8 @@ def repair(
     out
         File to write, .csv or .parquet: the id, the repaired outputs under their names, and by how much each individual's changed.
     objective
-        What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes (up to a few
-        thousand individuals).
+        What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes, which takes about
+        ten times as long.
     norm
         Of the distance between individuals: l1, l2, linf, or any q from 1, such as l3.
     reference

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import importlib
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog, minimize, nnls
 
-from likewise.errors import DistanceError, InputError, LikewiseError, MemoryLimitError, ShapeError
+from likewise.errors import DistanceError, InputError, LikewiseError, ShapeError
 from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
 from likewise.fairness.repair import repair
 from likewise.fairness.repair.repair import broken_triangle
@@ -109,6 +112,46 @@ def test_no_repair_has_smaller_squares(seed):
     assert fair.least_possible <= fair.root_mean_square_change <= fair.least_possible * (1 + 1e-6)
 
 
+def closest_by_least_distance(y, limits):
+    """The same by Lawson and Hanson's least distance programming: ``min ||x||, C x >= c`` is one non-negative least squares problem."""
+    m = len(y)
+    i, j = np.nonzero(~np.eye(m, dtype=bool))
+    C = np.zeros((i.size, m))
+    C[np.arange(i.size), i], C[np.arange(i.size), j] = -1, 1
+    c = y[i] - y[j] - limits[i, j]
+    E = np.vstack([C.T, c])
+    target = np.eye(m + 1)[m]
+    residual = E @ nnls(E, target, maxiter=10_000)[0] - target
+    return y - residual[:m] / residual[m]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("lipschitz", [0.02, 0.3, 1.0])
+def test_least_squares_of_thirty_people_as_by_another_method(seed, lipschitz):
+    X, y = people(seed)
+    fair = repair(y, RowDistance(X), lipschitz=lipschitz, objective="least-squares")
+    np.testing.assert_allclose(
+        fair.outputs, closest_by_least_distance(y, lipschitz * distances(X, X)), atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("n_features", [1, 2, 20])
+@given(seed=st.integers(0, 10**6), spread=st.sampled_from([1e-6, 0.1, 1.0]), offset=st.floats(-100, 100))
+def test_the_gap_of_least_squares_is_proved_small(scale, n_features, seed, spread, offset):
+    """Also for outputs of two values, people with the same features, outputs far from 0, and people so alike that all get the same."""
+    rng = np.random.default_rng(seed)
+    X = spread * rng.integers(0, 3, size=(25, n_features)) + spread * rng.choice([0, 1]) * rng.normal(
+        size=(25, n_features)
+    )
+    y = scale * (offset + rng.choice([rng.integers(0, 2, 25), rng.normal(size=25)]))
+    fair = repair(
+        y, RowDistance(X), lipschitz=scale * rng.choice([0.01, 0.3, 1.0]), objective="least-squares"
+    )
+    change = fair.root_mean_square_change
+    assert fair.least_possible <= change <= fair.least_possible * (1 + 1e-8) + 1e-12 * np.abs(y).max()
+
+
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.01, 3.0))
@@ -202,10 +245,39 @@ def test_bad_input_is_told():
         fair.predict([[-1.0, 2.0]])
 
 
-def test_least_squares_asks_for_memory_first(monkeypatch):
-    monkeypatch.setattr("likewise.memory.available_memory", lambda: 100.0)
-    with pytest.raises(MemoryLimitError, match="largest-change"):
-        repair(np.arange(4.0), RowDistance(np.arange(4.0)), lipschitz=0.5, objective="least-squares")
+class CountedBlocks(RowDistance):
+    """Remembers how many rows of distances were asked for at once, one number for each time."""
+
+    asked: ClassVar[list[int]] = []
+
+    def block(self, start, stop, *columns):
+        self.asked.append(stop - start)
+        return super().block(start, stop, *columns)
+
+
+def test_least_squares_holds_a_few_rows_of_distances(monkeypatch):
+    X, y = people(4, m=200)
+    expected = repair(y, RowDistance(X), lipschitz=0.4, objective="least-squares")
+    projection = importlib.import_module("likewise.fairness.repair.projection")
+    monkeypatch.setattr(projection, "_BLOCK_BYTES", 8 * 200 * 7)
+    monkeypatch.setattr(projection, "_CACHE_BYTES", 8 * 200 * 2)
+    monkeypatch.setattr(CountedBlocks, "asked", [])
+    fair = repair(y, CountedBlocks(X), lipschitz=0.4, objective="least-squares")
+    assert max(CountedBlocks.asked) == 7
+    assert sum(CountedBlocks.asked) % 200 == 0  # whole passes over everybody
+    np.testing.assert_allclose(fair.outputs, expected.outputs, atol=1e-12)
+
+
+def test_distances_that_fit_are_measured_once(monkeypatch):
+    X, _ = people(4, m=40)
+    monkeypatch.setattr(CountedBlocks, "asked", [])
+    repair(
+        np.random.default_rng(0).normal(size=(40, 3)),
+        CountedBlocks(X),
+        lipschitz=0.4,
+        objective="least-squares",
+    )
+    assert CountedBlocks.asked == [40]
 
 
 def test_progress_ends_at_everybody():

@@ -5,16 +5,22 @@ An envelope is the largest or the smallest function with a given Lipschitz const
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
 
-from likewise._typing import Floats, Indices
+from likewise._typing import Floats, Indices, Mask
 from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.progress import Progress
 
 _BLOCK_BYTES = 32 << 20
+_CACHE_BYTES = 1 << 20
+"""Of the distances that are worked on at once: what the cache of a core holds is gone through twice as fast."""
 
 
 def envelopes(distances: Floats, outputs: Floats, budgets: Floats) -> tuple[Floats, Floats]:
@@ -40,28 +46,68 @@ def envelopes(distances: Floats, outputs: Floats, budgets: Floats) -> tuple[Floa
     >>> envelopes(np.array([[0.0, 2.0]]), np.array([[5.0], [1.0]]), np.array([1.0]))
     (array([[3.]]), array([[5.]]))
     """
-    reach = distances
-    upper = np.empty((len(reach), outputs.shape[1]))
+    upper = np.empty((len(distances), outputs.shape[1]))
     lower = np.empty_like(upper)
-    scaled = np.empty_like(reach)
-    for column, (values, budget) in enumerate(zip(outputs.T, budgets, strict=True)):
-        np.multiply(reach, budget, out=scaled)
-        scaled += values
-        scaled.min(axis=1, out=upper[:, column])
-        # y - L d = 2 y - (y + L d): the sum is reused, but rounds otherwise, so it is made again from the distances.
-        np.multiply(reach, -budget, out=scaled)
-        scaled += values
-        scaled.max(axis=1, out=lower[:, column])
+    columns = np.ascontiguousarray(outputs.T)
+    for rows in _slices(distances):
+        reach = distances[rows]
+        scaled = np.empty_like(reach)
+        for column, (values, budget) in enumerate(zip(columns, budgets, strict=True)):
+            np.multiply(reach, budget, out=scaled)
+            scaled += values
+            scaled.min(axis=1, out=upper[rows, column])
+            # y - L d = 2 y - (y + L d): the sum is reused, but rounds otherwise, so it is made again from the distances.
+            np.multiply(reach, -budget, out=scaled)
+            scaled += values
+            scaled.max(axis=1, out=lower[rows, column])
     return upper, lower
 
 
-def defined(distances: Floats, name: str) -> Floats:
-    """Return distances, all of which must be numbers.
+def _slices(distances: Floats) -> Iterator[slice]:
+    """Yield a few rows after another."""
+    step = max(1, _CACHE_BYTES // (8 * max(1, distances.shape[1])))
+    for start in range(0, len(distances), step):
+        yield slice(start, min(start + step, len(distances)))
 
-    Raises
-    ------
-    DistanceError
+
+@dataclass(frozen=True, eq=False)
+class DistanceBlocks:
+    """Distances between everybody, a few rows at a time; kept for the next time where all of them are one block.
+
+    Parameters
+    ----------
+    distance : PairwiseDistance
     """
+
+    distance: PairwiseDistance
+
+    def __iter__(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield which rows, and their distances to all.
+
+        Raises
+        ------
+        DistanceError
+            A pair of which the distance is not defined.
+        """
+        m = self.distance.n_individuals
+        step = max(1, _BLOCK_BYTES // (8 * m))
+        if step >= m:
+            yield slice(0, m), self._whole
+            return
+        for start in range(0, m, step):
+            rows = slice(start, min(start + step, m))
+            yield rows, self._block(rows)
+
+    @cached_property
+    def _whole(self) -> Floats:
+        return self._block(slice(0, self.distance.n_individuals))
+
+    def _block(self, rows: slice) -> Floats:
+        return _defined(self.distance.block(rows.start, rows.stop), self.distance.name)
+
+
+def _defined(distances: Floats, name: str) -> Floats:
+    """Return distances, all of which must be numbers."""
     wrong = int((~np.isfinite(distances)).sum())
     if wrong:
         raise DistanceError(
@@ -89,23 +135,20 @@ def envelopes_of_all(
     -------
     upper, lower : ndarray, shape (m, k)
     """
-    m = distance.n_individuals
     upper, lower = np.empty(outputs.shape), np.empty(outputs.shape)
-    step = max(1, _BLOCK_BYTES // (8 * m))
-    for start in range(0, m, step):
-        stop = min(start + step, m)
-        block = defined(distance.block(start, stop), distance.name)
-        upper[start:stop], lower[start:stop] = envelopes(block, outputs, budgets)
+    for rows, block in DistanceBlocks(distance):
+        upper[rows], lower[rows] = envelopes(block, outputs, budgets)
         if progress is not None:
-            progress(stop, m)
+            progress(rows.stop, distance.n_individuals)
     return upper, lower
 
 
-_MOST_ROUNDS = 50
-_MOST_STEPS = 20_000
-_LOOK_EVERY = 50
+_MOST_ROUNDS = 100
 _GAP = 1e-9
 """Of the squared change: how far the result may be from the least, proved by the dual."""
+_FIRST_WEIGHT, _LARGEST_WEIGHT, _GROWTH = 10.0, 1e7, 10.0
+_MOST_WEIGHTS, _MOST_NEWTON, _MOST_HALVINGS = 40, 100, 30
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +162,7 @@ class Projection:
     squared_change : float
         Sum of squares of what was changed.
     lower_bound : float
-        No fair outputs have a smaller sum: the value of the dual, at most `squared_change`.
+        No fair outputs have a smaller sum: the value of the dual, less what it may have been rounded up by.
     """
 
     outputs: Floats
@@ -127,18 +170,22 @@ class Projection:
     lower_bound: float
 
 
-def project(outputs: Floats, limits: Floats) -> Projection:
-    """Minimise ``sum_i (g_i - y_i)^2`` subject to ``|g_i - g_j| <= limits_ij``.
+def project(outputs: Floats, blocks: DistanceBlocks, budget: float) -> Projection:
+    """Minimise ``sum_i (g_i - y_i)^2`` subject to ``|g_i - g_j| <= L d_ij``.
 
-    Few constraints bind. The dual is solved on the pairs that were violated so far; its solution violates others, which join them, until none
-    does. Each dual is a sum of a quadratic and absolute values and is climbed by accelerated proximal steps, one step length for each pair.
+    Few of the m (m - 1) / 2 constraints bind. Those that are known to matter are kept, and the problem is solved with them alone; its solution has
+    envelopes, and the pairs that make them, one from above and one from below for each person, are the most violated ones: they join. The middle
+    between the envelopes satisfies every constraint, and the dual of the small problem bounds the least sum from below, so each pass over
+    all pairs says how far the result is from the least.
 
     Parameters
     ----------
     outputs : ndarray, shape (m,)
         y.
-    limits : ndarray, shape (m, m)
-        L d, symmetric, obeying the triangle inequality; infinite where nothing is asked.
+    blocks : DistanceBlocks
+        d, a pseudometric.
+    budget : float
+        L.
 
     Returns
     -------
@@ -146,82 +193,156 @@ def project(outputs: Floats, limits: Floats) -> Projection:
 
     Examples
     --------
-    >>> project(np.array([0.0, 3.0]), np.array([[0.0, 1.0], [1.0, 0.0]])).outputs
+    >>> from likewise.fairness import PrecomputedDistance
+    >>> d = PrecomputedDistance([[0.0, 1.0], [1.0, 0.0]])
+    >>> project(np.array([0.0, 3.0]), DistanceBlocks(d), 1.0).outputs
     array([1., 2.])
     """
-    left = right = np.empty(0, dtype=np.intp)
-    multipliers = np.empty(0)
-    solution, bound = outputs, 0.0
-    for _ in range(_MOST_ROUNDS):
-        pairs = _violated(solution, limits)
-        new = np.setdiff1d(pairs, left * outputs.size + right)
-        if not new.size:
-            break
-        more_left, more_right = np.divmod(new, outputs.size)
-        left, right = np.append(left, more_left), np.append(right, more_right)
-        multipliers = np.append(multipliers, np.zeros(new.size))
-        solution, multipliers, bound = _climb(outputs, left, right, limits[left, right], multipliers)
-    fair = _closed(solution, limits)
-    return Projection(fair, float(np.sum((fair - outputs) ** 2)), 2 * bound)
-
-
-def _violated(outputs: Floats, limits: Floats) -> Indices:
-    """Return the pairs i < j whose outputs are too far apart, each as ``i m + j``."""
-    gaps = np.abs(outputs[:, None] - outputs)
-    wrong = np.triu(gaps > limits * (1 + 1e-12) + 1e-14 * np.abs(outputs).max(initial=0.0), 1)
-    return np.flatnonzero(wrong)
-
-
-def _closed(outputs: Floats, limits: Floats) -> Floats:
-    """Move outputs that are fair but for rounding to the middle between their envelopes, which are fair exactly."""
-    upper, lower = envelopes(limits, outputs[:, None], np.ones(1))
-    middle: Floats = (upper[:, 0] + lower[:, 0]) / 2
-    return middle
-
-
-def _climb(
-    outputs: Floats, left: Indices, right: Indices, limits: Floats, multipliers: Floats
-) -> tuple[Floats, Floats, float]:
-    """Maximise ``u^T A y - ||A^T u||^2 / 2 - b^T |u|`` over u, where ``(A g)_p = g_left - g_right``; g = y - A^T u.
-
-    A pair's step is one over the number of pairs that either of its people is in: ``A A^T`` is at most that diagonal.
-    """
-    m = outputs.size
-    degrees = np.bincount(left, minlength=m) + np.bincount(right, minlength=m)
-    steps = 1.0 / (degrees[left] + degrees[right])
-
-    def moved(u: Floats) -> Floats:
-        change = np.bincount(left, u, m) - np.bincount(right, u, m)
-        solved: Floats = outputs - change
-        return solved
-
-    u = ahead = multipliers
-    momentum = 1.0
-    for number in range(1, _MOST_STEPS + 1):
-        g = moved(ahead)
-        climbed = ahead + steps * (g[left] - g[right])
-        after = np.sign(climbed) * np.maximum(np.abs(climbed) - steps * limits, 0.0)
-        if np.sum((ahead - after) * (after - u) / steps) > 0:  # the momentum leads back: begin it anew
-            momentum = 1.0
-        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = after + (momentum - 1) / following * (after - u)
-        u, momentum = after, following
-        if number % _LOOK_EVERY == 0 and _is_close(outputs, moved(u), u, left, right, limits):
-            break
-    g = moved(u)
-    return g, u, _dual(outputs, g, u, left, right, limits)
-
-
-def _dual(outputs: Floats, g: Floats, u: Floats, left: Indices, right: Indices, limits: Floats) -> float:
-    change = outputs - g
-    return float(u @ (outputs[left] - outputs[right]) - change @ change / 2 - limits @ np.abs(u))
-
-
-def _is_close(outputs: Floats, g: Floats, u: Floats, left: Indices, right: Indices, limits: Floats) -> bool:
-    """Whether primal and dual agree, and what is still violated is next to nothing."""
-    half = float(np.sum((outputs - g) ** 2)) / 2
-    gaps = np.abs(g[left] - g[right])
-    violated = float(np.max(gaps - limits, initial=0.0))
-    return half - _dual(outputs, g, u, left, right, limits) <= _GAP * half and violated <= _GAP * max(
-        float(gaps.max(initial=0.0)), float(np.abs(outputs).max(initial=0.0))
+    middle = (outputs.max() + outputs.min()) / 2
+    unit = max(float(np.abs(outputs - middle).max()), float(np.finfo(np.float64).tiny))
+    fair, bound = _project_within_one(
+        (outputs - middle) / unit, blocks, min(budget / unit, np.finfo(np.float64).max)
     )
+    found = middle + unit * fair
+    return Projection(found, float(np.sum((found - outputs) ** 2)), bound * unit * unit)
+
+
+def _project_within_one(y: Floats, blocks: DistanceBlocks, budget: float) -> tuple[Floats, float]:
+    """Return the fair outputs closest to y in [-1, 1], and a lower bound on the sum of squared changes."""
+    g, best, least, bound = y, y, np.inf, 0.0
+    pairs = _Pairs.none()
+    for _ in range(_MOST_ROUNDS):
+        upper, lower, violated = _envelopes_with_pairs(g, blocks, budget)
+        fair = (upper + lower) / 2
+        squares = float(np.sum((fair - y) ** 2))
+        if squares < least:
+            best, least = fair, squares
+        new = np.setdiff1d(violated, pairs.left * y.size + pairs.right)
+        if least - bound <= _GAP * least or not new.size:
+            break
+        left, right = np.divmod(new, y.size)
+        pairs = pairs.joined_by(left, right, budget * blocks.distance.between(left, right))
+        g, pairs = _closest_on_pairs(y, pairs, g)
+        bound = max(bound, pairs.lower_bound(y))
+    return best, bound
+
+
+def _envelopes_with_pairs(g: Floats, blocks: DistanceBlocks, budget: float) -> tuple[Floats, Floats, Indices]:
+    """Return both envelopes at everybody, and the violated pairs that they are made by, each as ``i m + j`` with ``g_i`` the larger one."""
+    m = g.size
+    upper, lower = np.empty(m), np.empty(m)
+    below, above = np.empty(m, dtype=np.intp), np.empty(m, dtype=np.intp)
+    for rows, block in blocks:
+        for part in _slices(block):
+            at = slice(rows.start + part.start, rows.start + part.stop)
+            with np.errstate(over="ignore"):  # a limit beyond all numbers asks for nothing
+                limits = budget * block[part]
+            reached = g + limits
+            below[at] = reached.argmin(axis=1)
+            upper[at] = np.take_along_axis(reached, below[at][:, None], 1)[:, 0]
+            np.subtract(g, limits, out=reached)
+            above[at] = reached.argmax(axis=1)
+            lower[at] = np.take_along_axis(reached, above[at][:, None], 1)[:, 0]
+    high, low = np.flatnonzero(g > upper), np.flatnonzero(g < lower)
+    return upper, lower, np.unique(np.concatenate([high * m + below[high], above[low] * m + low]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Constraints ``g_left - g_right <= limit`` with their multipliers, which are at least 0."""
+
+    left: Indices
+    right: Indices
+    limits: Floats
+    multipliers: Floats
+
+    @classmethod
+    def none(cls) -> _Pairs:
+        nobody, nothing = np.empty(0, dtype=np.intp), np.empty(0)
+        return cls(nobody, nobody, nothing, nothing)
+
+    def joined_by(self, left: Indices, right: Indices, limits: Floats) -> _Pairs:
+        """Return these pairs and others, whose multipliers are 0."""
+        return _Pairs(
+            np.append(self.left, left),
+            np.append(self.right, right),
+            np.append(self.limits, limits),
+            np.append(self.multipliers, np.zeros(left.size)),
+        )
+
+    def excess(self, g: Floats) -> Floats:
+        """Return by how much each constraint is violated; below 0 where it is not."""
+        found: Floats = g[self.left] - g[self.right] - self.limits
+        return found
+
+    def pull(self, forces: Floats, m: int) -> Floats:
+        """Return what forces on pairs add up to on each person."""
+        return np.asarray(np.bincount(self.left, forces, m) - np.bincount(self.right, forces, m))
+
+    def lower_bound(self, y: Floats) -> float:
+        """Return what the dual says: for any multipliers, no g within these constraints has a smaller sum of squared changes."""
+        f, moved = self.multipliers, self.pull(self.multipliers, y.size)
+        size = f @ (np.abs(y[self.left]) + np.abs(y[self.right]) + self.limits) + moved @ moved
+        return float(2 * (f @ self.excess(y)) - moved @ moved - 8 * _EPSILON * size)
+
+
+def _closest_on_pairs(y: Floats, pairs: _Pairs, g: Floats) -> tuple[Floats, _Pairs]:
+    """Minimise ``||g - y||^2 / 2`` under these constraints alone, by augmented Lagrangians whose weight grows.
+
+    Each is ``||g - y||^2 / 2 + sum (f + w excess)_+^2 / (2 w)``, strongly convex and piecewise quadratic.
+    """
+    weight = _FIRST_WEIGHT
+    for _ in range(_MOST_WEIGHTS):
+        g = _least_lagrangian(y, pairs, weight, g)
+        excess = pairs.excess(g)
+        pairs = replace(pairs, multipliers=np.maximum(pairs.multipliers + weight * excess, 0.0))
+        squares = float(np.sum((g - y) ** 2))
+        is_fair = excess.max() <= 0.1 * _GAP
+        if is_fair and abs(squares - pairs.lower_bound(y)) <= 0.1 * _GAP * squares:
+            break
+        weight = min(weight * _GROWTH, _LARGEST_WEIGHT)
+    return g, pairs
+
+
+def _least_lagrangian(y: Floats, pairs: _Pairs, weight: float, g: Floats) -> Floats:
+    """Minimise an augmented Lagrangian by Newton steps: between kinks it is quadratic, so the last step is exact."""
+    m = y.size
+    for _ in range(_MOST_NEWTON):
+        forces = pairs.multipliers + weight * pairs.excess(g)
+        gradient = g - y + pairs.pull(np.maximum(forces, 0.0), m)
+        step = _newton_step(pairs, forces > 0, weight, gradient)
+        moved = g + _share_of_step(y, pairs, weight, g, step) * step
+        still = np.abs(moved - g).max() <= 4 * _EPSILON
+        g = moved
+        if still:
+            break
+    return g
+
+
+def _newton_step(pairs: _Pairs, active: Mask, weight: float, gradient: Floats) -> Floats:
+    """Solve ``(I + w A^T A) step = -gradient`` over the active pairs: a graph of few edges, which is factored with little fill."""
+    m, left, right = gradient.size, pairs.left[active], pairs.right[active]
+    diagonal = 1 + weight * (np.bincount(left, minlength=m) + np.bincount(right, minlength=m))
+    everybody, off = np.arange(m), np.full(2 * left.size, -weight)
+    rows, columns = (np.concatenate([everybody, *both]) for both in ((left, right), (right, left)))
+    matrix = sparse.coo_array((np.concatenate([diagonal, off]), (rows, columns)), shape=(m, m)).tocsc()
+    factors = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    return np.asarray(factors.solve(-gradient))
+
+
+def _share_of_step(y: Floats, pairs: _Pairs, weight: float, g: Floats, step: Floats) -> float:
+    """Return how much of a step to take, in (0, 1]: all of it, or up to where the Lagrangian stops falling."""
+    forces = pairs.multipliers + weight * pairs.excess(g)
+    slopes = weight * (step[pairs.left] - step[pairs.right])
+    start, bend = float(step @ (g - y)), float(step @ step)
+
+    def slope(share: float) -> float:
+        return start + share * bend + float(np.maximum(forces + share * slopes, 0.0) @ slopes) / weight
+
+    if slope(1.0) <= 1e-12 * abs(slope(0.0)):
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_MOST_HALVINGS):
+        share = (low + high) / 2
+        low, high = (low, share) if slope(share) > 0 else (share, high)
+    return (low + high) / 2

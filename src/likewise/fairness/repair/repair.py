@@ -18,8 +18,7 @@ from likewise.checks import checked_callable, checked_name, checked_positive
 from likewise.errors import ConvergenceWarning, DistanceError, InputError, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
-from likewise.fairness.repair.projection import defined, envelopes, envelopes_of_all, project
-from likewise.memory import ensure_fits
+from likewise.fairness.repair.projection import DistanceBlocks, envelopes, envelopes_of_all, project
 from likewise.progress import Progress
 
 _MOST_CHECKED = 1000
@@ -86,6 +85,8 @@ def broken_triangle(distance: PairwiseDistance) -> tuple[int, int, int, float, f
 Objective = Literal["largest-change", "least-squares"]
 
 _LOOSE_GAP = 1e-6
+_UNSEEN = 1e-12
+"""Of the largest output: what changes by less has not changed."""
 _LARGEST = 1e145  # squares of differences of k such outputs are still numbers
 
 
@@ -136,7 +137,7 @@ class Repair:
     def n_changed(self) -> int:
         """How many individuals got another output, by more than rounding."""
         size = float(np.abs(self.original).max(initial=0.0))
-        return int((self.changes > 1e-12 * size).sum())
+        return int((self.changes > _UNSEEN * size).sum())
 
     def predict(self, distances: ArrayLike) -> Floats:
         """Return the outputs of individuals who were not there, so that all pairs stay fair, old and new.
@@ -225,7 +226,7 @@ def repair(
     lipschitz : float
         L > 0, in units of outputs over units of d.
     objective : {"largest-change", "least-squares"}, default "largest-change"
-        The second holds m x m distances in memory.
+        What is least. The second passes over all pairs about ten times for each output.
     progress : callable, optional
         Called with (individuals done, m).
 
@@ -241,8 +242,6 @@ def repair(
         `lipschitz` is not a number above 0; an unknown objective; outputs that are not finite numbers.
     DistanceError
         d is not a metric; the triangle that violates the inequality is named.
-    MemoryLimitError
-        Least squares for more individuals than fit.
 
     References
     ----------
@@ -290,17 +289,12 @@ def repair(
 
 def _closest(distance: PairwiseDistance, columns: Floats, budgets: Floats) -> tuple[Floats, float]:
     """Return the fair outputs closest in squared error, and a lower bound on the root mean square change of any."""
-    m = distance.n_individuals
-    ensure_fits(
-        5 * 8 * m * m,
-        f"distances between {m:,} individuals",
-        "use objective='largest-change', which holds a few rows",
-    )
-    limits = defined(distance.block(0, m, 0, m), distance.name)
-    found = [project(values, budget * limits) for values, budget in zip(columns.T, budgets, strict=True)]
+    m, blocks = distance.n_individuals, DistanceBlocks(distance)
+    found = [project(values, blocks, budget) for values, budget in zip(columns.T, budgets, strict=True)]
     changed = sum(projection.squared_change for projection in found)
     bound = sum(projection.lower_bound for projection in found)
-    if changed - bound > _LOOSE_GAP * changed:
+    rounding = m * (_UNSEEN * float(np.abs(columns).max())) ** 2
+    if changed - bound > _LOOSE_GAP * changed + rounding:
         warnings.warn(
             f"the least squared change is known to lie between {bound:.6g} and {changed:.6g} only; the outputs are fair all the same",
             ConvergenceWarning,
