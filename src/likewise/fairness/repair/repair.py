@@ -265,7 +265,7 @@ def repair(
     report = None if progress is None else checked_callable("progress", progress)
     ensure_triangle_inequality(distance)
     columns = given.reshape(len(given), -1)
-    budgets = _shared(columns, budget)
+    budgets = shared_budgets(columns, budget)
     if objective == "largest-change":
         with np.errstate(over="ignore"):  # a limit beyond all numbers asks for nothing
             upper, lower = envelopes_of_all(distance, columns, budgets, report)
@@ -303,7 +303,7 @@ def _closest(distance: PairwiseDistance, columns: Floats, budgets: Floats) -> tu
     return np.column_stack([projection.outputs for projection in found]), float(np.sqrt(max(bound, 0.0) / m))
 
 
-def _shared(columns: Floats, budget: float) -> Floats:
+def shared_budgets(columns: Floats, budget: float) -> Floats:
     """Share the budget among outputs in proportion to their spread; equally where none has any."""
     if columns.shape[1] == 1:
         return np.array([budget])
