@@ -1,4 +1,4 @@
-"""Pre-processing against repair of the outputs, at the same guarantee D <= L d: which costs less error?
+"""Pre-processing against repair of the outputs: which costs less error at the same guarantee D <= L d.
 
     LIKEWISE_DATA=/path/to/data python benchmarks/bench_repair.py [--data law ml-100k ml-1m] [--features 300] [--shares 0.75 0.5 0.25 0.1]
 
@@ -16,8 +16,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from bench_held_out import FILES, read
 
+from bench_held_out import FILES, read
 from likewise import ObservedMatrix, hold_out, make_estimator
 from likewise.estimation.budget.regression import within_regression_budget
 from likewise.fairness import PatternDistance
