@@ -32,7 +32,7 @@ ESTIMATORS = {
     "svt, optimal shrinker": SVT("noise-edge-residual", "optimal-frobenius", random_state=0),
 }
 RATINGS = {
-    "svt, default": SVT(random_state=0),
+    "svt, the paper's threshold": SVT("paper-ratings", random_state=0),
     "residuals of biases, sign-flip": SVT("sign-flip", "identity", centering="biases", random_state=0),
     "residuals of biases, cross-validated": SVT(
         "cross-validated", "identity", centering="biases", random_state=0

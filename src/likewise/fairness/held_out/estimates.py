@@ -37,7 +37,8 @@ def _corrected(pairs: ReferencePairs, gaps: Floats, left: Indices, right: Indice
     """Return the correlation of D^2 with d^2 free of noise, over all pairs and without each group.
 
     ``x_1`` and ``x_2``, the squares on two halves of the features, have the same expectation given the pair, and noises of their own. So the covariance
-    of D^2 with their mean is that with d^2 itself, and the covariance of both halves is the variance of d^2.
+    of D^2 with their mean is that with d^2 itself, and the covariance of both halves is the variance of d^2, less what differs between features
+    over their number, which two halves without a common feature cannot tell from noise.
     """
     both = pairs.in_both_halves
     columns = [gaps[both] ** 2, *(half[both] for half in pairs.half_squares)]
