@@ -204,7 +204,10 @@ def project(outputs: Floats, blocks: DistanceBlocks, budget: float) -> Projectio
         (outputs - middle) / unit, blocks, min(budget / unit, np.finfo(np.float64).max)
     )
     found = middle + unit * fair
-    return Projection(found, float(np.sum((found - outputs) ** 2)), bound * unit * unit)
+    # Outputs far from 0 are rounded, and rounded ones may be nearer than any that are fair.
+    rounding = 2 * _EPSILON * float(np.abs(outputs).max()) * np.sqrt(outputs.size)
+    least = max(unit * np.sqrt(bound) - rounding, 0.0)
+    return Projection(found, float(np.sum((found - outputs) ** 2)), float(least**2))
 
 
 def _project_within_one(y: Floats, blocks: DistanceBlocks, budget: float) -> tuple[Floats, float]:
