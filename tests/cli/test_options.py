@@ -43,7 +43,8 @@ def test_choices_are_those_of_the_library(options, name, expected):
 def test_reading_has_every_option_of_read_ratings_with_its_default():
     parameters = inspect.signature(package.read_ratings).parameters
     expected = {name: parameter.default for name, parameter in parameters.items() if name != "path"}
-    assert vars(ReadOptions()) == expected
+    of_other_files = {"row_features": None, "column_features": None}  # what is known beside the observations
+    assert vars(ReadOptions()) == expected | of_other_files
 
 
 def test_what_is_not_said_is_left_to_the_estimator():
