@@ -169,7 +169,7 @@ def least_squares_on_experiment_1() -> Iterator[str]:
     kept = max(error(0.05, seed)[1] for seed in range(2))
     numbers = [f"{each:.3f}"[1:] for each in errors.values()]
     yield "p = .05, .1, .2, .4 (seeds 0 and 1): `als` {}, {}, {}, {}".format(*numbers)
-    yield f"keeps at most {kept} of the 9 components; with .2 given it keeps {min(ranks)}"
+    yield f"keeps {kept or 'none'} of the 9 components; with .2 given it keeps {min(ranks)}"
     yield f"the error falls from {numbers[0]} to {f'{np.mean(given):.3f}'[1:]}"
 
 
