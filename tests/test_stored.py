@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from likewise import load, save
 from likewise.certificates import Certificate, Domain
 from likewise.errors import FileFormatError, OutputError
+from likewise.estimation import AlternatingLeastSquares
 from likewise.stored import FORMAT, VERSION, as_json, read_record, write_record
 
 LEAVES = st.one_of(
@@ -232,3 +234,20 @@ def test_a_missing_file_is_named(tmp_path):
 def test_the_format_has_a_name_and_a_version():
     assert json.loads(as_json(None)).keys() == {"format", "version", "sha256", "content"}
     assert (FORMAT, VERSION) == ("likewise.record", 1)
+
+
+def test_one_array_in_a_file_of_its_own_is_named(tmp_path):
+    np.save(tmp_path / "one.npy", np.ones(3))
+    with pytest.raises(FileFormatError, match=r"a \.npy file of one array of shape \(3,\)"):
+        load(tmp_path / "one.npy")
+
+
+@pytest.mark.parametrize("name", ["left", "right", "singular_values", "row_ids", "column_ids"])
+def test_an_estimator_of_parts_that_do_not_fit_is_refused(tmp_path, name):
+    """Saved with a checksum of its own, so that nothing but the parts tells."""
+    Z = np.where(np.random.default_rng(0).random((6, 5)) < 0.7, np.arange(30.0).reshape(6, 5), np.nan)
+    estimator = AlternatingLeastSquares(2, 0.1, random_state=0).fit(Z)
+    object.__setattr__(estimator.estimate_, name, getattr(estimator.estimate_, name)[:-1])
+    save(estimator, tmp_path / "forged.npz")
+    with pytest.raises(FileFormatError, match=r"finite numbers|features of an estimator"):
+        load(tmp_path / "forged.npz")

@@ -130,13 +130,21 @@ def read_parts(path: PathLike) -> tuple[dict[str, Any], Arrays]:
         with Path(path).open("rb") as stream:
             if stream.read(1) == b"{":
                 return dict(json.loads(Path(path).read_bytes())), {}
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = dict(stored)
+        arrays = arrays_of(path)
     except FileNotFoundError as error:
         raise FileFormatError(f"no file {str(path)!r}", "a result that was saved") from error
     except ARRAY_DAMAGE as error:
         raise FileFormatError(f"{path} cannot be read ({error})", "a result that likewise saved") from error
     return _header_of(arrays.pop(_HEADER, None)), arrays
+
+
+def arrays_of(path: PathLike) -> Arrays:
+    """Return all arrays of an ``.npz`` file; what NumPy raises where it is damaged is among `ARRAY_DAMAGE`."""
+    stored = np.load(path, allow_pickle=False)
+    if isinstance(stored, np.ndarray):
+        raise ValueError(f"it is a .npy file of one array of shape {stored.shape}, which numpy.load reads")
+    with stored:
+        return dict(stored)
 
 
 def _header_of(stored: NDArray[Any] | None) -> dict[str, Any]:

@@ -149,7 +149,14 @@ def test_records_of_version_1_are_read():
     loaded = likewise.load(FILES / "estimator_version_1.npz")
     now = of_the_files(likewise.make_estimator("als", rank=1, random_state=0))
     assert repr(loaded) == repr(now)
-    np.testing.assert_allclose(loaded.transform(VALUES), now.transform(VALUES), atol=1e-6)
+    # What that version found; fits of so few observations have changed since.
+    then = [
+        [2.64490051, 2.66536348, 2.74141662],
+        [2.56511344, 2.58557357, 2.66160114],
+        [2.70689317, 2.72735803, 2.80342807],
+        [2.58974788, 2.61020858, 2.68624128],
+    ]
+    np.testing.assert_allclose(loaded.transform(VALUES), then, atol=1e-6)
     certificates = likewise.load(FILES / "certificates_version_1.json")
     # What the file says; constants of regressions have become sharper since.
     assert certificates.regression.certificate.value == 0.0485991737125554

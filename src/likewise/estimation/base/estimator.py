@@ -15,6 +15,7 @@ from likewise._typing import Floats
 from likewise.certificates import certify
 from likewise.errors import ConvergenceWarning, EstimatorError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.base.persistence import check_estimate
 from likewise.estimation.budget.budget import BudgetSolution
 from likewise.estimation.budget.regression import StrongerPrior, within_regression_budget
 from likewise.observations import ObservedMatrix
@@ -241,9 +242,12 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
 
     @classmethod
     def from_stored_parts(cls, parts: dict[str, Any]) -> Self:
-        """Return the estimator that `stored_parts` described."""
+        """Return the estimator that `stored_parts` described; what does not fit together was not saved so."""
+        fitted = parts["fitted"]
+        if "estimate_" in fitted:
+            check_estimate(fitted["estimate_"], fitted["n_features_in_"])
         estimator = cls(**parts["parameters"])
-        for name, value in parts["fitted"].items():
+        for name, value in fitted.items():
             setattr(estimator, name, value)
         return estimator
 

@@ -14,7 +14,7 @@ from likewise.estimation.base.folding import Folding, LinearFolding
 from likewise.estimation.base.mixture_folding import FOLDINGS
 from likewise.memory import ensure_fits
 from likewise.observations import AffineScale
-from likewise.stored import ARRAY_DAMAGE
+from likewise.stored import ARRAY_DAMAGE, arrays_of
 from likewise.writing import PathLike, write_npz
 
 FORMAT = "likewise.low-rank-estimate"
@@ -92,6 +92,20 @@ def load_parts(path: PathLike) -> dict[str, Any]:
     )
 
 
+def check_estimate(estimate: Any, n_features: int) -> None:
+    """Raise FileFormatError where the parts of an estimate from a file do not fit each other, or the estimator."""
+    arrays = {
+        name: part for name in (*_FACTORS, *_IDS, *_OFFSETS) if (part := getattr(estimate, name)) is not None
+    }
+    arrays |= {name: np.asarray(getattr(estimate.scale, name)) for name in _SCALE}
+    _check_shapes(arrays, "the file")
+    if arrays["column_ids"].size != n_features:
+        raise FileFormatError(
+            f"an estimate of {arrays['column_ids'].size} features of an estimator of {n_features}",
+            "the same number",
+        )
+
+
 def _folding(kind: str, arrays: dict[str, NDArray[Any]], path: PathLike) -> Folding:
     if kind not in FOLDINGS:
         raise FileFormatError(f"{path} folds rows in by {kind!r}", f"one of {', '.join(FOLDINGS)}")
@@ -106,8 +120,7 @@ def _folding(kind: str, arrays: dict[str, NDArray[Any]], path: PathLike) -> Fold
 
 def _arrays(path: PathLike) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            return dict(stored)
+        return arrays_of(path)
     except FileNotFoundError as error:
         raise FileFormatError(f"no file {str(path)!r}", "an estimate that was saved") from error
     except ARRAY_DAMAGE as error:
