@@ -58,9 +58,9 @@ class EstimatedDescent(Descent):
         while start is None and self.n_sweeps < _HELD and not self._over:
             state = self._swept(state)
             self.objectives.append(state.objective)
-        self.may_thin = start is None and self.sides.sources.is_empty
+        self.may_thin = start is None and self.noise is None and self.sides.sources.is_empty
         state, converged = self._settled(replace(state, objective=inf))
-        if converged and self.may_thin and self.noise is None:
+        if converged and self.may_thin:
             state = self._heated(state)
         return self._fit(state, converged)
 
