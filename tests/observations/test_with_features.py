@@ -119,3 +119,20 @@ def test_the_order_of_a_frame_means_nothing(order: list[int], ages: list[int]) -
     assert first is not None
     assert second is not None
     np.testing.assert_array_equal(first.values.toarray(), second.values.toarray())
+
+
+@pytest.mark.parametrize("ids", [[13.0, 11.0, 12.0], ["13", "11", "12"], [13, 11, 12]])
+@pytest.mark.parametrize("kind", [dict, pl.DataFrame])
+def test_ids_that_are_fractions_or_in_a_mapping_put_rows_in_order(ids: list[object], kind: type) -> None:
+    observed = ObservedMatrix(np.eye(3), value_range=(0, 5), row_ids=[11, 12, 13], column_ids=[11, 12, 13])
+    known = with_features(observed, rows=kind({"user": ids, "age": [40, 20, 30]}))
+    assert known.side.rows is not None
+    assert known.side.rows.values.toarray().ravel().tolist() == [20, 30, 40]
+    films = with_features(observed, columns=kind({"movie": ids, "year": [40, 20, 30]})).side.columns
+    assert films is not None
+    assert films.values.toarray().ravel().tolist() == [20, 30, 40]
+
+
+def test_an_id_twice_is_refused() -> None:
+    with pytest.raises(ObservationError, match="an id twice"):
+        with_features(Z, rows=pl.DataFrame({"user": ["ann", "bea", "cem", "cem"], "age": [1, 2, 3, 4]}))

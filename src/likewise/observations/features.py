@@ -14,7 +14,7 @@ from scipy import sparse
 from likewise._typing import Floats, Mask
 from likewise.arrays import as_array
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
-from likewise.observations.column_names import is_id
+from likewise.observations.column_names import KNOWN, is_id, plain_name
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown, places_by_text
 from likewise.observations.index_alignment import row_labels_of
@@ -107,7 +107,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
     ----------
     given : data frame, array-like, SciPy sparse or Features; shape (k, p)
         Of a frame with a column that is called like an id, or with an index, each row goes to whom it names; who is not named has no known feature,
-        and rows of others are left out. All else stands in the order of `ids`. Numbers are kept, words become categories; of a cell such as
+        and rows of others are left out. So do the rows of a mapping with a column that holds the ids of the observations. All else stands in the order of `ids`. Numbers are kept, words become categories; of a cell such as
         ``Action|Comedy`` each word counts. NaN and None are missing.
     ids : ndarray, shape (k,)
     axis : {"row", "column"}
@@ -132,7 +132,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
         found = Features(values, names, np.zeros(names.size, bool))
         return _told(_of_length(_informative(found, axis, []), ids.size, axis), axis)
-    columns, labels = _columns(given, axis)
+    columns, labels = _columns(given, ids, axis)
     encoded = [_encoded(name, column) for name, column in columns]
     useless = [name for (name, _), one in zip(columns, encoded, strict=True) if one is None]
     kept = [one for one in encoded if one is not None]
@@ -151,25 +151,78 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
     )
 
 
-def _columns(given: Any, axis: str) -> tuple[list[tuple[str, NDArray[Any]]], list[Any] | None]:
+def _columns(
+    given: Any, ids: NDArray[Any], axis: str
+) -> tuple[list[tuple[str, NDArray[Any]]], list[Any] | None]:
     """Return the columns under their names, and the ids that the rows carry."""
     if isinstance(given, Mapping):
-        return [(str(name), _listed(column)) for name, column in given.items()], None
+        listed = {str(name): _listed(column) for name, column in given.items()}
+        found = {name: column.tolist() for name, column in listed.items() if _names(name, axis)}
+        label, labels = _label_of(found, ids, axis, others=False)
+        return [(name, column) for name, column in listed.items() if name != label], labels
     frame = as_frame(given)
     if frame is not None:
-        named = [str(name) for name in frame.columns if is_id(str(name))]
-        label = next((name for name in named if _tells_apart(frame.get_column(name))), None)
-        labels = row_labels_of(given) if label is None else frame.get_column(label).to_list()
+        found = {
+            str(name): frame.get_column(name).to_list() for name in frame.columns if _names(str(name), axis)
+        }
+        label, labels = _label_of(found, ids, axis)
         others = [name for name in frame.columns if str(name) != label]
-        return [(str(name), _cells(frame.get_column(name))) for name in others], labels
+        named = row_labels_of(given) if label is None else labels
+        return [(str(name), _cells(frame.get_column(name))) for name in others], named
     array = as_array(given, f"{axis} features", ShapeError)
+    labels = row_labels_of(given) if array.ndim == 1 else None
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
         raise ShapeError(
             f"{axis} features of shape {array.shape}", f"a row for each {axis} of the observations"
         )
-    return [(str(place), array[:, place]) for place in range(array.shape[1])], None
+    return [(str(place), array[:, place]) for place in range(array.shape[1])], labels
+
+
+def _names(name: str, axis: str) -> bool:
+    """Return whether a column is called what names individuals are called, or, beside columns of a matrix, what items are called."""
+    return is_id(name) or (axis == "column" and KNOWN["item"].fullmatch(plain_name(name)) is not None)
+
+
+def _label_of(
+    found: dict[str, list[Any]], ids: NDArray[Any], axis: str, others: bool = True
+) -> tuple[str | None, list[Any] | None]:
+    """Return which of some columns names the rows, and the names; whole numbers that were read as fractions are whole.
+
+    Parameters
+    ----------
+    found : dict of str to list
+        Cells of the columns that are called like ids.
+    ids : ndarray
+        Of the observations.
+    axis : {"row", "column"}
+    others : bool, default True
+        Whether names may be those of others altogether, which is then refused.
+
+    Raises
+    ------
+    ObservationError
+        A column has mostly ids of the observations, but some of them twice.
+    """
+    known, fallback = set(map(str, ids.tolist())), None
+    for name, cells in found.items():
+        listed = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
+        texts = [str(cell) for cell in listed]
+        shared = len(known.intersection(texts))
+        is_known = 2 * shared > min(len(texts), len(known))
+        is_fraction = any(isinstance(cell, float) for cell in listed if not is_unknown(cell))
+        if is_known and len(set(texts)) < len(texts):
+            raise ObservationError(
+                f"{axis} features with an id twice in column {name!r}",
+                "each id once",
+                "drop that column if it holds no ids",
+            )
+        if len(set(texts)) == len(texts) and not is_fraction:
+            if is_known:
+                return name, listed
+            fallback = fallback or (name, listed)
+    return fallback if fallback is not None and others else (None, None)
 
 
 def _listed(column: Any) -> NDArray[Any]:
@@ -179,10 +232,6 @@ def _listed(column: Any) -> NDArray[Any]:
     cells = np.empty(len(column), dtype=object)
     cells[:] = list(column)
     return cells
-
-
-def _tells_apart(column: nw.Series[Any]) -> bool:
-    return not column.dtype.is_float() and column.n_unique() == len(column)
 
 
 def _cells(column: nw.Series[Any]) -> NDArray[Any]:

@@ -181,3 +181,21 @@ def test_a_damaged_file_is_refused() -> None:
     arrays = folding.to_arrays()
     with pytest.raises(InputError, match="missing"):
         type(folding).from_arrays(arrays | {"feature_centre": np.zeros(7)})
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-300, 1e150])
+def test_the_unit_of_a_feature_does_not_matter(unit: float) -> None:
+    age = Features(
+        sparse.csr_array([[20.0 * unit], [40.0 * unit], [np.nan]]), np.array(["age"]), np.array([True])
+    )
+    found = Coding.of(age).regressors(age).product(np.eye(1)).ravel()
+    np.testing.assert_allclose(found, [-(1.5**0.5), 1.5**0.5, 0], atol=1e-12)
+
+
+def test_the_factors_of_other_rows_take_their_features_into_account() -> None:
+    rng = np.random.default_rng(0)
+    known = with_features(
+        ObservedMatrix(rng.uniform(-1, 1, (20, 8)), value_range=(-1, 1)), rows=rng.normal(size=(20, 2))
+    )
+    estimate = make_estimator("als", rank=2, random_state=0).fit(known).estimate_
+    np.testing.assert_allclose(estimate.of_rows(known).to_dense(), estimate.to_dense(), atol=1e-9)

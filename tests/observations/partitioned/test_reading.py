@@ -312,3 +312,24 @@ def test_whatever_is_done_again_comes_out_the_same(ratings):
     with _read(parts, (1, 5), "error", Twice(), None, None, 50) as read:
         same(read.in_memory(), as_one(ratings, value_range=(1, 5)))
         assert not list(Path(read.folder.name).glob("*.unsorted"))
+
+
+def test_a_value_that_a_later_line_replaces_is_not_in_the_range(tmp_path):
+    file = tmp_path / "ratings.csv"
+    file.write_text("user,item,rating\na,x,1\na,x,3\na,y,4\nb,x,5\n")
+    for rule, low in (("last", 3), ("mean", 2), ("first", 1)):
+        with read_partitioned(file, duplicates=rule) as found:
+            assert (found.value_range.low, found.value_range.high) == (low, 5)
+
+
+def test_the_decimal_sign_is_that_of_the_whole_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_file, "_BYTES", 64)
+    file, header = tmp_path / "ratings.csv", "user;item;rating\n"
+    commas = "".join(f"u{i};x;1.{i:03d},5\n" for i in range(20))
+    points = "".join(f"v{i};x;1.{i:03d}\n" for i in range(20))
+    file.write_text(header + commas + points)
+    with read_partitioned(file, engine="serial") as found:
+        assert found.value_range.low == 1000
+    file.write_text(header + points + commas)
+    with pytest.raises(FileFormatError, match="decimal commas"):
+        read_partitioned(file, engine="serial")

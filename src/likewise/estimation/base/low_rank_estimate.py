@@ -309,7 +309,8 @@ class LowRankEstimate:
         ObservationError
             Values outside the range of the fit.
         """
-        coefficients, offsets = self.folding.fold(self._on_interval(observed), self)
+        folding = self.folding.knowing(observed.side.rows)
+        coefficients, offsets = folding.fold(self._on_interval(observed), self)
         strengths = self.shrunk_values
         left = np.divide(coefficients, strengths, out=np.zeros_like(coefficients), where=strengths > 0)
         return replace(self, left=left, row_ids=observed.row_ids, row_offsets=offsets)

@@ -108,12 +108,20 @@ class Coding:
         missing = np.isnan(values.data)
         n_known = np.maximum(k - np.bincount(values.indices[missing], minlength=p), 1)
         filled = np.where(missing, 0.0, values.data)
-        centre = np.bincount(values.indices, filled, p) / n_known
+        # In units of the largest value, so that squares neither overflow nor vanish.
+        units = np.zeros(p)
+        np.maximum.at(units, values.indices, np.abs(filled))
+        units = np.where(features.is_number & (units > 0), units, 1.0)
+        relative = filled / units[values.indices]
+        means = np.bincount(values.indices, relative, p) / n_known
         # A zero that is not stored is known: it lies its mean below the mean.
-        squares = np.maximum(np.bincount(values.indices, filled**2, p) - n_known * centre**2, 0.0)
+        deviations = np.where(missing, 0.0, relative - means[values.indices])
+        n_zeros = k - np.bincount(values.indices, minlength=p)
+        squares = np.bincount(values.indices, deviations**2, p) + n_zeros * means**2
         is_scaled = features.is_number & (squares > 0)
         factors = np.where(is_scaled, 1 / np.sqrt(np.where(is_scaled, squares, 1.0) / n_known), 1.0)
         length = float(factors**2 @ squares) / k
+        centre, factors = means * units, factors / units
         return cls(features.names, centre, factors / np.sqrt(length or 1.0))
 
     def regressors(self, features: Features) -> Regressors:

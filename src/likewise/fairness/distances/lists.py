@@ -183,12 +183,17 @@ def checked_lists(recommendations: Any) -> NDArray[Any]:
     ShapeError
         Lists of different lengths, or fewer than two.
     DistanceError
-        An item twice in a list.
+        An item twice in a list; ids of several kinds.
     """
     lists = as_array(recommendations, "recommendations", ShapeError)
     if lists.ndim != 2 or len(lists) < 2 or not lists.shape[1]:
         raise ShapeError(f"recommendations of shape {lists.shape}", "at least two individuals, shape (m, n)")
-    codes = np.unique(lists, return_inverse=True)[1].reshape(lists.shape)
+    try:
+        codes = np.unique(lists, return_inverse=True)[1].reshape(lists.shape)
+    except TypeError as error:
+        raise DistanceError(
+            "items that cannot be put in order, such as text beside numbers or None", "ids of one kind"
+        ) from error
     ordered = np.sort(codes, axis=1)
     repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
     if repeated.size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import get_args
@@ -9,17 +10,17 @@ from typing import get_args
 import numpy as np
 
 from likewise.checks import checked_name, checked_path
-from likewise.engines import engine_of
+from likewise.engines import Engine, engine_of
 from likewise.engines.checkpoint import Remembering
 from likewise.engines.choice import EngineChoice
 from likewise.errors import ObservationError, option
 from likewise.memory import bytes_of
-from likewise.observations.partitioned.blocks import BlockReader
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock
 from likewise.observations.partitioned.matrix import PartitionedMatrix
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.scratch import scratch_folder
 from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, sorted_blocks
-from likewise.observations.partitioned.survey import Survey, chosen_range, survey
+from likewise.observations.partitioned.survey import chosen_range, survey
 from likewise.observations.reading.columns import Column
 from likewise.observations.table import DuplicateRule
 from likewise.observations.value_range import RangeChoice, ValueRange
@@ -122,18 +123,22 @@ def _read(
     declared, running = chosen_range(value_range), engine_of(engine)
     # The mean of two values may be none of those that occur.
     found = survey(parts, declared, *[0] * (duplicates == "mean"))
-    resolved, notes = (declared, ()) if declared is not None else _inferred(found)
+    if declared is None:
+        _inferred(found.extremes)  # values that all are equal need no sorting to be refused
     folder = scratch_folder(scratch)
     try:
         blocks, merged = sorted_blocks(
             parts, found, Path(folder.name), running, duplicates, entries_of_a_block
         )
+        reader = BlockReader(found.column_ids.size, found.levels)
+        # Of a pair that occurs twice one value was left out, or both.
+        extremes = _extremes(blocks, reader, running) if merged and declared is None else found.extremes
+        resolved, notes = (declared, ()) if declared is not None else _inferred(extremes)
     except BaseException:
         folder.cleanup()
         raise
     n_bytes = sum(Path(block.path).stat().st_size for block in blocks)
     copied = f"{len(parts.paths):,} part{'s' * (len(parts.paths) > 1)}, sorted by individual in {folder.name} ({n_bytes:,} bytes), which is removed afterwards"
-    reader = BlockReader(found.column_ids.size, found.levels)
     told = (*notes, *merged, copied)
     return PartitionedMatrix(
         blocks,
@@ -150,8 +155,19 @@ def _read(
     )
 
 
-def _inferred(found: Survey) -> tuple[ValueRange, tuple[str, ...]]:
-    low, high = found.extremes
+def _extremes(blocks: Sequence[RowBlock], reader: BlockReader, engine: Engine) -> tuple[float, float]:
+    """Return the smallest and the largest value of sorted blocks."""
+    lows, highs = zip(*engine.map(_ends, blocks, reader), strict=True)
+    return min(lows), max(highs)
+
+
+def _ends(block: RowBlock, reader: BlockReader) -> tuple[float, float]:
+    values = reader.read(block).data
+    return float(values.min()), float(values.max())
+
+
+def _inferred(extremes: tuple[float, float]) -> tuple[ValueRange, tuple[str, ...]]:
+    low, high = extremes
     if low == high:
         raise ObservationError(
             f"observations that all equal {low:g}",

@@ -11,6 +11,7 @@ from likewise.errors import FileFormatError
 from likewise.observations.reading.columns import Column, find_roles
 from likewise.observations.reading.delimited import Wanted, parse
 from likewise.observations.reading.layouts import Choices
+from likewise.observations.reading.numerals import Decimal
 from likewise.observations.reading.text import DelimitedText, TextOptions, recognise
 from likewise.observations.reading.unpack import Source
 
@@ -70,18 +71,28 @@ class TextFile:
             With the line number and the content of the first line that is wrong.
         """
         wanted = Wanted(self.positions[:2], self.positions[2:])
-        first, kinds = 1, None
+        first, kinds, decimal, fraction = 1, None, None, None
         for piece in _pieces(self.path):
             if piece.strip():
-                text = self._laid_out(piece, first)
-                frame = parse(text, wanted).frame.select(map(str, self.positions))
+                text = self._laid_out(piece, first, decimal)
+                taken = parse(text, wanted)
+                frame = taken.frame.select(map(str, self.positions))
+                if decimal is None:
+                    decimal = taken.decimal
+                    if decimal == "," and fraction is not None:
+                        raise FileFormatError(
+                            f"decimal commas in {self.path}, from line {text.first_line:,} on, after numbers such as {fraction:g}",
+                            "one decimal sign from the beginning",
+                            "put a line with a decimal comma first, or read the file into memory",
+                        )
+                    fraction = _fraction(frame) if fraction is None else fraction
                 kinds = kinds or frame.dtypes[:2]
                 yield text.first_line, self._of_kinds(frame, kinds, text.first_line)
             first += piece.count(b"\n")
 
-    def _laid_out(self, piece: bytes, first: int) -> DelimitedText:
+    def _laid_out(self, piece: bytes, first: int, decimal: Decimal | None) -> DelimitedText:
         has_header = first == 1 and self.header is not None
-        options = TextOptions(separator=self.separator, header=has_header)
+        options = TextOptions(separator=self.separator, header=has_header, decimal=decimal)
         text = recognise(Source(str(self.path), piece), options, lambda _: has_header)
         text = replace(text, first_line=text.first_line + first - 1)
         if text.width != self.width:
@@ -105,6 +116,13 @@ class TextFile:
                     )
                 frame = frame.with_columns(pl.col(name).cast(pl.String))
         return frame
+
+
+def _fraction(frame: pl.DataFrame) -> float | None:
+    """Return the first value that is no whole number."""
+    values = frame[:, -1].to_numpy()
+    found = values[values != values.round()]
+    return float(found[0]) if found.size else None
 
 
 def is_text(path: Path) -> bool:

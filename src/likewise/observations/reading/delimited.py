@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError, ObservationError, option
-from likewise.observations.reading.numerals import Notation, find_notation, note_on_words
+from likewise.observations.reading.numerals import Decimal, Notation, find_notation, note_on_words
 from likewise.observations.reading.text import DelimitedText
 
 if TYPE_CHECKING:
@@ -57,10 +57,11 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """Columns that were read, named by position, and what happened on the way."""
+    """Columns that were read, named by position, what happened on the way, and the decimal sign where the numbers show it."""
 
     frame: pl.DataFrame
     notes: list[str] = field(default_factory=list)
+    decimal: Decimal | None = None
 
 
 def polars_failures() -> tuple[type[BaseException], ...]:
@@ -106,6 +107,7 @@ def parse(text: DelimitedText, wanted: Wanted) -> Taken:
     notation, notes = Notation(missing=text.options.missing), list[str]()
     if (frame := _read_quickly(text, wanted)) is None:
         frame, notation, notes = _read_carefully(text, wanted)
+    decimal = notation.decimal if notes else None
     notes += _refuse_swallowed_lines(text, frame.height)
     # The parser fills up lines that end too early with nulls, and overlooks a separator at the very end.
     is_odd = frame[:, -1].null_count() > 0 or text.body.endswith(text.separator.encode())
@@ -114,7 +116,9 @@ def parse(text: DelimitedText, wanted: Wanted) -> Taken:
         raise fault
     if is_incomplete:
         raise FileFormatError(f"{text.name} with a field that is missing or not finite", "an id and a number")
-    return Taken(frame.select(map(str, wanted.all)).with_columns(_as_integers(frame, wanted.ids)), notes)
+    return Taken(
+        frame.select(map(str, wanted.all)).with_columns(_as_integers(frame, wanted.ids)), notes, decimal
+    )
 
 
 def _read_quickly(text: DelimitedText, wanted: Wanted) -> pl.DataFrame | None:
