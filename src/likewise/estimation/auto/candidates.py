@@ -23,6 +23,8 @@ _OVERHEAD = 0.02
 """Seconds that a fit takes however small the data are."""
 _SWEEPS = 25
 """Of alternating least squares at full rank that cost as much as all of a fit, the last of which are of a smaller rank."""
+_PASSES = 6
+"""Over the observations in a sweep, for each pattern."""
 _TOL, _NUCLEAR_TOL = 1e-4, 1e-3
 """Tolerance of alternating least squares: in nats an observation, and relative where lambda is given."""
 _SVT_COLUMNS = 320
@@ -132,6 +134,7 @@ def _factors(
     tol: float,
     regularization: Callable[[ObservedMatrix, Settings], Regularization],
     noise: float | None,
+    sources: tuple[str, ...] = (),
 ) -> Candidate:
     def make(observed: ObservedMatrix, settings: Settings) -> MatrixEstimator:
         return AlternatingLeastSquares(
@@ -139,24 +142,35 @@ def _factors(
             regularization(observed, settings),
             noise,
             tol=tol,
+            sources=sources or "none",
             working_range=settings.working_range,
             random_state=settings.seed,
         ).continuing(settings.start, settings.stop)
 
     d = rank + 1
-    # In a sweep each observation adds to a Gram matrix on both sides; each row and column has a matrix to invert.
+    # In a sweep each observation adds to a Gram matrix on both sides, and is passed over for each pattern; each row and column has a matrix to invert.
+    passes = _PASSES * sum(source.endswith("pattern") for source in sources)
     return Candidate(
         name,
         make,
-        lambda m, n, observed: _SWEEPS * (2.0 * observed * d * (d + 5) + 3.0 * (m + n) * d**2 * (d + 10)),
+        lambda m, n, observed: (
+            _SWEEPS * (2.0 * observed * d * (d + 5 + passes) + 3.0 * (m + n) * d**2 * (d + 10))
+        ),
         rank,
         mixes=True,
     )
 
 
-def _least_squares(rank: int, noise: float | None = None) -> Candidate:
+def _least_squares(rank: int, noise: float | None = None, sources: tuple[str, ...] = ()) -> Candidate:
     name = f"least squares, rank {rank}" + ("" if noise is None else f", noise {noise:g}")
-    return _factors(name, rank, _TOL, lambda *_: "estimated", noise)
+    name += f", with {' and '.join(sources)}" if sources else ""
+    return _factors(name, rank, _TOL, lambda *_: "estimated", noise, sources)
+
+
+def informed(sources: tuple[str, ...]) -> tuple[Grid, int]:
+    """Return least squares that are regressed on sources too, and the place in the lowest rank where the climb begins."""
+    grid = tuple(tuple(_least_squares(rank, noise, sources) for noise in NOISES) for rank in RANKS)
+    return grid, NOISES.index(0.75)
 
 
 def _nuclear(rank: int, share: float) -> Candidate:

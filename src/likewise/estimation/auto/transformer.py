@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from likewise.checks import checked_positive
+from likewise.estimation.auto.ablation import ALL, ablation, sources_within, told
 from likewise.estimation.auto.candidates import (
     BIASES,
     GRIDS,
@@ -17,6 +18,7 @@ from likewise.estimation.auto.candidates import (
     Grid,
     Ladder,
     Settings,
+    informed,
     mixture,
     within,
 )
@@ -49,10 +51,13 @@ class Search:
     ----------
     held_out : HeldOut
     plan : Plan
+    sources : tuple of str
+        What factors may be regressed on beside the values.
     """
 
-    def __init__(self, held_out: HeldOut, plan: Plan) -> None:
-        self.held_out, self.plan = held_out, plan
+    def __init__(self, held_out: HeldOut, plan: Plan, sources: tuple[str, ...] = ()) -> None:
+        self.held_out, self.plan, self.sources = held_out, plan, sources
+        self.alone: dict[str, CandidateResult] = {}
         self.results: list[CandidateResult] = []
         self.skipped: list[CandidateTrial] = []
         self.kept: list[CandidateResult] = []
@@ -65,7 +70,10 @@ class Search:
                 f"{self.held_out.observed.n_observed} observations are too few to compare estimators on"
             )
         shape = self.held_out.observed.shape
-        for ladder in ((BIASES,), *LADDERS):
+        self._try(BIASES)
+        if self.sources:
+            self._climb_sources()
+        for ladder in LADDERS:
             self._climb_ladder(within(ladder, shape))
         grids = [
             (tuple(filter(None, (within(ladder, shape) for ladder in grid))), begin) for grid, begin in GRIDS
@@ -83,7 +91,10 @@ class Search:
         return self._choice()
 
     def _try(self, candidate: Candidate) -> CandidateResult | None:
-        """Return how a candidate does; None where it is not tried."""
+        """Return how a candidate does, tried once; None where it is not tried."""
+        for found in self.results:
+            if found.candidate.name == candidate.name:
+                return found
         observed = self.held_out.observed
         trials, final = self.held_out.seconds(candidate), final_seconds(candidate, observed)
         refused = self.plan.refuses(trials, final, candidate.bytes(observed))
@@ -133,6 +144,18 @@ class Search:
         observed = self.held_out.observed
         seconds = sum(final_seconds(self.kept[number].candidate, observed) for number in members)
         return not self.plan.refuses(0.0, seconds)
+
+    def _climb_sources(self) -> None:
+        """Try each source alone and all together, then more components and other noise with all."""
+        for name, candidate in ablation(self.sources).items():
+            found = self._try(candidate)
+            if found is not None and not found.remark:
+                self.alone[name] = found
+        everything = self.alone.get(ALL if len(self.sources) > 1 else self.sources[0])
+        shape = self.held_out.observed.shape
+        grid, begin = informed(self.sources)
+        rows = tuple(filter(None, (within(ladder, shape) for ladder in grid)))
+        self._climb_grid(rows, begin, everything)
 
     def _climb_ladder(self, ladder: Ladder) -> None:
         """Go on to more components as long as they are all used and help."""
@@ -189,7 +212,8 @@ class Search:
             )
             for found in self.results
         ]
-        notes = tuple(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped)
+        brought = told({name: factor * found.loss**0.5 for name, found in self.alone.items()})
+        notes = (*brought, *(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped))
         n_held_out = sum(int(fold.sum()) for fold in self.held_out.folds)
         return Choice(best.candidate.name, reason, unit, n_held_out, (*trials, *self.skipped), notes)
 
@@ -243,6 +267,10 @@ class Auto(MatrixEstimator):
     max_lipschitz : float or None, default None
         L, a limit for the proved constant of the one that is chosen: a stronger prior of the rows where they are regressions, smaller gains where
         they are mapped linearly. The choice is made without it.
+    sources : None, "none", "all", or names, default None
+        What factors may be regressed on beside the values, as in `AlternatingLeastSquares`: by default the features that the observations have, and no
+        pattern. Each is tried alone, and all together, in twice the time; `choice_` says what each brought. Beside `max_lipschitz` features of rows are
+        left out, and other sources of rows refused.
     value_range : (low, high), "per-column" or None, default None
         As in `SVT`.
     working_range : {"symmetric", "unit"}, default "symmetric"
@@ -274,22 +302,26 @@ class Auto(MatrixEstimator):
         self,
         time_budget: float | None = None,
         max_lipschitz: float | None = None,
+        sources: str | Sequence[str] | None = None,
         value_range: RangeChoice = None,
         working_range: WorkingRange = "symmetric",
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.time_budget = time_budget
         self.max_lipschitz = max_lipschitz
+        self.sources = sources
         self.value_range = value_range
         self.working_range = working_range
         self.random_state = random_state
 
     def _estimate(self, observed: ObservedMatrix) -> LowRankEstimate:
-        plan = Plan(self._seconds(observed.n_observed), _MORE if self.time_budget is None else 0.0)
+        sources = sources_within(self.sources, observed, self.max_lipschitz)
+        seconds = self._seconds(observed.n_observed, 2.0 if sources else 1.0)
+        plan = Plan(seconds, _MORE if self.time_budget is None else 0.0)
         rng = generator_of(self.random_state)
         folds = held_out_folds(observed.n_observed, rng)
         settings = Settings(self.working_range, int(rng.integers(2**31)))
-        search = Search(HeldOut(observed, folds, settings), plan)
+        search = Search(HeldOut(observed, folds, settings), plan, sources)
         self.choice_ = search.run()
         self.candidates_ = self.choice_.candidates
         assert search.best is not None
@@ -306,9 +338,9 @@ class Auto(MatrixEstimator):
         self.notes_ += (str(solution),)
         return held
 
-    def _seconds(self, n_observed: int) -> float:
+    def _seconds(self, n_observed: int, times: float) -> float:
         if self.time_budget is None:
-            return min(_LEAST_SECONDS + n_observed * _SECONDS_AN_OBSERVATION, _MOST_SECONDS)
+            return times * min(_LEAST_SECONDS + n_observed * _SECONDS_AN_OBSERVATION, _MOST_SECONDS)
         return checked_positive("time_budget", self.time_budget, or_else="None")
 
     def decomposed_matrix(self) -> Values | None:
