@@ -60,21 +60,21 @@ def _first(grid: Grid, begin: int) -> Candidate:
     return grid[0][begin]
 
 
-def told(errors: Mapping[str, float]) -> Sequence[str]:
+def told(base: float, changes: Mapping[str, float]) -> Sequence[str]:
     """Say what each source brought, in one sentence; nothing where there is nothing to compare.
 
     Parameters
     ----------
-    errors : mapping of str to float
-        Held-out error of each fit of `ablation` that was tried, in the unit of the data.
+    base : float
+        Held-out error without sources, in the unit of the data.
+    changes : mapping of str to float
+        By how much the error is larger with each source, on the observations that both were measured on.
 
     Examples
     --------
-    >>> told({"nothing": 0.9, "row-features": 0.85, "column-features": 0.91, "all together": 0.8})
-    ['what each source brought to a held-out error of 0.9000 without any: row-features -0.0500, column-features +0.0100, all together -0.1000']
+    >>> told(0.9, {"row-features": -0.05})
+    ['what each source brought to a held-out error of 0.9000 without any: row-features -0.0500']
     """
-    if "nothing" not in errors or len(errors) < 2:
-        return []
-    base = errors["nothing"]
-    parts = [f"{name} {error - base:+.4f}" for name, error in errors.items() if name != "nothing"]
-    return [f"what each source brought to a held-out error of {base:.4f} without any: {', '.join(parts)}"]
+    parts = [f"{name} {change:+.4f}" for name, change in changes.items()]
+    said = f"what each source brought to a held-out error of {base:.4f} without any: {', '.join(parts)}"
+    return [said] if parts else []

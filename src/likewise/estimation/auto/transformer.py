@@ -149,7 +149,7 @@ class Search:
         """Try each source alone and all together, then more components and other noise with all."""
         for name, candidate in ablation(self.sources).items():
             found = self._try(candidate)
-            if found is not None and not found.remark:
+            if found is not None and found.squares is not None:
                 self.alone[name] = found
         everything = self.alone.get(ALL if len(self.sources) > 1 else self.sources[0])
         shape = self.held_out.observed.shape
@@ -212,10 +212,24 @@ class Search:
             )
             for found in self.results
         ]
-        brought = told({name: factor * found.loss**0.5 for name, found in self.alone.items()})
-        notes = (*brought, *(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped))
+        notes = (
+            *self._by_source(factor),
+            *(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped),
+        )
         n_held_out = sum(int(fold.sum()) for fold in self.held_out.folds)
         return Choice(best.candidate.name, reason, unit, n_held_out, (*trials, *self.skipped), notes)
+
+    def _by_source(self, factor: float) -> Sequence[str]:
+        """Say what each source brought, compared on what was measured of both."""
+        base = self.alone.get("nothing")
+        if base is None or base.squares is None:
+            return []
+        changes = {
+            name: factor * (found.loss**0.5 - float(base.squares[: found.squares.size].mean()) ** 0.5)
+            for name, found in self.alone.items()
+            if found is not base and found.squares is not None
+        }
+        return told(factor * base.loss**0.5, changes)
 
     def _brought(self) -> str:
         """Say what mixing brought; nothing where one candidate is taken."""
