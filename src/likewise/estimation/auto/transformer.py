@@ -352,7 +352,7 @@ class Auto(MatrixEstimator):
         self.notes_ += (str(solution),)
         return held
 
-    def _seconds(self, n_observed: int, times: float) -> float:
+    def _seconds(self, n_observed: int, times: float = 1.0) -> float:
         if self.time_budget is None:
             return times * min(_LEAST_SECONDS + n_observed * _SECONDS_AN_OBSERVATION, _MOST_SECONDS)
         return checked_positive("time_budget", self.time_budget, or_else="None")
