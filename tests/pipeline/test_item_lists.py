@@ -142,3 +142,11 @@ def test_ratings_are_a_target_of_scores_of_all_items_too():
 def test_what_does_not_go_together(options, message):
     with pytest.raises(InputError, match=message):
         likewise.audit(SEEN, **options)
+
+
+@pytest.mark.parametrize("name", ["top-n", "rbo"])
+def test_lists_that_name_every_item_are_ranks_and_no_ratings(name):
+    """Their pairs were explained in units of ratings, which ended in an IndexError."""
+    Z = clustered(60, 30, 3, observed_fraction=0.5, random_state=0).observed
+    report = likewise.audit(Z, output_distance=name, reference="observed", estimator="als")
+    assert report.arms["with"].explained[0].output.n_features <= 30

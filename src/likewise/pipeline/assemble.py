@@ -29,6 +29,7 @@ from likewise.fairness import (
     Unavailable,
     group_effects,
 )
+from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
 from likewise.norms import Norm
@@ -215,7 +216,8 @@ def _explained(
     told: dict[str, tuple[PairExplanation, ...]] = {}
     for name, fairness in measured.items():
         pairs = measurement.explain(fairness, outputs[name], references[name], run.output_ids(name))
-        told[name] = tuple(_in_units(pair, reference, run) for pair in pairs)
+        predicted = run.predicts_entries and not isinstance(outputs[name], ListDistance)
+        told[name] = tuple(_in_units(pair, reference, run, predicted=predicted) for pair in pairs)
     return told
 
 
@@ -223,7 +225,9 @@ _OF_OBSERVATIONS = ("observed", "held-out", "co-observed")
 """References that are made of observations on the working range."""
 
 
-def _in_units(pair: PairExplanation, reference: ReferenceChoice, run: Run) -> PairExplanation:
+def _in_units(
+    pair: PairExplanation, reference: ReferenceChoice, run: Run, *, predicted: bool
+) -> PairExplanation:
     """Return the explanation with the features of d, and entries that are predicted, in the user's units, as people know them."""
     if run.training is None or not isinstance(reference, str) or reference not in _OF_OBSERVATIONS:
         return pair
@@ -238,7 +242,7 @@ def _in_units(pair: PairExplanation, reference: ReferenceChoice, run: Run) -> Pa
     def told(found: DistanceExplanation) -> DistanceExplanation:
         return replace(found, apart=tuple(map(back, found.apart)), together=tuple(map(back, found.together)))
 
-    entries = run.predicts_entries and pair.output.n_features == run.training.shape[1]
+    entries = predicted and pair.output.n_features == run.training.shape[1]
     output = told(pair.output) if entries else pair.output
     return replace(pair, reference=told(pair.reference), output=output)
 

@@ -60,6 +60,8 @@ class _NewItems:
     def ends(self, people: Indices, items: Indices) -> Floats:
         """Return an interval for each of some entries."""
         found = self.intervals.entries(people, items)
+        if not people.size:  # of which SciPy makes a matrix
+            return found
         known = self._pattern[people, items] > 0
         found[known] = np.broadcast_to(self.training.value_range.low, self.training.shape)[people, items][
             known, None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from likewise.certificates import Unavailable
-from likewise.errors import InputError
+from likewise.errors import FeatureWarning, InputError
 from likewise.estimation import LowRankEstimate, make_estimator
 from likewise.estimation.als.sources import STRENGTH, checked_sources, regress_on_sources
 from likewise.estimation.base.factor_update import Factors, ObservedRows, Prior, regress
@@ -119,6 +119,16 @@ def test_the_energy_never_rises_and_rows_fold_in_to_themselves(
     als.estimate_.save(tmp_path / "kept.npz")
     loaded = LowRankEstimate.load(tmp_path / "kept.npz")
     np.testing.assert_array_equal(loaded.fold_in(observed), als.estimate_.fold_in(observed))
+
+
+def test_rows_without_the_features_of_the_fit_are_told_of() -> None:
+    """They are taken to be at the mean, which can move a row by half the range."""
+    observed, _ = _two_groups()
+    als = make_estimator("als", rank=2, random_state=0).fit(observed)
+    bare = ObservedMatrix(observed.to_dense(np.nan), value_range=(1, 5))
+    with pytest.warns(FeatureWarning, match="these rows have none"):
+        found = als.estimate_.fold_in(bare)
+    assert not np.allclose(found, als.estimate_.to_dense())
 
 
 def test_people_of_whom_nothing_is_observed_are_predicted_from_their_features() -> None:

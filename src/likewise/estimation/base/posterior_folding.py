@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.certificates.regression import RegressionMap
-from likewise.errors import InputError
+from likewise.errors import FeatureWarning, InputError
 from likewise.estimation.base.factor_update import (
     Factors,
     ObservedRows,
@@ -84,7 +85,15 @@ class PosteriorFolding(Folding):
         return self._regressed(residuals, data, weights).coordinates @ self.turn
 
     def knowing(self, features: Features | None) -> Self:
-        """Return the folding of rows whose features are known; see `Folding.knowing`."""
+        """Return the folding of rows whose features are known; see `Folding.knowing`. Warns where the fit had some and these rows have none."""
+        if features is None and self.mean is not None and self.mean.coding is not None:
+            warnings.warn(
+                FeatureWarning(
+                    "the fit knows features of its rows and these rows have none, so all of them are taken to be at the mean; "
+                    "likewise.observations.with_features(Z, rows=...) gives them"
+                ),
+                stacklevel=4,
+            )
         return replace(self, features=features)
 
     def stronger(self, strength: float) -> Self:

@@ -307,12 +307,18 @@ def _closest_on_pairs(y: Floats, pairs: _Pairs, g: Floats) -> tuple[Floats, _Pai
     return g, pairs
 
 
+_FLAT = 1e-13
+"""Of the outputs' size: a gradient below it is rounding, at which steps between kinks go on without end."""
+
+
 def _least_lagrangian(y: Floats, pairs: _Pairs, weight: float, g: Floats) -> Floats:
     """Minimise an augmented Lagrangian by Newton steps: between kinks it is quadratic, so the last step is exact."""
     m = y.size
     for _ in range(_MOST_NEWTON):
         forces = pairs.multipliers + weight * pairs.excess(g)
         gradient = g - y + pairs.pull(np.maximum(forces, 0.0), m)
+        if np.abs(gradient).max() <= _FLAT * np.abs(y).max():
+            break
         step = _newton_step(pairs, forces > 0, weight, gradient)
         moved = g + _share_of_step(y, pairs, weight, g, step) * step
         still = np.abs(moved - g).max() <= 4 * _EPSILON
