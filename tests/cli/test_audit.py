@@ -289,7 +289,9 @@ def test_standard_input_and_the_home_folder_are_read(ratings, tmp_path, monkeypa
     command = [sys.executable, "-m", "likewise", "audit", "-", *OPTIONS]
     ran = subprocess.run(command, input=ratings.read_bytes(), capture_output=True, check=False, timeout=120)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith(b"Individual fairness of knn on standard input: 12 individuals")
+    assert ran.stdout.startswith(
+        b"Individual fairness of 3 nearest neighbours on standard input: 12 individuals"
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "ratings.csv").write_bytes(ratings.read_bytes())
     ran = likewise("audit", "~/ratings.csv", *OPTIONS, "--json", "~/report.json", "--quiet")

@@ -102,7 +102,7 @@ def test_an_audit_of_individuals_who_are_drawn(parts, tmp_path, capsys):
     assert run(["audit", str(parts), *options]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert said.startswith(
-        "Individual fairness of ratings, drawn from 200 individuals: 88 individuals, 60 features"
+        "Individual fairness of the matrix itself on ratings, drawn from 200 individuals: 88 individuals, 60 features"
     )
     record = json.loads((tmp_path / "report" / "report.json").read_text())
     told = " ".join(record["data"]["notes"])

@@ -128,6 +128,10 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         return _of_length(given, ids.size, axis)
     if sparse.issparse(given):
         stored: Any = given
+        if stored.ndim != 2 or stored.shape[0] != ids.size:  # before anything of its size is made
+            raise ShapeError(
+                f"{axis} features of shape {stored.shape}", f"({ids.size}, any): a row for each {axis}"
+            )
         values: sparse.csr_array = sparse.csr_array(stored).astype(np.float64)
         names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
         found = Features(values, names, np.zeros(names.size, bool))
@@ -229,8 +233,14 @@ def _listed(column: Any) -> NDArray[Any]:
     """Return a column as an array of objects; NumPy would make text of a list of words and numbers."""
     if isinstance(column, np.ndarray):
         return column
-    cells = np.empty(len(column), dtype=object)
-    cells[:] = list(column)
+    try:
+        listed = list(column)
+    except TypeError as error:
+        raise ShapeError(
+            f"a column of features of type {type(column).__name__}", "a list of cells"
+        ) from error
+    cells = np.empty(len(listed), dtype=object)
+    cells[:] = listed
     return cells
 
 

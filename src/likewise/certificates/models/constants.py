@@ -36,8 +36,8 @@ def reason_of_jump(model: object) -> str | None:
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> reason_of_jump(DecisionTreeRegressor())[:11]
-    'trees jump:'
+    >>> "trees" in reason_of_jump(DecisionTreeRegressor())
+    True
     """
     library, *rooms = type(model).__module__.split(".")
     name = type(model).__name__

@@ -26,6 +26,7 @@ def orthogonal_factors(rows: Floats, columns: Floats) -> tuple[tuple[Floats, Flo
 
     Examples
     --------
+    >>> import numpy as np
     >>> (left, values, right), turn = orthogonal_factors(np.array([[1.0], [0.0]]), np.array([[3.0], [4.0]]))
     >>> values, abs(turn)
     (array([5.]), array([[5.]]))

@@ -135,6 +135,8 @@ def alternating_least_squares(
         _check_noise(noise)
     if start is not None:
         checked_instance("start", start, FactorFit, "a FactorFit, or None")
+    if sources is not None:
+        checked_instance("sources", sources, Sources, "Sources, or None")
     ensure_fits(
         bytes_of_fit((m, n), values.nnz, rank),
         f"factors of rank {rank} of {m:,} x {n:,} entries with their second moments",
