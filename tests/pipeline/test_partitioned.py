@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from likewise import audit, audit_partitioned
+from likewise.certificates import Unavailable
 from likewise.errors import InputError, MemoryLimitError, ObservationError
 from likewise.estimation import SVT
 from likewise.fairness import RowDistance, distance_by_name, measure_fairness, worst_pairs
@@ -68,6 +69,17 @@ def test_it_speaks_of_the_population_and_says_who_was_drawn(blocks):
         report.data.notes
     )
     assert report.arms["with"].error.rmse < report.arms["without"].error.rmse
+
+
+def test_only_what_v_and_the_gains_tell_is_proved(blocks):
+    """Theorem 4.1 and Corollary 4.2 are of the rows of the fit; those who were drawn are none of them."""
+    found = audit_partitioned(blocks, estimator=SVT(6.0), pairs=20, reference="observed").certificates
+    assert found.k_star.value > 0
+    assert found.spectral.value > 0
+    for gone in (found.k2, found.incoherent, found.corollary, found.printed_corollary, found.seen):
+        assert isinstance(gone, Unavailable)
+        assert "rows of the fit" in gone.reason
+    assert found.incoherence is None
 
 
 def test_an_algorithm_that_looks_at_others_speaks_of_those_who_were_drawn(blocks):

@@ -6,6 +6,7 @@ import pytest
 
 import likewise
 from likewise.fairness import RowDistance
+from likewise.report.checks import with_checks
 from likewise.report.table import MOST_LINES
 
 
@@ -59,6 +60,22 @@ def test_why_it_was_not_tested():
     told = " ".join(str(audited(0.5, n_features=30)).split())
     assert "A group is treated differently" not in told
     assert "was not tested: the 5 nearest others of a person are" in told
+
+
+def test_why_it_was_not_tested_stands_on_the_screen_in_the_details_and_in_a_check():
+    """Of a few people nothing is known in common with others: a penalty went unsaid, and why stood on the page alone."""
+    rng = np.random.default_rng(0)
+    skill, group = rng.normal(size=100), rng.integers(2, size=100)
+    table = pl.DataFrame({"test": skill, "grade": skill}).with_columns(
+        pl.when(pl.int_range(100) == 0).then(None).otherwise(pl.col("test")).alias("test"),
+        pl.when(pl.int_range(100) == 1).then(None).otherwise(pl.col("grade")).alias("grade"),
+    )
+    report = likewise.audit(likewise.fairness.GowerDistance(table), outputs=skill - 2.0 * group, groups=group)
+    why = "was not tested: the distance of some pairs is not defined"
+    assert why in " ".join(str(report).split())
+    assert why in " ".join(report.details().split())
+    (checked,) = with_checks(report, ["group-difference<=0.1"]).checks
+    assert str(checked).startswith("group-difference<=0.1: not measured (error), the distance of some pairs")
 
 
 def test_a_distance_between_outputs_does_not_say_who_gets_more():

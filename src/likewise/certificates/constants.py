@@ -11,6 +11,8 @@ from likewise.certificates.certificate import AffineCertificate, Certificate, Do
 from likewise.certificates.regression import RegressionCertificate
 from likewise.certificates.row_map import RowMap
 
+_NO_ROWS = "it is made of the rows of the fit, which are not in memory"
+
 
 @dataclass(frozen=True)
 class LipschitzCertificates:
@@ -75,6 +77,12 @@ class LipschitzCertificates:
         )
         others = (self.filled, self.filled_spectral, regression)
         return iter((*constants, *(constant for constant in others if constant is not None)))
+
+    def without_the_fit(self) -> LipschitzCertificates:
+        """Return what is proved of rows that were folded in, where those of the fit are not known: what V and the gains alone tell."""
+        fields = ("k2", "incoherent", "corollary", "printed_corollary", "seen")
+        gone = {name: Unavailable(getattr(self, name).name, _NO_ROWS) for name in fields}
+        return replace(self, **gone, incoherence=None)
 
     def __str__(self) -> str:
         return "\n".join(map(str, (*self, self.seen)))

@@ -384,4 +384,4 @@ def _domain(reach: tuple[float, float, float]) -> str:
     said = [f"both rows predict their missing entries within {prediction:.4g} of the middle before clipping"]
     said += [f"offsets within {offset:.4g}"] if offset else []
     said += [f"coefficients of size {size:.4g} at most"] if size else []
-    return ", ".join(said) + ", as every row of the fit does"
+    return ", ".join(said) + ", as every row of these data does"

@@ -307,4 +307,5 @@ def _is_proved_of_d(
 def _certify(run: Run) -> LipschitzCertificates | None:
     if run.fitted is None or run.training is None:
         return None
-    return certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)
+    found = certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)
+    return found.without_the_fit() if run.folded_in else found

@@ -197,8 +197,6 @@ def _as_ratings(hidden: HoldOut | None) -> ObservedMatrix:
     assert hidden is not None
     training = hidden.training
     entries = (hidden.values, (hidden.rows, hidden.columns))
-    from scipy import sparse
-
     return ObservedMatrix(
         sparse.csr_array(entries, shape=training.shape),
         value_range=(training.value_range.low, training.value_range.high),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal, Self
 
@@ -141,7 +141,8 @@ def audit_partitioned(
         check_model(algorithm, found.sample)
         with steps.step("estimate the matrix"), observed.without_rows(drawn) as others:
             whole = clone(preprocessing).fit(others)
-        run = run_fitted(found.training, found.hidden, _folded_in(whole, found.training), algorithm, steps)
+        folded = _folded_in(whole, found.training)
+        run = replace(run_fitted(found.training, found.hidden, folded, algorithm, steps), folded_in=True)
         notes = [_note(observed, drawn, apart=apart), *_searched(observed, whole, worst_within, norm, steps)]
         drawn_from = f"{source}, drawn from {observed.shape[0]:,} individuals"
         data = summarise_data(found.sample, run.working_range, drawn_from, tuple(notes))

@@ -128,6 +128,8 @@ class Run:
         What a classifier or regressor says of individuals whose target it has not seen.
     notes : tuple of str
         How outputs from elsewhere were put in order.
+    folded_in : bool
+        Whether the estimator was fitted on other individuals, and these were folded in.
     """
 
     training: ObservedMatrix | None
@@ -140,6 +142,7 @@ class Run:
     clipped_fraction: float | None = None
     unseen: UnseenOutputs | None = None
     notes: tuple[str, ...] = ()
+    folded_in: bool = False
 
     @property
     def working_range(self) -> WorkingRange:

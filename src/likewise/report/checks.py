@@ -72,6 +72,17 @@ def _group_difference(arm: Arm) -> Ends:
     return _exact(max((effect.share for effect in effects.clear), default=0.0))
 
 
+def _why_not(name: str, arm: Arm) -> str:
+    """Return why a number was not measured, where that is known."""
+    found = {
+        "group-difference": arm.group_effects,
+        "envy": arm.lists and arm.lists.envy,
+        "proved": arm.certificate,
+    }
+    told = found.get(name)
+    return told.reason if isinstance(told, Unavailable) else ""
+
+
 def _metric(name: str) -> Callable[[Arm], Ends]:
     def found(arm: Arm) -> Ends:
         value: AnyMetricValue | None = arm.fairness.metrics().get(name)
@@ -163,7 +174,7 @@ class Check:
         value, low, high = NUMBERS[self.name](report.last)
         text = str(self)
         if isnan(value):
-            return CheckResult(text, self.severity, "not measured", value, "")
+            return CheckResult(text, self.severity, "not measured", value, _why_not(self.name, report.last))
         said = with_ends(value, low, high) if low < high else number(value)
         return CheckResult(text, self.severity, self._status(low, high), value, said)
 

@@ -59,7 +59,7 @@ def _effect(effect: GroupEffect) -> str:
 
 
 def group_lines(report: AuditRecord) -> list[str]:
-    """Say how similar pairs fare within and across groups, with counts, who is equal on paper but treated differently, and what was tested."""
+    """Say what was tested, or why nothing was; how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently."""
     split = report.last.fairness.groups
     if split is None:
         return []
@@ -70,7 +70,7 @@ def group_lines(report: AuditRecord) -> list[str]:
     if len(split.by_groups) <= _MOST_KINDS and kinds:
         lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
     equal = _equal_on_paper(split.by_groups, is_sparse(report))
-    return [lines[0], *_no_alarm(report.last), *equal, *lines[1:]]
+    return [*_no_alarm(report.last), lines[0], *equal, *lines[1:]]
 
 
 def is_sparse(report: AuditRecord) -> bool:

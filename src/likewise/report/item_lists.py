@@ -91,7 +91,7 @@ def _envy_line(envy: Envy | Unavailable) -> str:
         f"By an estimate, {envy.share:.0%} of {envy.n_individuals:,} {drawn} would rather have another's list"
     )
     if envy.certain is not None:
-        text += f", and {envy.certain:.0%} even at the worst end of its intervals"
+        text += f"; of {envy.certain:.0%} that is certain, whatever the ratings are within their intervals"
     return f"{text}."
 
 
@@ -105,7 +105,7 @@ def _envious(pair: EnviousPair) -> str:
 def _exposure_lines(seen: Exposure) -> Iterator[str]:
     unseen = seen.n_items - seen.n_shown
     yield (
-        f"The tenth of {seen.n_items:,} items shown most gets {seen.tenth:.0%} of all exposure; "
+        f"The most shown tenth of the {seen.n_items:,} items gets {seen.tenth:.0%} of all exposure; "
         f"{unseen:,} {'is' if unseen == 1 else 'are'} on no list."
     )
     if seen.groups:

@@ -317,7 +317,7 @@ class CheckResult:
     value : float
         NaN where it was not measured.
     said : str
-        The number with its interval, as text.
+        The number with its interval, as text; or why it was not measured, where that is known.
     """
 
     check: str

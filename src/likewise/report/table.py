@@ -30,6 +30,7 @@ from likewise.report.description import (
     tabled_rows,
     unproved,
 )
+from likewise.report.groups import group_alarms
 from likewise.report.item_lists import made_lines
 from likewise.report.numbers import number, shown
 from likewise.report.records import checked_report
@@ -172,6 +173,7 @@ def _fitting(told: list[list[str]], room: int) -> list[str]:
 
 
 def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
+    answer = Answer.of(report)
     yield from _section("Findings", all_findings(report), bullet=True)
     yield from _section("Data", (*data_lines(report.data), *provenance_lines(report)))
     if report.estimate is not None:
@@ -182,7 +184,8 @@ def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
     yield Padding(_comparison_table(report), (1, 0, 0, 1))
     if report.paired is not None:
         yield from _section("The same pairs, before and after", str(report.paired).splitlines())
-    yield from _section("Lists of items", (*Answer.of(report).lists, *made_lines(report)), bullet=True)
+    yield from _section("Lists of items", (*answer.lists, *made_lines(report)), bullet=True)
+    yield from _section("Groups", (*group_alarms(report), *answer.groups), bullet=True)
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
         yield Text("\nProved", style="bold")
@@ -190,7 +193,7 @@ def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
         yield from _proved_table(report)
     yield from _section("Depends on what is missing", undecided_lines(report), bullet=True)
     yield from _section("Measured, found, proved", sandwich_lines(report), bullet=True)
-    yield from _section("What this does not show", Answer.of(report).limits, bullet=True)
+    yield from _section("What this does not show", answer.limits, bullet=True)
     yield from _section("Notes", all_notes(report), bullet=True)
 
 

@@ -41,7 +41,7 @@ BY_HAND = {
 
 
 FROM_MATRIX = {"noise-edge-residual", "sign-flip", "optimal-hard", "screenot", "cross-validated"}
-"""Those that need more than a few numbers; see test_threshold_rules.py."""
+"""Those that need more than a few numbers; see rules/test_rules.py."""
 
 
 def test_every_named_threshold_is_covered_by_hand():

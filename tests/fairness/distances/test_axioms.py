@@ -1,10 +1,13 @@
 """Every distance keeps the axioms that its description states, and measures a pair the same in a block and alone."""
 
+import inspect
+
 import numpy as np
 import polars as pl
 import pytest
 from scipy import sparse
 
+import likewise
 from likewise import ObservedMatrix
 from likewise.errors import ShapeError
 from likewise.fairness import (
@@ -13,6 +16,8 @@ from likewise.fairness import (
     FactorDistance,
     GowerDistance,
     ObservedDistance,
+    PairwiseDistance,
+    PatternDistance,
     PrecomputedDistance,
     RowDistance,
     feature_distance,
@@ -97,7 +102,22 @@ KINDS = {
     "binary probabilities": lambda s: total_variation_distance(numbers(s)[:, 0] / 2),
     "top-n": lambda s: top_n_distance(recommendations(s)),
     "rank-biased": lambda s: rank_biased_distance(recommendations(s), 0.7),
+    "empty entries as a point": lambda s: PatternDistance(stars(s)),
+    "empty entries, weighted": lambda s: PatternDistance(stars(s), feature_weights=[0, 1, 2, 1, 1, 1, 1]),
 }  # fmt: skip
+
+
+def test_every_class_of_distances_is_here():
+    """But for the ends of a distance over completions, of which only the least can be 0 between unlike rows: test_completions.py has them."""
+    public = (getattr(likewise.fairness, name) for name in likewise.fairness.__all__)
+    classes = {
+        thing
+        for thing in public
+        if inspect.isclass(thing) and issubclass(thing, PairwiseDistance) and not inspect.isabstract(thing)
+    }
+    checked = {type(make(0)) for make in KINDS.values()}
+    missing = {one.__name__ for one in classes if not any(issubclass(one, each) for each in checked)}
+    assert missing == {"CompletionDistance"}
 
 
 def contents(distance):
@@ -108,6 +128,12 @@ def contents(distance):
         return distance.values.toarray()
     if isinstance(distance, CallableDistance):
         return distance.individuals
+    if isinstance(distance, PatternDistance):  # an empty entry is a point of its own
+        pattern = sparse.csr_array(
+            (np.ones(distance.values.nnz), distance.values.indices, distance.values.indptr),
+            distance.values.shape,
+        )
+        return np.hstack([distance.values.toarray(), pattern.toarray()])
     return distance.matrix if isinstance(distance, PrecomputedDistance) else distance.features.T
 
 

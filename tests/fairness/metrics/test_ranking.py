@@ -89,6 +89,8 @@ def test_people_and_items_without_ratings_are_counted_not_guessed():
         ([[0], [1]], {"row_ids": ["x", "y"]}, InputError, "none of whom has a list"),
         ([[0], [1]], {"value_range": (3, 5)}, InputError, "ratings below 3"),
         ([[0], [1]], {"confidence": 1.0}, InputError, "confidence"),
+        ([[0.0], [np.nan]], {}, DistanceError, "a listed item that is missing"),
+        ([[7], [8]], {}, InputError, "items such as 7, of which nobody rated any"),
     ],
 )
 def test_what_cannot_be_held_against_one_another(lists, options, error, message):

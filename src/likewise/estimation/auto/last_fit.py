@@ -84,10 +84,10 @@ class LastFit:
             new = candidate.make(observed, settings).fit(observed)
             if (moved := self._moved(new, trial)) <= _HARDLY:
                 return new, moved
-        later = candidate.make(observed, replace(settings, start=trial.factor_fit_)).fit(observed)
-        if new is not None and _objective(new) < _objective(later):
+        continued = candidate.make(observed, replace(settings, start=trial.factor_fit_)).fit(observed)
+        if new is not None and _objective(new) < _objective(continued):
             return new, 0.0
-        return later, self._moved(later, trial)
+        return continued, self._moved(continued, trial)
 
     def _moved(self, fitted: MatrixEstimator, trial: MatrixEstimator) -> float:
         """By which share the residuals of the trial's observations differ from what the trial left of them."""

@@ -183,9 +183,11 @@ def checked_lists(recommendations: Any) -> NDArray[Any]:
     ShapeError
         Lists of different lengths, or fewer than two.
     DistanceError
-        An item twice in a list; ids of several kinds.
+        An item twice in a list, or one that is missing; ids of several kinds.
     """
     lists = as_array(recommendations, "recommendations", ShapeError)
+    if lists.dtype.kind == "f" and np.isnan(lists).any():
+        raise DistanceError("a listed item that is missing (NaN)", "n items in every list")
     if lists.ndim != 2 or len(lists) < 2 or not lists.shape[1]:
         raise ShapeError(f"recommendations of shape {lists.shape}", "at least two individuals, shape (m, n)")
     try:

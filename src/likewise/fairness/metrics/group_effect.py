@@ -224,7 +224,7 @@ def _output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
 
 def _too_far(nearness: float, n_neighbors: int) -> str:
     if np.isnan(nearness):
-        return "the distance is 0, or not defined, for too many people"
+        return "the distance of some pairs is not defined, or that of all is 0; it can be tested without the people of whom too little is known"
     return (
         f"the {n_neighbors} nearest others of a person are on average at {nearness:.0%} of the mean distance of all pairs; from {NEAR:.0%} on, a difference between "
         "groups may come from what sets people apart, not from the group"

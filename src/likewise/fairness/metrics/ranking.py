@@ -174,7 +174,7 @@ def ranking_accuracy(
     ShapeError, DistanceError
         Lists that are not equally long, or with an item twice; another number of individuals.
     InputError
-        Nobody with a rating above the low end; ratings with a range for each column.
+        Nobody with a rating above the low end; ratings with a range for each column; no listed item that anybody rated.
 
     References
     ----------
@@ -194,6 +194,11 @@ def ranking_accuracy(
     )
     ids = None if row_ids is None else as_id_array(row_ids, "row_ids")
     liked = Ratings.of(rated, len(listed), ids, value_range)
+    if (item_places(listed, liked.item_ids) < 0).all():
+        raise InputError(
+            f"lists of items such as {listed.tolist()[0][0]!r}, of which nobody rated any",
+            f"ids of the items that were rated, such as {liked.item_ids.tolist()[0]!r}",
+        )
     gains, n = liked.gains_of(listed), listed.shape[1]
     best = liked.best_possible(n)
     judged = best > 0
