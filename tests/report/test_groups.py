@@ -62,20 +62,34 @@ def test_why_it_was_not_tested():
     assert "was not tested: the 5 nearest others of a person are" in told
 
 
-def test_why_it_was_not_tested_stands_on_the_screen_in_the_details_and_in_a_check():
-    """Of a few people nothing is known in common with others: a penalty went unsaid, and why stood on the page alone."""
+def of_blanks(share):
+    """Three marks that say the same; of a share of the people only one is known, so that two people may have none in common."""
     rng = np.random.default_rng(0)
     skill, group = rng.normal(size=100), rng.integers(2, size=100)
-    table = pl.DataFrame({"test": skill, "grade": skill}).with_columns(
-        pl.when(pl.int_range(100) == 0).then(None).otherwise(pl.col("test")).alias("test"),
-        pl.when(pl.int_range(100) == 1).then(None).otherwise(pl.col("grade")).alias("grade"),
+    marks = np.column_stack([skill] * 3)
+    few = np.arange(int(100 * share))
+    marks[few, few % 3] = marks[few, (few + 1) % 3] = np.nan
+    return likewise.audit(
+        likewise.fairness.GowerDistance(pl.DataFrame(marks)), outputs=skill - 2.0 * group, groups=group
     )
-    report = likewise.audit(likewise.fairness.GowerDistance(table), outputs=skill - 2.0 * group, groups=group)
-    why = "was not tested: the distance of some pairs is not defined"
+
+
+def test_a_penalty_is_said_though_two_people_have_nothing_in_common():
+    told = " ".join(str(of_blanks(0.02)).split())
+    assert "A group is treated differently from similar people of other groups: 1 (" in told
+    assert "1 person is left out, of whom too little is known" in told
+
+
+def test_why_it_was_not_tested_stands_on_the_screen_in_the_details_and_in_a_check():
+    """It once stood on the page alone."""
+    report = of_blanks(1)
+    why = "was not tested: the distance between individuals is defined for all pairs of only 34 of 100 people"
     assert why in " ".join(str(report).split())
     assert why in " ".join(report.details().split())
     (checked,) = with_checks(report, ["group-difference<=0.1"]).checks
-    assert str(checked).startswith("group-difference<=0.1: not measured (error), the distance of some pairs")
+    assert str(checked).startswith(
+        "group-difference<=0.1: not measured (error), the distance between individuals is"
+    )
 
 
 def test_a_distance_between_outputs_does_not_say_who_gets_more():

@@ -46,7 +46,17 @@ def _alarm(effects: GroupEffects | Unavailable | None) -> str:
     others = len(clear) - len(largest)
     named = "; ".join(map(_effect, largest))
     more = f"; less for {others} more {'group' if others == 1 else 'groups'}" if others else ""
-    return f"A group is treated differently from similar people of other groups: {named}{more}."
+    return f"A group is treated differently from similar people of other groups: {named}{more}{_without(effects)}."
+
+
+def _without(effects: GroupEffects) -> str:
+    """Say of whom this does not speak."""
+    left = effects.n_left_out
+    return (
+        f"; {left:,} {'person is' if left == 1 else 'people are'} left out, of whom too little is known"
+        if left
+        else ""
+    )
 
 
 def _effect(effect: GroupEffect) -> str:
@@ -109,7 +119,7 @@ def _no_alarm(arm: Arm) -> list[str]:
     smallest = min(effect.p_value for effect in effects.effects)
     return [
         f"No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
-        f"{number(smallest, 2)})."
+        f"{number(smallest, 2)}{_without(effects)})."
     ]
 
 

@@ -1,18 +1,32 @@
 """The test of a group effect, against its definition, by hand, and by how often it finds what is not there."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import InputError
-from likewise.fairness import GroupEffects, RowDistance, Unavailable, group_effects
-from likewise.fairness.metrics.group_effect import NEAR, _mean_differences, _tested, neighbor_means
+from likewise.fairness import (
+    GowerDistance,
+    GroupEffects,
+    PrecomputedDistance,
+    RowDistance,
+    Unavailable,
+    group_effects,
+)
+from likewise.fairness.metrics.group_effect import (
+    NEAR,
+    _mean_differences,
+    _tested,
+    mutually_defined,
+    neighbor_means,
+)
 
 
 def test_by_hand_two_outputs():
     """Two pairs of twins, one of each pair in the group: the nearest other is the twin, so e and g are differences of twins."""
-    weights, _ = neighbor_means(RowDistance([0.0, 0.0, 5.0, 5.0]), 1)
+    weights, _ = neighbor_means(RowDistance([0.0, 0.0, 5.0, 5.0]).block(0, 4), 1)
     members = np.array([[1.0], [0.0], [1.0], [0.0]])
     outputs = np.array([[1.0, 4.0], [3.0, 4.0], [2.0, 7.0], [6.0, 5.0]])
     # e = (-2, 2, -4, 4) and (0, 0, 2, -2); g = (1, -1, 1, -1): <e, g> = -12 and 4, <g, g> = 4; c = 2 g.
@@ -106,6 +120,60 @@ def test_groups_that_differ_but_are_treated_alike_raise_no_alarm():
     rng = np.random.default_rng(1)
     worlds = [group_effects(*applicants(rng)) for _ in range(60)]
     assert sum(bool(found.clear) for found in worlds) <= 8
+
+
+def blanked(rng, penalty):
+    """Applicants of whom group b leaves out more: of some, nothing is known in common with others."""
+    people, group = rng.normal(size=(400, 2)), rng.integers(2, size=400)
+    people[:, 1] += people[:, 0]
+    pay = people.sum(axis=1) + 0.3 * rng.normal(size=400) - penalty * group
+    people[rng.random((400, 2)) < np.where(group, 0.08, 0.02)[:, None]] = np.nan
+    return pay, GowerDistance(pl.DataFrame(people)), np.where(group, "b", "a")
+
+
+def test_people_of_whom_too_little_is_known_are_left_out_and_the_others_are_tested():
+    found = group_effects(*blanked(np.random.default_rng(0), 1.0))
+    assert 0 < found.n_left_out < 60
+    assert found.n_individuals == 400 - found.n_left_out
+    assert found.clear[0].group == "b"
+    assert found.clear[0].low < -1.0 < found.clear[0].high
+
+
+@pytest.mark.slow
+def test_who_is_left_out_raises_no_alarm_though_groups_leave_out_unlike_shares():
+    """At most 5% of the time: of 60 worlds, more than 8 have a chance of 1 in 500 even at 5%."""
+    rng = np.random.default_rng(2)
+    worlds = [group_effects(*blanked(rng, 0.0)) for _ in range(60)]
+    assert all(found.n_left_out for found in worlds)
+    assert sum(bool(found.clear) for found in worlds) <= 8
+
+
+def test_leaving_out_by_hand():
+    """Of 0 nothing is defined but to 1; 3 and 4 are not defined to each other; 0 goes first, then the first of two that tie."""
+    undefined = [(0, 2), (0, 3), (0, 4), (3, 4)]
+    distances = np.ones((5, 5))
+    for i, j in undefined:
+        distances[i, j] = distances[j, i] = np.nan
+    assert mutually_defined(distances).tolist() == [1, 2, 4]
+
+
+@given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 0.5))
+def test_all_distances_among_those_kept_are_defined_and_nobody_is_left_out_for_nothing(seed, share):
+    rng = np.random.default_rng(seed)
+    undefined = np.triu(rng.random((12, 12)) < share, 1)
+    distances = np.where(undefined | undefined.T, np.nan, 1.0)
+    kept = mutually_defined(distances)
+    assert not np.isnan(distances[np.ix_(kept, kept)]).any()
+    assert set(np.flatnonzero(~np.isnan(distances).any(axis=1))) <= set(kept)
+
+
+def test_where_most_would_be_left_out_nothing_is_tested():
+    distances = np.abs(np.arange(120.0)[:, None] - np.arange(120.0))
+    distances[:, :70] = distances[:70] = np.nan
+    np.fill_diagonal(distances, 0.0)
+    found = group_effects(np.arange(120.0), PrecomputedDistance(distances), ["a", "b"] * 60)
+    assert isinstance(found, Unavailable)
+    assert "of only 50 of 120 people" in found.reason
 
 
 def test_no_test_where_nobody_is_near():

@@ -29,6 +29,9 @@ MATERIAL = 0.1
 
 _MOST = 3000
 _FEWEST = 50
+_KEPT = 0.5
+"""At least this share of the people must be left once those of whom too little is known are out: else the rest are too few to speak for them."""
+
 _SMALLEST_GROUP = 10
 _MOST_SUMS = 2 * 10**7
 _DRAWS = 999
@@ -86,6 +89,8 @@ class GroupEffects:
     confidence : float
     n_small : int
         Groups of fewer than ten people, which were not tested.
+    n_left_out : int
+        People left out because their distance to others is not defined: too little is known of them.
     """
 
     effects: tuple[GroupEffect, ...]
@@ -93,6 +98,7 @@ class GroupEffects:
     nearness: float
     confidence: float
     n_small: int = 0
+    n_left_out: int = 0
 
     @property
     def clear(self) -> tuple[GroupEffect, ...]:
@@ -133,7 +139,8 @@ def group_effects(
     Returns
     -------
     GroupEffects or Unavailable
-        Unavailable where the nearest others are too far to be called similar, and where too few people have a known group.
+        Unavailable where the nearest others are too far to be called similar, where too few people have a known group, and where most would have to
+        be left out.
 
     Raises
     ------
@@ -147,7 +154,8 @@ def group_effects(
     With W the mean over the nearest others, e = Y - W Y and g = G - W G: the difference is <e, g> / <g, g>, and as <e, g> = sum_j c_j Y_j with
     c = (I - W)' g, its variance given d and the groups is estimated by sum_j c_j^2 e_j^2. The largest of all such z is held against those of
     999 draws in which the e_j take random signs, one for each person: dependence between groups and outputs is kept. People are the units, not pairs.
-    Above 3,000 people as many are drawn.
+    Above 3,000 people as many are drawn. Where a distance is not defined, those with most undefined distances are left out, one by one, until all
+    are defined. This looks at d alone, so chance finds a group no more often; what is found speaks of those who are left.
 
     References
     ----------
@@ -178,12 +186,16 @@ def group_effects(
     chosen = _drawn(numbers < len(names), len(names) * rows.shape[1], rng)
     if chosen.size < max(_FEWEST, n_neighbors + 1):
         return Unavailable(NAME, f"only {chosen.size} people have a known group")
+    distances = _distances_among(reference, chosen)
+    known = mutually_defined(distances)
+    if known.size < max(_FEWEST, n_neighbors + 1, _KEPT * chosen.size):
+        return Unavailable(NAME, _too_little_known(known.size, chosen.size))
+    n_left_out, chosen, distances = chosen.size - known.size, chosen[known], distances[np.ix_(known, known)]
     counts = np.bincount(numbers[chosen], minlength=len(names))
     tested = np.flatnonzero((counts >= _SMALLEST_GROUP) & (counts <= chosen.size - _SMALLEST_GROUP))
     if not tested.size:
         return Unavailable(NAME, f"no group has {_SMALLEST_GROUP} people")
-    among = reference if chosen.size == reference.n_individuals else reference.taken(chosen)
-    weights, nearness = neighbor_means(among, n_neighbors)
+    weights, nearness = neighbor_means(distances, n_neighbors)
     if not nearness <= NEAR:
         return Unavailable(NAME, _too_far(nearness, n_neighbors))
     members = (numbers[chosen][:, None] == tested).astype(float)
@@ -196,7 +208,7 @@ def group_effects(
         key=lambda effect: (not effect.clear, effect.p_value, -round(effect.share, 9), effect.difference)
     )
     n_small = int(np.count_nonzero(counts)) - tested.size
-    return GroupEffects(tuple(effects), chosen.size, nearness, float(confidence), n_small)
+    return GroupEffects(tuple(effects), chosen.size, nearness, float(confidence), n_small, n_left_out)
 
 
 def _check_people(rows: Floats, reference: PairwiseDistance) -> None:
@@ -224,10 +236,17 @@ def _output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
 
 def _too_far(nearness: float, n_neighbors: int) -> str:
     if np.isnan(nearness):
-        return "the distance of some pairs is not defined, or that of all is 0; it can be tested without the people of whom too little is known"
+        return "the distance of all pairs is 0: nothing tells who is similar"
     return (
         f"the {n_neighbors} nearest others of a person are on average at {nearness:.0%} of the mean distance of all pairs; from {NEAR:.0%} on, a difference between "
         "groups may come from what sets people apart, not from the group"
+    )
+
+
+def _too_little_known(n_known: int, n_people: int) -> str:
+    return (
+        f"the distance between individuals is defined for all pairs of only {n_known:,} of {n_people:,} people; of the others too little is known to say "
+        "who is like them"
     )
 
 
@@ -238,12 +257,45 @@ def _drawn(known: Any, n_columns: int, rng: np.random.Generator) -> Any:
     return people if people.size <= most else np.sort(rng.choice(people, most, replace=False))
 
 
-def neighbor_means(reference: PairwiseDistance, n_neighbors: int) -> tuple[sparse.csr_array, float]:
+def _distances_among(reference: PairwiseDistance, chosen: Any) -> Floats:
+    among = reference if chosen.size == reference.n_individuals else reference.taken(chosen)
+    distances = among.block(0, among.n_individuals)
+    among.release()
+    return distances
+
+
+def mutually_defined(distances: Floats) -> Any:
+    """Return whom to keep so that every distance among them is defined: who has most that are not goes first.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (m, m)
+        NaN where a distance is not defined.
+
+    Returns
+    -------
+    kept : ndarray of int
+        Positions, increasing.
+    """
+    undefined = np.isnan(distances)
+    np.fill_diagonal(undefined, False)
+    counts = undefined.sum(axis=1)
+    kept = np.ones(len(distances), bool)
+    while counts.any():
+        worst = int(counts.argmax())
+        kept[worst] = False
+        counts -= undefined[worst]
+        counts[~kept] = 0
+    return np.flatnonzero(kept)
+
+
+def neighbor_means(distances: Floats, n_neighbors: int) -> tuple[sparse.csr_array, float]:
     """Return the matrix W that takes means over everybody's nearest others, all at the same distance included, and how near they are.
 
     Parameters
     ----------
-    reference : PairwiseDistance
+    distances : ndarray, shape (m, m)
+        Between any two people; the diagonal is not read, and overwritten.
     n_neighbors : int
 
     Returns
@@ -251,11 +303,10 @@ def neighbor_means(reference: PairwiseDistance, n_neighbors: int) -> tuple[spars
     weights : csr_array, shape (m, m)
         Rows sum to 1.
     nearness : float
-        Mean distance of the farthest of them, by the mean distance of all pairs; NaN where a distance is not defined.
+        Mean distance of the farthest of them, by the mean distance of all pairs; NaN where all distances are 0.
     """
-    distances = reference.block(0, reference.n_individuals)
-    reference.release()
     m = len(distances)
+    np.fill_diagonal(distances, 0.0)
     mean = distances.sum() / (m * (m - 1))
     np.fill_diagonal(distances, np.inf)
     farthest = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
