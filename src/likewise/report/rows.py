@@ -241,19 +241,21 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
         "D/d, zero-filled" if report.truth else "ratio D/d"
     )  # similarity on what was kept aside is another d
     return Row(
-        f"{'mean' if infinite else 'largest'} {what}",
-        "Of the pairs whose ratio is finite." if infinite else "The largest ratio of a pair.",
+        f"mean {what} where d > 0" if infinite else f"largest {what}",
+        "Of all other pairs nothing that is known tells the two apart (d = 0), yet their outputs differ: their ratio is infinite."
+        if infinite
+        else "The largest ratio of a pair.",
         texts,
         _change(values) if report.comparable else "",
     )
 
 
 def _largest_text(arm: Arm) -> str:
-    """Write the largest ratio; where it is infinite, the mean of the finite ones first."""
+    """Write the largest ratio; where it is infinite, the mean of the finite ones, and how many others there are."""
     fairness = arm.fairness
     if not fairness.n_infinite:
         return number(fairness.max_ratio.value)
-    return f"{number(fairness.finite_mean_ratio.value)}; infinite for {fairness.n_infinite:,}"
+    return f"{number(fairness.finite_mean_ratio.value)}; d = 0 for {fairness.n_infinite:,}"
 
 
 def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:
