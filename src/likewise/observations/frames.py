@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise.errors import ModelError, ObservationError
+from likewise.errors import DistanceError, ModelError, ObservationError
 from likewise.observations.column_names import LISTED, is_count, is_id, long_columns
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 _SHOWN = 4
+
+GOWER = "likewise.fairness.GowerDistance(frame)"
+"""What compares individuals by numbers and text."""
 
 
 def as_frame(values: Any) -> nw.DataFrame[Any] | None:
@@ -80,6 +83,12 @@ def column(frame: nw.DataFrame[Any], name: str) -> NDArray[Any]:
     return values.to_numpy() if values.dtype.is_numeric() else np.array(values.to_list(), dtype=object)
 
 
+def column_names(values: Any) -> NDArray[Any] | None:
+    """Return the names of the columns of a data frame; None for anything else."""
+    frame = as_frame(values)
+    return None if frame is None else np.array(frame.columns, dtype=object)
+
+
 def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
     """Return a frame with a row for each individual as an array, NaN where a value is missing.
 
@@ -93,7 +102,9 @@ def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
     for name, kind in frame.schema.items():
         if not (kind.is_numeric() or kind == nw.Boolean):
             raise ObservationError(
-                f"column {name!r} of type {kind}", "numeric columns only", "drop or encode it"
+                f"column {name!r} of type {kind}",
+                "numeric columns only",
+                f"drop or encode it; to compare individuals by numbers and text, give likewise.audit the distance {GOWER}",
             )
     refuse_ids(frame)
     target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
@@ -158,6 +169,30 @@ def refuse_unreadable(values: Any) -> None:
     refuse_rating_lines(values)
     if (frame := as_frame(values)) is not None:
         refuse_ids(frame)
+
+
+def refuse_text(values: Any) -> None:
+    """Raise where a data frame, whose columns must all be numbers, has a column of text; the rest as `refuse_unreadable`.
+
+    Raises
+    ------
+    ObservationError
+        Ratings, or ids.
+    DistanceError
+        The column, and the distance that reads text.
+    """
+    refuse_unreadable(values)
+    if (frame := as_frame(values)) is None:
+        return
+    import narwhals as nw
+
+    for name, kind in frame.schema.items():
+        if kind in (nw.String, nw.Categorical, nw.Enum):
+            raise DistanceError(
+                f"column {name!r} of type {kind}",
+                "numeric columns only",
+                f"{GOWER} compares numbers and text; or drop the column, or encode it",
+            )
 
 
 def refuse_output_lines(values: Any) -> None:

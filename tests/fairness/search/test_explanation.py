@@ -4,12 +4,13 @@ import json
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
-from likewise.errors import InputError, ShapeError
+from likewise.errors import DistanceError, InputError, ShapeError
 from likewise.fairness import (
     CallableDistance,
     CoObservedDistance,
@@ -17,6 +18,7 @@ from likewise.fairness import (
     ObservedDistance,
     RowDistance,
     explain_pair,
+    feature_distance,
 )
 
 # On [-1, 1]: ann (-1, missing, 1, 0.5), bob (-0.5, -0.5, 1, missing), cy (missing, 1, -1, -0.5).
@@ -159,3 +161,23 @@ def test_bad_input():
         explain_pair(outputs, people, 0, 1, feature_ids=["a", "b"])
     with pytest.raises(ShapeError, match="groups"):
         explain_pair(outputs, people, 0, 1, groups=["a"])
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard"])
+def test_the_columns_of_a_frame_keep_their_names_and_units(scaling):
+    """By hand: a and b differ in income alone, 30 and 50; both are 40 years old."""
+    people = pl.DataFrame({"age": [40.0, 40.0, 20.0], "income": [30.0, 50.0, 90.0], "race": [0.0, 1.0, 1.0]})
+    d = feature_distance(people, "l1", exclude=["race"], scaling=scaling, row_ids=["a", "b", "c"])
+    (part,) = explain_pair([0.0, 1.0, 2.0], d, 0, 1).reference.apart
+    assert (part.feature, part.left, part.right, part.share) == ("income", 30.0, 50.0, 1.0)
+    (taken,) = explain_pair([1.0, 2.0], d.taken(np.array([1, 0])), 0, 1).reference.apart
+    assert (taken.feature, taken.left, taken.right) == ("income", 50.0, 30.0)
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+def test_a_column_of_text_is_named_with_the_distance_that_reads_it(kind):
+    people = pl.DataFrame({"age": [40.0, 20.0], "job": ["a", "b"]}).with_columns(pl.col("job").cast(kind))
+    for read in (feature_distance, RowDistance):
+        with pytest.raises(DistanceError, match=r"column 'job' of type .*GowerDistance\(frame\)"):
+            read(people)
+    assert feature_distance(people, exclude=["job"]).between([0], [1]) == 20.0

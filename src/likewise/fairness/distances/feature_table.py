@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from likewise.arrays import as_array
 from likewise.checks import checked_name
 from likewise.errors import DistanceError, ShapeError, unknown_name
 from likewise.fairness.distances.rows import complete_rows
-from likewise.observations.frames import distinct_columns, refuse_unreadable
+from likewise.observations.frames import distinct_columns, refuse_text
 
 _NAMED_AT_MOST = 5
 
@@ -90,11 +90,17 @@ class FeatureTable:
     fitted_on : ndarray, shape (n_reference, n_columns)
     columns : str
         Which columns are left, in words.
+    names : ndarray or None
+        Of the columns that are left; None where they have none.
+    unscaled : ndarray, shape (n_individuals, n_columns)
+        What a reader knows the values by.
     """
 
     values: Floats
     fitted_on: Floats
     columns: str
+    names: NDArray[Any] | None
+    unscaled: Floats
 
     @classmethod
     def read(cls, rows: Any, exclude: Sequence[Any] = (), fitted_on: Any = None) -> FeatureTable:
@@ -107,13 +113,13 @@ class FeatureTable:
         ShapeError
             Fewer than two individuals; reference data with other columns.
         """
-        values, columns = _read(rows, exclude)
+        values, columns, names = _read(rows, exclude)
         reference = values if fitted_on is None else _read(fitted_on, exclude)[0]
         if reference.shape[1] != values.shape[1]:
             raise ShapeError(
                 f"reference data with {reference.shape[1]} columns", f"{values.shape[1]}, as the individuals"
             )
-        return cls(values, reference, columns)
+        return cls(values, reference, columns, names, values)
 
     def scaled(self, scaling: Scaling) -> FeatureTable:
         """Divide every column by its spread in the reference data; a column without spread there stays as it is."""
@@ -122,7 +128,7 @@ class FeatureTable:
             return self
         spread = _SPREADS[scaling](self.fitted_on, axis=0)
         divisor = np.where(spread > 0, spread, 1.0)
-        return FeatureTable(self.values / divisor, self.fitted_on / divisor, self.columns)
+        return replace(self, values=self.values / divisor, fitted_on=self.fitted_on / divisor)
 
 
 def scaling_in_words(scaling: Scaling) -> str:
@@ -143,14 +149,14 @@ def column_names(rows: Any) -> list[Any]:
     return list(range(shape[1] if len(shape) == 2 else 1))
 
 
-def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str]:
+def _read(rows: Any, exclude: Sequence[Any]) -> tuple[Floats, str, NDArray[Any] | None]:
     kept, columns = kept_columns(column_names(rows), exclude)
     if hasattr(rows, "columns"):
         import narwhals as nw
 
         with distinct_columns():
             frame = nw.from_native(rows, eager_only=True)[:, np.flatnonzero(kept).tolist()]
-        refuse_unreadable(frame)
-        return complete_rows(frame.to_numpy()), columns
+        refuse_text(frame)
+        return complete_rows(frame.to_numpy()), columns, np.array(frame.columns, dtype=object)
     table = as_array(rows, "individuals", DistanceError)
-    return complete_rows(table[:, kept] if table.ndim == 2 else table), columns
+    return complete_rows(table[:, kept] if table.ndim == 2 else table), columns, None

@@ -70,9 +70,11 @@ def feature_distance(
         scaling=scaling_in_words(scaling),
         axioms="pseudometric" if len(exclude) else "metric",
     )
-    return RowDistance(
+    distance = RowDistance(
         table.values, norm, description=description, row_ids=row_labels(row_ids, rows, len(table.values))
     )
+    distance.shown, distance.names = table.unscaled, table.names
+    return distance
 
 
 def mahalanobis_distance(

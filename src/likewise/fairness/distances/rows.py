@@ -25,7 +25,7 @@ from likewise.fairness.distances.distance import (
     checked_pairs,
 )
 from likewise.norms import Norm, norm_name, norm_order, row_differences, row_norms
-from likewise.observations.frames import refuse_unreadable
+from likewise.observations.frames import column_names, refuse_text
 from likewise.observations.index_alignment import row_labels
 
 _NARROW = 8
@@ -78,6 +78,9 @@ class RowDistance(PairwiseDistance):
     shown: Floats | None = None
     """What `rows` were made of, where they were transformed: what a reader knows them by."""
 
+    names: NDArray[Any] | None = None
+    """Of the columns of a data frame."""
+
     def __init__(
         self,
         rows: ArrayLike,
@@ -88,7 +91,8 @@ class RowDistance(PairwiseDistance):
         resolution: float = 0.0,
     ) -> None:
         self.resolution = resolution
-        refuse_unreadable(rows)
+        refuse_text(rows)
+        self.names = column_names(rows)
         self.rows = complete_rows(rows)
         self.order = norm_order(norm)
         self.n_individuals = len(self.rows)
@@ -165,7 +169,7 @@ class RowDistance(PairwiseDistance):
             resolution=self.resolution,
         )
         some.upper_bound, some.notes = self.upper_bound, self.notes
-        some.shown = None if self.shown is None else self.shown[individuals]
+        some.shown, some.names = None if self.shown is None else self.shown[individuals], self.names
         return some
 
     def unresolved(self) -> RowDistance:

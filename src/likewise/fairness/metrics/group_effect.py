@@ -204,11 +204,15 @@ def group_effects(
         GroupEffect(str(names[group]), int(counts[group]), called[effect[0]], *effect[1:])
         for group, effect in zip(tested, found, strict=True)
     ]
-    effects.sort(
-        key=lambda effect: (not effect.clear, effect.p_value, -round(effect.share, 9), effect.difference)
-    )
     n_small = int(np.count_nonzero(counts)) - tested.size
-    return GroupEffects(tuple(effects), chosen.size, nearness, float(confidence), n_small, n_left_out)
+    return GroupEffects(
+        tuple(sorted(effects, key=_rank)), chosen.size, nearness, float(confidence), n_small, n_left_out
+    )
+
+
+def _rank(effect: GroupEffect) -> tuple[bool, float, float, float]:
+    """Order effects: the clearest and largest first; of equal ones, who gets less."""
+    return not effect.clear, effect.p_value, -round(effect.share, 9), effect.difference
 
 
 def _check_people(rows: Floats, reference: PairwiseDistance) -> None:

@@ -111,7 +111,8 @@ def _(distance: RowDistance, i: int, j: int) -> Differences | None:
     parts = np.abs(distance.rows[i] - distance.rows[j]) ** _power(distance)
     everything = np.arange(left.size)
     usual = _usual(distance.rows.std(axis=0), _power(distance))
-    return Differences(everything, everything, left, right, parts, usual)
+    names = everything if distance.names is None else distance.names
+    return Differences(everything, names, left, right, parts, usual)
 
 
 @differences.register
