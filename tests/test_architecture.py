@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+from likewise import _ROOM_OF_NAME as ROOM_OF_NAME
+
 from .public import ROOMS as PUBLIC_ROOMS
 
 ROOT = Path(__file__).parents[1]
@@ -99,9 +103,47 @@ def imports(path: Path) -> set[str]:
     return modules
 
 
-def rooms_imported(path: Path) -> set[str]:
-    parts = [module.split(".") for module in imports(path)]
-    return {part[1] for part in parts if part[0] == "likewise" and len(part) > 1} & {*ROOMS, *EVERYBODYS}
+def rooms_imported(tree: ast.Module) -> set[str]:
+    """Return the rooms that a file knows of: also within a function, for types alone, and by names of the package, as `likewise.audit`."""
+    plain = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names = {alias.name for alias in plain}
+    package = {alias.asname or "likewise" for alias in plain if alias.name.split(".")[0] == "likewise"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in package:
+            names.add(f"likewise.{node.attr}")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names |= {value.value for value in node.args if isinstance(value, ast.Constant)}
+    parts = [str(name).split(".") for name in names]
+    heads = {part[1] for part in parts if part[0] == "likewise" and len(part) > 1}
+    return {ROOM_OF_NAME.get(head, head) for head in heads} & {*ROOMS, *EVERYBODYS}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from likewise.pipeline import audit",
+        "from likewise import pipeline",
+        "from likewise import audit",
+        "import likewise.pipeline.audit",
+        "import likewise\ndef late(): return likewise.audit",
+        "import likewise as lw\ndef late(): return lw.audit(Z)",
+        "def late():\n    import likewise\n    return likewise.pipeline.audit",
+        "def late():\n    from likewise.pipeline.audit import audit",
+        "if TYPE_CHECKING:\n    from likewise.pipeline import AuditReport",
+        "importlib.import_module('likewise.pipeline')",
+    ],
+)
+def test_no_way_to_look_up_is_overlooked(line):
+    assert rooms_imported(ast.parse(line)) == {"pipeline"}
+
+
+def test_what_names_no_room_is_none():
+    assert (
+        rooms_imported(ast.parse("import likewise\nprint(likewise.__version__, self.audit, other.pipeline)"))
+        == set()
+    )
 
 
 def allowed(path: Path) -> set[str]:
@@ -174,7 +216,7 @@ def is_named(name: str) -> bool:
 
 
 def test_imports_point_one_way():
-    assert failing(lambda path: rooms_imported(path) - allowed(path)) == {}
+    assert failing(lambda path: rooms_imported(tree_of(path)) - allowed(path)) == {}
 
 
 def modules_imported(path: Path) -> set[str]:

@@ -21,7 +21,7 @@ certificates/filled              row_map: rows filled with their centre are a ma
 certificates/models/constants    network layers: constants of models, of which these are the parts
 cli/demo_and_doctor      demo: commands that show an installation at work
 cli/process              main exits ../__main__: the command as a process
-cli/config               diff plan: what pipelines need of the command line
+cli/config               diff: what pipelines need of the command line
 cli/audit                inputs results: what the command reads and writes
 cli/estimate             predictions: what the command prints
 cli/options              output_options values: how options are read
@@ -29,14 +29,14 @@ test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           archive known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent in_blocks orthogonal variational ../base/factor_update: one regression, its parts
-estimation/auto/transformer      candidates folds last_fit plan trials: one choice, its steps
+estimation/auto/transformer      candidates folds last_fit trials: one choice, its steps
 estimation/auto/mixture          ../base/mixture_folding: a mixture and its folding
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
-estimation/blocks        base/block_biases base/block_preparation base/complete_rows: blocks, against the same in memory
+estimation/blocks        base/block_preparation base/complete_rows: blocks, against the same in memory
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
-estimation/nuclear_norm/soft_impute      problem transformer: one problem, its solver and its estimator
+estimation/nuclear_norm/soft_impute      transformer: one problem, its solver and its estimator
 estimation/propensities  one_bit: propensities of three kinds
 estimation/thresholding/rules/rules      cross_validation noise_edges optimal paper ../noise_level: every rule against the same simulated spectra
 estimation/thresholding/thresholds       statistics: what rules are told
@@ -45,7 +45,7 @@ fairness/distances/features      cancellation feature_table rows: distances of c
 fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
 fairness/completions     distances/completions: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
-fairness/held_out/measure        combined estimates: a measurement, its metrics, and their intervals
+fairness/held_out/measure        estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
 fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
 fairness/metrics/target_accuracy         target: a target, as it is understood, and what is held against it
@@ -59,19 +59,18 @@ inference/neighbors/nearest_neighbors    training_rows weights: one model, its s
 inference/net/dense_net          trained_net training: one net, its steps
 estimation/als/sources           ../base/prior_mean: where vectors begin, in a fit and of new rows
 observations/with_features       features: what is known of rows and columns, encoded and questioned
-observations/partitioned/reading  blocks matrix parts scratch sorting survey text_file: from parts to blocks and back
+observations/partitioned/reading  blocks matrix parts sorting survey text_file: from parts to blocks and back
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           compared assemble run: one audit, its steps
 pipeline/measurement     violating_pairs: what is measured, and the file of pairs that break the limit
 pipeline/sandwich        beside: what stands beside an algorithm, measured, found and proved
-report/rows              row: rows of the table
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
 pipeline/frontier        repaired ../report/frontier ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 reproduction/settings    run: what can be chosen, and what a run says of what cannot
-spectrum/triplets        candidates library_solvers orthonormal result search subspace threaded_blas: every solver on every kind of matrix
+spectrum/triplets        candidates library_solvers orthonormal result search threaded_blas: every solver on every kind of matrix
 """
 """Test files that serve further modules, named from their folder."""
 

@@ -89,8 +89,13 @@ class Registry(Mapping[str, T], Generic[T]):
         """
         if isinstance(name, str) and name in self:
             return self._known[name]
-        names = dict.fromkeys((*self._known, *(plugin.name for plugin in entry_points(group=self.group))))
-        raise self._error(*unknown_name(self.kind, name, names))
+        raise self._error(*unknown_name(self.kind, name, self.names()))
+
+    def names(self) -> list[str]:
+        """Return every name that stands for something, also of plug-ins that nobody has asked for yet."""
+        return list(
+            dict.fromkeys((*self._known, *(plugin.name for plugin in entry_points(group=self.group))))
+        )
 
     def __getitem__(self, name: str) -> T:
         if name not in self._known:

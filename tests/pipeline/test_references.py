@@ -1,6 +1,9 @@
 """Individuals at distance 0 with different outputs: why, counted and said where it happens."""
 
+import re
+from importlib.metadata import EntryPoint
 from itertools import combinations
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,10 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from likewise import ObservedMatrix, audit
+from likewise.errors import InputError
 from likewise.fairness import ObservedDistance, RowDistance
+from likewise.fairness.distances.registry import DISTANCES
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.inference import KNNRecommender
-from likewise.pipeline.references import equal_pairs
+from likewise.pipeline.references import ReferenceKind, check_reference, equal_pairs
 
 NAN = np.nan
 RATINGS = np.array(
@@ -106,3 +111,15 @@ def test_distances_of_the_package_are_references_by_name_too():
     assert found.reference.description.startswith("l1 with the empty entry as a point")
     with pytest.raises(DistanceError, match="expected a data frame"):
         audit(Z, estimator="als", reference="gower")
+
+
+def test_an_unknown_reference_lists_every_name_there_is(monkeypatch):
+    """Also of a distance that somebody registered, and of a plug-in that nobody has asked for yet."""
+    plugin = EntryPoint("of-a-plug-in", "nowhere:Distance", DISTANCES.group)
+    monkeypatch.setattr("likewise.registry.entry_points", lambda **asked: [] if "name" in asked else [plugin])
+    monkeypatch.setitem(DISTANCES._known, "registered", ObservedDistance)
+    with pytest.raises(InputError) as raised:
+        check_reference("gowr")
+    listed = set(re.findall(r"'([\w-]+)'", raised.value.expected))
+    assert listed == {*get_args(ReferenceKind), *DISTANCES, "of-a-plug-in"}
+    assert "gower" in raised.value.hint

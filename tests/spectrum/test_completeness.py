@@ -11,9 +11,9 @@ from scipy.stats import binom, chi2
 from likewise.spectrum.completeness import chebyshev_test, degree_needed, eigenvalues_above, gram_matrix
 from likewise.spectrum.krylov import ConvergenceTarget
 from likewise.spectrum.operators import as_operator
+from likewise.spectrum.orthonormal import measured
 from likewise.spectrum.proof import Prover
 from likewise.spectrum.request import checked_request
-from likewise.spectrum.subspace import measured
 
 NOTHING = np.zeros((60, 0))
 

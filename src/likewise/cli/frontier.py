@@ -10,7 +10,7 @@ from cyclopts import Parameter, Token
 from likewise.cli.config import FILE as CONFIGURATION
 from likewise.cli.config import resolved
 from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
-from likewise.cli.plan import PLAN, PlanOptions, data_plan
+from likewise.cli.results import PLAN, PlanOptions, data_plan
 from likewise.cli.values import NewPath, OldPath, Whole, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 

@@ -19,10 +19,9 @@ from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
 from likewise.cli.options import EstimatorOptions, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
-from likewise.cli.plan import PlanOptions
 from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
-from likewise.cli.results import ResultOptions
+from likewise.cli.results import PlanOptions, ResultOptions
 from likewise.cli.values import flowing
 
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from likewise.cli.config import resolved
 from likewise.cli.options import READING, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
-from likewise.cli.plan import PLAN, PlanOptions
+from likewise.cli.results import PLAN, PlanOptions
 from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
 from likewise.progress import StepBars
 

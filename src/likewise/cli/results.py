@@ -1,9 +1,9 @@
-"""What a command writes and prints of a report, checked before the work."""
+"""What a command writes and prints of a report, checked before the work; or its plan, told instead of the work."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +11,47 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from likewise.cli.config import FILE as CONFIGURATION
-from likewise.cli.plan import PlanOptions
 from likewise.cli.values import STANDARD_STREAM, NewPath, existing, refuse_to_overwrite
 from likewise.errors import InputError
 
 if TYPE_CHECKING:
+    from likewise.observations import ObservedMatrix
     from likewise.pipeline import AuditReport
+
+
+@Parameter(name="*", group="Results")
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """Whether to compute at all.
+
+    Parameters
+    ----------
+    dry_run
+        Read the files, say what would be done and what memory it takes, print the options as --config reads them, and stop.
+    """
+
+    dry_run: Annotated[bool, Parameter(negative=())] = False
+
+    def tells(self, lines: Iterable[str], configuration: str) -> bool:
+        """Print the plan and the configuration where that was asked for; returns whether it was, so that the command ends there."""
+        if self.dry_run:
+            from likewise.errors import printable
+
+            print(*map(printable, lines), "", configuration, sep="\n", end="")
+        return self.dry_run
+
+
+PLAN = PlanOptions()
+
+
+def data_plan(observed: ObservedMatrix) -> list[str]:
+    """Say what was read, of which columns."""
+    from likewise.pipeline.summaries import summarise_data
+    from likewise.report.description import data_lines
+
+    source = observed.roles.source if observed.roles else "data"
+    return [*data_lines(summarise_data(observed, "symmetric", source))]
+
 
 _WIDEST = 100
 """Columns of a terminal up to which lines are read with ease."""

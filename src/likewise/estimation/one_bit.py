@@ -306,21 +306,6 @@ def _projected_exactly(matrix: AnyFloats, radius: float) -> AnyFloats:
     return result
 
 
-def projected_on_nuclear_ball(matrix: AnyFloats, radius: float) -> AnyFloats:
-    """Return the nearest matrix whose singular values add up to at most `radius`: each less a common amount, or 0.
-
-    Examples
-    --------
-    >>> projected_on_nuclear_ball(np.diag([3.0, 1.0]), 2.0).round(9)
-    array([[2., 0.],
-           [0., 0.]])
-    """
-    if radius == 0:
-        return np.zeros_like(matrix)
-    tall = matrix.shape[0] >= matrix.shape[1]
-    return _projected_exactly(matrix, radius) if tall else _projected_exactly(matrix.T, radius).T
-
-
 def _losses(logits: AnyFloats, target: AnyFloats) -> AnyFloats:
     """Negative log-likelihood of each cell."""
     return np.asarray(np.logaddexp(target_type(logits)(0), logits) - target * logits)

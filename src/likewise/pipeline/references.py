@@ -94,13 +94,12 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
 
 def check_reference(reference: ReferenceChoice) -> None:
     """Raise InputError if a reference is neither a distance nor a known name."""
-    known = get_args(ReferenceKind)
-    if not (
-        isinstance(reference, PairwiseDistance)
-        or (isinstance(reference, str) and reference in known)
-        or (isinstance(reference, str) and reference in DISTANCES)
+    if isinstance(reference, PairwiseDistance) or (
+        isinstance(reference, str) and (reference in get_args(ReferenceKind) or reference in DISTANCES)
     ):
-        raise InputError(*unknown_name("reference", reference, known))
+        return
+    known = dict.fromkeys((*get_args(ReferenceKind), *DISTANCES.names()))
+    raise InputError(*unknown_name("reference", reference, known))
 
 
 def summarise_reference(

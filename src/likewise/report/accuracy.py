@@ -6,8 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from likewise.fairness.metrics.target_accuracy import common_measure
-from likewise.report.numbers import brief, direction, number, percent_change, with_ends
-from likewise.report.row import NOT_MEASURED, Group, Row
+from likewise.report.numbers import (
+    NOT_MEASURED,
+    Group,
+    Row,
+    brief,
+    direction,
+    number,
+    percent_change,
+    with_ends,
+)
 
 if TYPE_CHECKING:
     from likewise.fairness import TargetAccuracy, TargetValue

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from likewise.fairness import SampledFairness, Unavailable
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse
 from likewise.report.item_lists import list_lines
-from likewise.report.numbers import number, shown, with_ends
-from likewise.report.row import Row
+from likewise.report.numbers import Row, number, shown, with_ends
 from likewise.report.rows import headline, sandwich_text
 
 if TYPE_CHECKING:

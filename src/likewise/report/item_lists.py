@@ -7,8 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Unavailable
-from likewise.report.numbers import number, percent_change, shown, with_ends
-from likewise.report.row import NOT_MEASURED, Group, Row
+from likewise.report.numbers import NOT_MEASURED, Group, Row, number, percent_change, shown, with_ends
 
 if TYPE_CHECKING:
     from likewise.fairness import EnviousPair, Envy, Exposure

@@ -1,7 +1,8 @@
-"""Numbers as people read them, the same in the table and on the page."""
+"""Numbers as people read them, and the rows that hold them: the same in the table and on the page."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
@@ -101,3 +102,36 @@ def brief(value: float) -> str:
     if isnan(value):
         return "undefined"
     return f"{value:.3g}" if isfinite(value) else "infinite"
+
+
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of every arm.
+
+    Parameters
+    ----------
+    label : str
+        Its name.
+    meaning : str
+        What it tells, in a sentence.
+    values : tuple of str
+        One for each arm.
+    change : str
+        From the first arm to the second; empty where the arms cannot be compared.
+    """
+
+    label: str
+    meaning: str
+    values: tuple[str, ...]
+    change: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are read together."""
+
+    title: str
+    rows: tuple[Row, ...]

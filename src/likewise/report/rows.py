@@ -10,8 +10,7 @@ from likewise.fairness import Certificate
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
 from likewise.report.accuracy import target_groups, target_row
 from likewise.report.item_lists import list_groups
-from likewise.report.numbers import number, percent_change, value_text, with_ends
-from likewise.report.row import NOT_MEASURED, Group, Row
+from likewise.report.numbers import NOT_MEASURED, Group, Row, number, percent_change, value_text, with_ends
 from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:

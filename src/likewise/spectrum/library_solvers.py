@@ -12,10 +12,10 @@ from likewise.spectrum.candidates import CandidateTriplets, Refined
 from likewise.spectrum.completeness import gram_matrix
 from likewise.spectrum.krylov import ConvergenceTarget, lost_below, lost_threshold
 from likewise.spectrum.operators import RowOperator
+from likewise.spectrum.orthonormal import measured
 from likewise.spectrum.proof import Proof, Prover
 from likewise.spectrum.request import Request
 from likewise.spectrum.result import Completeness
-from likewise.spectrum.subspace import measured
 
 
 def dense_bytes(m: int, n: int) -> int:

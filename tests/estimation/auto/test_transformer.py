@@ -13,9 +13,17 @@ from likewise import ObservedMatrix, make_estimator
 from likewise.errors import InputError, SpectrumError
 from likewise.estimation import SVT, AlternatingLeastSquares, Auto, Biases, Mixture
 from likewise.estimation.auto import transformer as auto_module
-from likewise.estimation.auto.candidates import BIASES, GRIDS, LADDERS, NOISES, Candidate, Settings, within
+from likewise.estimation.auto.candidates import (
+    BIASES,
+    GRIDS,
+    LADDERS,
+    NOISES,
+    Candidate,
+    Plan,
+    Settings,
+    within,
+)
 from likewise.estimation.auto.folds import held_out_folds
-from likewise.estimation.auto.plan import Plan
 from likewise.estimation.auto.transformer import Search
 from likewise.estimation.auto.trials import CandidateResult, HeldOut
 from likewise.observations.synthetic import clustered
@@ -558,7 +566,7 @@ def test_warnings_of_candidates_that_are_not_taken_are_not_given(data):
 def test_what_is_planned_by_default_may_take_longer(monkeypatch):
     """On a busy computer the same is tried; a budget that was asked for is kept."""
     clock = iter([0.0, 35.0, 45.0, 0.0, 11.0])
-    monkeypatch.setattr("likewise.estimation.auto.plan.process_time", lambda: next(clock))
+    monkeypatch.setattr("likewise.estimation.auto.candidates.process_time", lambda: next(clock))
     default = Plan(10.0, more=30.0, began=next(clock))
     assert [default.over(), default.over()] == [False, True]
     asked = Plan(10.0, began=next(clock))

@@ -1,9 +1,10 @@
-"""The estimators that `Auto` chooses among, each with what a fit of it costs."""
+"""The estimators that `Auto` chooses among, what a fit of each costs, and which the time and memory allow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import process_time
 
 from likewise._typing import Floats
 from likewise.estimation.als.descent import FactorFit
@@ -14,6 +15,7 @@ from likewise.estimation.base.preparation import Centering, prepare
 from likewise.estimation.biases import Biases
 from likewise.estimation.nuclear_norm.soft_impute import largest_singular_value
 from likewise.estimation.thresholding.svt import SVT
+from likewise.memory import format_bytes
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
 
@@ -224,3 +226,45 @@ GRIDS: tuple[tuple[Grid, int], ...] = (
 def within(ladder: Ladder, shape: tuple[int, int]) -> Ladder:
     """Leave out candidates that differ from the one before only by components that a matrix of this shape cannot have."""
     return tuple(candidate for candidate in ladder if candidate.rank <= max(RANKS[0], 2 * min(shape) - 1))
+
+
+_MEMORY = 2.0**30
+"""Bytes that a fit may take."""
+_GOES_ON = 0.4
+"""Share of the time of a fit that it takes where it goes on from a trial."""
+
+
+@dataclass
+class Plan:
+    """What may be tried, by predicted seconds; what has passed of the real ones, of which there may be so many more."""
+
+    seconds: float
+    more: float = 0.0
+    planned: float = 0.0
+    reserved: float = 0.0
+    began: float = field(default_factory=process_time)
+
+    def over(self) -> bool:
+        """Whether this process has computed for as long as it may."""
+        return process_time() - self.began > self.seconds + self.more
+
+    def refuses(self, trials: float, final: float, n_bytes: float = 0.0) -> str:
+        """Return why a candidate is not tried; empty where it is."""
+        if n_bytes > _MEMORY:
+            return f"not tried: needs {format_bytes(n_bytes)}, more than {format_bytes(_MEMORY)}"
+        if self.over():
+            return f"not tried: the {self.seconds:g} s of computing were over"
+        needed = trials + max(final, self.reserved)
+        if self.planned + needed > self.seconds:
+            return f"not tried: needs {needed:.2g} s more than the {self.planned:.2g} of {self.seconds:g} s that are planned"
+        return ""
+
+    def spend(self, trials: float, final: float) -> None:
+        """Plan a candidate that is tried and may be fitted again on everything."""
+        self.planned += trials
+        self.reserved = max(self.reserved, final)
+
+
+def final_seconds(candidate: Candidate, observed: ObservedMatrix) -> float:
+    """Predict how long the last fit takes, which goes on from a trial."""
+    return candidate.seconds(observed) * (_GOES_ON if candidate.rank else 1.0)

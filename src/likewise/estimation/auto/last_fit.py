@@ -7,9 +7,8 @@ from math import inf
 
 from likewise.errors import LikewiseError
 from likewise.estimation.als.solver import AlternatingLeastSquares
-from likewise.estimation.auto.candidates import BIASES, Candidate, Settings
+from likewise.estimation.auto.candidates import BIASES, Candidate, Plan, Settings, final_seconds
 from likewise.estimation.auto.mixture import Mixture
-from likewise.estimation.auto.plan import Plan, final_seconds
 from likewise.estimation.auto.trials import CandidateResult, HeldOut
 from likewise.estimation.base.estimator import MatrixEstimator
 

@@ -17,14 +17,15 @@ from likewise.estimation.auto.candidates import (
     Candidate,
     Grid,
     Ladder,
+    Plan,
     Settings,
+    final_seconds,
     informed,
     mixture,
     within,
 )
 from likewise.estimation.auto.folds import held_out_folds
 from likewise.estimation.auto.last_fit import LastFit
-from likewise.estimation.auto.plan import Plan, final_seconds
 from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate

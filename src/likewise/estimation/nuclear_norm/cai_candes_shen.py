@@ -22,7 +22,7 @@ from likewise.estimation.base.estimator import (
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, prepare
-from likewise.estimation.base.stall import ROUNDED, Stall, note_on_rounding
+from likewise.estimation.nuclear_norm.problem import ROUNDED, Stall, note_on_rounding
 from likewise.estimation.nuclear_norm.soft_impute import largest_singular_value
 from likewise.observations import ObservedMatrix
 from likewise.observations.table import Values

@@ -14,14 +14,13 @@ from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats, Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_instance, checked_positive, checked_whole
-from likewise.estimation.base.stall import ROUNDED, Stall
 from likewise.estimation.base.weighting import (
     checked_weights,
     kept_weights,
     self_normalised_error,
     transposed_weights,
 )
-from likewise.estimation.nuclear_norm.problem import NuclearNormProblem, Point
+from likewise.estimation.nuclear_norm.problem import ROUNDED, NuclearNormProblem, Point, Stall
 from likewise.observations.table import Values, keep_entries, with_data
 from likewise.randomness import generator_of
 from likewise.spectrum import singular_triplets

@@ -12,7 +12,7 @@ from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_conv
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
-from likewise.estimation.base.stall import note_on_rounding
+from likewise.estimation.nuclear_norm.problem import note_on_rounding
 from likewise.estimation.nuclear_norm.soft_impute import (
     NuclearNormFit,
     best_of,

@@ -14,13 +14,13 @@ from likewise._typing import Floats, Indices
 from likewise.errors import DistanceError, InputError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
-from likewise.fairness.held_out.combined import combined_value
 from likewise.fairness.held_out.estimates import (
     CORRECTED,
     GAP,
     N_GROUPS,
     RANK,
     RATIO,
+    combined_value,
     estimates_without_groups,
 )
 from likewise.fairness.held_out.pairs import ReferencePairs
@@ -129,7 +129,7 @@ def measure_held_out(
 
     Individuals are parted into 40 groups at random. Each metric is computed again without the pairs that touch a group; how much it varies says
     how it would vary with other individuals. Ranks, and which pairs are most similar, are those of all pairs. Several splits are averaged; individuals are left
-    out of all of them at once, and what splits differ by beyond individuals is added to the interval: see `likewise.fairness.held_out.combined`.
+    out of all of them at once, and what splits differ by beyond individuals is added to the interval: see `likewise.fairness.held_out.estimates`.
 
     Parameters
     ----------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from os import PathLike, fspath
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -142,3 +144,24 @@ class BlockReader:
         )
         matrix.has_canonical_format = True
         return matrix
+
+
+def scratch_folder(scratch: str | PathLike[str] | None) -> TemporaryDirectory[str]:
+    """Make a folder below another, by default that for temporary files.
+
+    Raises
+    ------
+    OutputError
+        It cannot be made.
+
+    Examples
+    --------
+    >>> with scratch_folder(None) as name:
+    ...     "likewise-" in name
+    True
+    """
+    try:
+        return TemporaryDirectory(prefix="likewise-", dir=scratch)
+    except OSError as error:
+        where = "the folder for temporary files" if scratch is None else fspath(scratch)
+        raise OutputError(f"cannot write a sorted copy to {where}: {error.strerror}") from error

@@ -18,8 +18,7 @@ from likewise.memory import format_bytes
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import checked_positions
 from likewise.observations.observed_matrix import ObservedMatrix
-from likewise.observations.partitioned.blocks import BlockReader, RowBlock, write_block
-from likewise.observations.partitioned.scratch import scratch_folder
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock, scratch_folder, write_block
 from likewise.observations.table import Table, Values
 from likewise.observations.value_range import ValueRange, WorkingRange
 

@@ -15,10 +15,9 @@ from likewise.engines.checkpoint import Remembering
 from likewise.engines.choice import EngineChoice
 from likewise.errors import ObservationError, option
 from likewise.memory import bytes_of
-from likewise.observations.partitioned.blocks import BlockReader, RowBlock
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock, scratch_folder
 from likewise.observations.partitioned.matrix import PartitionedMatrix
 from likewise.observations.partitioned.parts import Parts
-from likewise.observations.partitioned.scratch import scratch_folder
 from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, sorted_blocks
 from likewise.observations.partitioned.survey import chosen_range, survey
 from likewise.observations.reading.columns import Column

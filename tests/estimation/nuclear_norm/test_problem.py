@@ -1,6 +1,6 @@
 """What has come to rest: how it is told, and what is said of it."""
 
-from likewise.estimation.base.stall import Stall, note_on_rounding
+from likewise.estimation.nuclear_norm.problem import Stall, note_on_rounding
 
 
 def test_it_rests_after_so_many_values_that_are_no_lower():
