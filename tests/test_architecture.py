@@ -111,7 +111,7 @@ def rooms_imported(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in package:
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in package:
             names.add(f"likewise.{node.attr}")
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             names |= {value.value for value in node.args if isinstance(value, ast.Constant)}
