@@ -75,7 +75,8 @@ def audit(
         Observations, of shape (m, n), rows are individuals; or, with `outputs`, the distance d between them.
     outputs : array-like, PairwiseDistance, or mapping of str to them, optional
         Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with two of them, before and after
-        a change, under any names. Rows that are labelled, by an index, a column of ids or the keys of a mapping, are aligned with the individuals. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
+        a change, under any names. Rows that are labelled, by an index, a column of ids or the keys of a mapping, are aligned with the individuals:
+        ``{user: score}``, ``{user: {item: score}}``, or ``{user: [items]}``, lists of recommended items, the best first. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
     estimator : str or MatrixEstimator, optional
         Pre-processing: a name, as in `make_estimator`, or an estimator; by default `Auto`, which chooses by held-out observations. The paper's
         is ``"svt"``, which has a proved constant. It is cloned, not fitted in place.

@@ -20,8 +20,8 @@ from likewise.inference import Model, NearestNeighborModel, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
-from likewise.observations.labelled import aligned
 from likewise.observations.value_range import AffineScale
+from likewise.pipeline.by_individual import are_individuals, in_order
 from likewise.progress import Steps
 
 ARMS = ("without", "with")
@@ -322,7 +322,8 @@ def take_outputs(
     InputError
         If there are none, more than two, or a single one under a name that says nothing; labels that are not those of the individuals.
     """
-    named: Mapping[str, Any] = outputs if isinstance(outputs, Mapping) else {ONLY_ARM: outputs}
+    arms_given = isinstance(outputs, Mapping) and not are_individuals(outputs, ids)
+    named: Mapping[str, Any] = outputs if arms_given else {ONLY_ARM: outputs}
     known = set(named) <= {*ARMS, ONLY_ARM} and named
     if len(named) > _BEFORE_AND_AFTER or (len(named) < _BEFORE_AND_AFTER and not known):
         raise InputError(
@@ -330,12 +331,13 @@ def take_outputs(
             "two sets of outputs, before and after, under any names; or outputs alone",
         )
     order = [arm for arm in ARMS if arm in named] if set(named) <= set(ARMS) else list(named)
-    in_order = {arm: aligned(f"outputs of {arm!r}", named[arm], ids) for arm in order}
-    notes = tuple(note for _, found in in_order.values() for note in found)
+    items = None if observed is None else observed.column_ids
+    read = {arm: in_order(arm, named[arm], ids, items) for arm in order}
+    notes = tuple(note for _, found in read.values() for note in found)
     fitted = None
     if estimator is not None and observed is not None:
         with steps.step("estimate the matrix"):
             fitted = clone(estimator).fit(observed)
     titles = {arm: _TITLES.get(arm, "outputs computed elsewhere") for arm in named}
-    arms = {arm: outputs for arm, (outputs, _) in in_order.items()}
+    arms = {arm: outputs for arm, (outputs, _) in read.items()}
     return Run(observed, None, fitted, arms, titles, notes=notes)

@@ -1,0 +1,108 @@
+"""Outputs given as a mapping of individuals: lists of items, scores of items by name, or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.errors import InputError, ModelError
+from likewise.fairness import top_n_distance
+from likewise.observations.labelled import aligned
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MOST_ARMS = 2
+
+
+def are_individuals(outputs: Mapping[Any, Any], ids: NDArray[Any] | None) -> bool:
+    """Return whether the keys of a mapping are individuals, not the names of what was computed before and after a change.
+
+    Parameters
+    ----------
+    outputs : mapping
+        Its values hold what one individual got, or the outputs of all.
+    ids : ndarray, shape (m,), or None
+        Of the individuals; None where they are counted from 0.
+    """
+    names = {str(key) for key in outputs}
+    if len(outputs) <= _MOST_ARMS:
+        return ids is not None and names == {str(name) for name in ids.tolist()}
+    known = {str(name) for name in (range(len(outputs)) if ids is None else ids.tolist())}
+    return not names.isdisjoint(known)
+
+
+def in_order(
+    arm: str, outputs: Any, ids: NDArray[Any] | None, items: NDArray[Any] | None
+) -> tuple[Any, tuple[str, ...]]:
+    """Return the outputs of one arm in the order of the individuals, and notes on how they were read.
+
+    Parameters
+    ----------
+    arm : str
+    outputs : object
+        What `aligned` takes; the values of a mapping are one number, several numbers, a list of items (the best first), or a mapping of items to scores.
+    ids : ndarray, shape (m,), or None
+    items : ndarray, shape (n,), or None
+        Ids of the features, if observations are known: whole numbers among them are items.
+
+    Raises
+    ------
+    InputError
+        An individual without a score for an item that another one has.
+    ModelError
+        Lists of unlike lengths.
+    ShapeError
+        Keys that are not the individuals, each once.
+    """
+    found, notes = aligned(f"outputs of {arm!r}", outputs, ids)
+    if not isinstance(outputs, Mapping) or not found:
+        return found, notes
+    if all(isinstance(scores, Mapping) for scores in found):
+        return _table(found, list(outputs)), notes
+    if all(_is_list(value) for value in found) and _are_items(found, items):
+        lengths = {len(value) for value in found}
+        if len(lengths) > 1:
+            raise ModelError(
+                f"lists of {min(lengths)} to {max(lengths)} items", "as many items for each individual"
+            )
+        read = f"read the outputs of {arm!r} as lists of {lengths.pop()} items for each individual, the best first"
+        return top_n_distance(np.array(found, dtype=object)), (*notes, read)
+    return found, notes
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+
+
+def _are_items(lists: list[Any], items: NDArray[Any] | None) -> bool:
+    """Return whether entries are ids of items: text, or whole numbers that the observations have as features."""
+    listed = [item for one in lists for item in (one.tolist() if isinstance(one, np.ndarray) else one)]
+    if all(isinstance(item, str) for item in listed):
+        return True
+    whole = all(isinstance(item, int | np.integer) and not isinstance(item, bool) for item in listed)
+    return whole and items is not None and set(map(str, listed)) <= set(map(str, items.tolist()))
+
+
+def _table(scores: list[Mapping[Any, float]], people: list[Any]) -> pl.DataFrame:
+    """Return scores with a column for each item, named; whoever has no score for an item of another is an error."""
+    import polars as pl
+
+    items = list(dict.fromkeys(item for one in scores for item in one))
+    for one in scores:
+        missing = [item for item in items if item not in one]
+        if missing:
+            raise InputError(
+                f"outputs of {len(people):,} individuals, of whom one has no score for item {missing[0]!r}",
+                "a score of every item for every individual",
+                "give lists of items instead, {user: [items]}, or a row for each individual with a number in every column",
+            )
+    names = [str(item) for item in items]
+    if len(set(names)) < len(names):
+        raise InputError("outputs for items that are written alike", "distinct ids")
+    return pl.DataFrame(
+        {name: [one[item] for one in scores] for name, item in zip(names, items, strict=True)}
+    )
