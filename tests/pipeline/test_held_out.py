@@ -197,7 +197,7 @@ def test_a_least_that_is_no_count_is_refused(least):
 
 
 def test_a_least_beside_what_has_nothing_kept_aside_is_refused():
-    with pytest.raises(InputError, match=r"least_shared=3 beside reference='observed'.*in common there"):
+    with pytest.raises(InputError, match=r"least_shared=3 beside reference='observed'.*in common"):
         audit(ratings(), least_shared=3, reference="observed")
     with pytest.raises(InputError, match="least_shared beside outputs computed elsewhere"):
         audit(ratings(), least_shared=3, outputs=np.zeros(120))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from likewise import ObservedMatrix, audit
+from likewise import SVT, ObservedMatrix, audit
 from likewise.errors import InputError
 from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.distances.registry import DISTANCES
@@ -123,3 +123,24 @@ def test_an_unknown_reference_lists_every_name_there_is(monkeypatch):
     listed = set(re.findall(r"'([\w-]+)'", raised.value.expected))
     assert listed == {*get_args(ReferenceKind), *DISTANCES, "of-a-plug-in"}
     assert "gower" in raised.value.hint
+
+
+@pytest.mark.parametrize("outputs", [None, [1.0, 2, 4, 8, 16, 32]])
+def test_least_shared_leaves_out_pairs_that_share_fewer(observed, outputs):
+    """Of the 15 pairs, those that share fewer than two features have no distance."""
+    told = (
+        {} if outputs is not None else {"hold_out": 0, "estimator": SVT(threshold=0.5), "model": "identity"}
+    )
+    report = audit(observed, outputs=outputs, reference="co-observed", least_shared=2, **told)
+    known = ~np.isnan(RATINGS)
+    shared = [np.count_nonzero(known[i] & known[j]) for i, j in combinations(range(6), 2)]
+    assert 0 < sum(count < 2 for count in shared) < len(shared)
+    for arm in report.arms.values():
+        assert arm.fairness.n_undefined == sum(count < 2 for count in shared)
+    assert "fewer than 2 features are shared" in report.reference.description
+    assert report.settings["least_shared"] == 2
+
+
+def test_least_shared_is_refused_where_nothing_is_shared(observed):
+    with pytest.raises(InputError, match="'held-out' or 'co-observed'"):
+        audit(observed, reference="observed", least_shared=2)

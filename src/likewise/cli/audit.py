@@ -45,6 +45,7 @@ class RunOptions:
         How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
     least_shared
         How many of the features kept aside two individuals must have in common to be compared. Implies --reference held-out. By default 15.
+        With --reference co-observed: how many features both must have observed. By default 1.
     test
         File of observations from elsewhere, such as ratings of items drawn at random, read like the first file: the error on them stands beside the
         one on hidden observations.
@@ -109,7 +110,8 @@ def audit(
     read = outputs.files_read(ratings, measuring.checked().groups)
     read |= {"reference": (features := reference_file(reference)), "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    _refuse_idle(outputs, running.given(), completing, mixed=mixed)
+    idle = running.given() | ({"least_shared": None} if reference == "co-observed" else {})
+    _refuse_idle(outputs, idle, completing, mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs

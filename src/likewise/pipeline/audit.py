@@ -100,8 +100,9 @@ def audit(
         With reference ``"held-out"``, which it asks for: keep observations aside that many times anew, and fit and run each time. The truth and the error are
         measured over all of them (cross-fitting), which narrows intervals; what is proved, and the paper's d, are those of the first. By default 1.
     least_shared : int, optional
-        With reference ``"held-out"``, which it asks for: how many of the features kept aside two individuals must have in common to be compared. Fewer
-        where too few pairs share 15, the default: then more of d is noise, which moves the gap towards 1, and more pairs or `splits` make up for some of it.
+        With reference ``"held-out"``, which it asks for unless another is named: how many of the features kept aside two individuals must have in common to be
+        compared. Fewer where too few pairs share 15, the default: then more of d is noise, which moves the gap towards 1, and more pairs or `splits` make up
+        for some of it. With ``"co-observed"``: how many features both must have observed; by default 1.
     test : ObservedMatrix, or what its constructor takes, optional
         Observations from elsewhere, of the same individuals and features: such as ratings of items drawn at random, which people did not choose to
         give. The error on them stands beside the one on hidden observations, which are drawn from those that people chose.
@@ -189,6 +190,8 @@ def audit(
     measurement = replace(measurement, item_groups=item_groups)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
     of_model |= {"splits": splits, "least_shared": least_shared}
+    if isinstance(reference, str) and reference == "co-observed" and outputs is not None:
+        del of_model["least_shared"]
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     of_data |= {"missing_entries": missing_entries}
     _refuse_idle(individuals, outputs, of_model, of_data)
@@ -201,6 +204,8 @@ def audit(
     tested = _outside_test(test, individuals, of_model)
     with shown(progress) as reported:
         steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
+        if least_shared is not None:
+            settings["least_shared"] = least_shared
         if outputs is None and observed is not None:
             d, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
         else:
@@ -222,7 +227,7 @@ def _reported(
     run = next(runs)
     notes = (*measurement.notes, *run.notes, *(() if tested is None else (tested.note,)))
     data = summarise_data(individuals, run.working_range, source, notes)
-    references = reference_distances(d, run, settings["norm"])
+    references = reference_distances(d, run, settings["norm"], settings.get("least_shared"))
     return make_report(data, run, references, d, measurement, settings, steps, reruns=runs, test=tested)
 
 

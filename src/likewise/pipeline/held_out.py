@@ -63,8 +63,8 @@ def kept_aside(hidden: HoldOut, working_range: WorkingRange) -> sparse.csr_array
 _OF_HELD_OUT = {
     "splits": ("reference 'held-out', or one split", "only what is kept aside can be kept aside anew"),
     "least_shared": (
-        "reference 'held-out', or no such limit",
-        "only what is kept aside compares individuals on what they have in common there",
+        "reference 'held-out' or 'co-observed', or no such limit",
+        "only these compare individuals on what they have in common",
     ),
 }
 """What would have done instead of an option beside another reference, and why."""
@@ -75,6 +75,8 @@ def kept_aside_reference(
 ) -> ReferenceChoice | None:
     """Return the reference; options of what is kept aside ask for the one that they are of, and are refused beside another."""
     given = [name for name in _OF_HELD_OUT if asked.get(name) is not None]
+    if isinstance(reference, str) and reference == "co-observed":
+        given = [name for name in given if name != "least_shared"]
     for name in given:
         value = checked_whole(name, asked[name])
         if reference is not None and not (isinstance(reference, str) and reference == "held-out"):

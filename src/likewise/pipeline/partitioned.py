@@ -147,7 +147,7 @@ def audit_partitioned(
         drawn_from = f"{source}, drawn from {observed.shape[0]:,} individuals"
         data = summarise_data(found.sample, run.working_range, drawn_from, tuple(notes))
         settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, "hold_out": found.share}
-        references = reference_distances(found.reference, run, norm)
+        references = reference_distances(found.reference, run, norm, least_shared)
         return make_report(data, run, references, found.reference, measurement, settings, steps)
 
 

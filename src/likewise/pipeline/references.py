@@ -49,7 +49,9 @@ _INSTEAD = (
 )
 
 
-def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dict[str, PairwiseDistance]:
+def reference_distances(
+    reference: ReferenceChoice, run: Run, norm: Norm, least_shared: int | None = None
+) -> dict[str, PairwiseDistance]:
     """Return the reference distance of each arm; the same object for all where the comparison is valid.
 
     Parameters
@@ -59,6 +61,8 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
     run : Run
     norm : {"l1", "l2", "linf"} or float
         Of a distance that is made here.
+    least_shared : int, optional
+        Of ``"co-observed"``; by default 1.
 
     Returns
     -------
@@ -77,10 +81,10 @@ def reference_distances(reference: ReferenceChoice, run: Run, norm: Norm) -> dic
         )
     if reference not in get_args(ReferenceKind):
         return dict.fromkeys(run.outputs, distance_by_name(reference, run.training))
-    kind = "co-observed" if reference == "co-observed" else "observed"
-    references = dict.fromkeys(
-        run.outputs, distance_by_name(kind, run.training, norm=norm, working_range=run.working_range)
-    )
+    kind, options = "observed", {"norm": norm, "working_range": run.working_range}
+    if reference == "co-observed":
+        kind, options = reference, options | {"least_shared": least_shared or 1}
+    references = dict.fromkeys(run.outputs, distance_by_name(kind, run.training, **options))
     if reference == "estimate":
         if run.estimate is None or "with" not in run.outputs:
             raise InputError(
