@@ -241,6 +241,10 @@ class KernelWarning(LikewiseWarning):
     """The compiled kernels are not available; the slower SciPy path is used."""
 
 
+_LONGEST_NAME = 100
+"""What is longer is no name; the text of a data frame would fill the screen."""
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> tuple[str, str, str]:
     """Compose the three parts of an error about an unknown name, with the nearest known one as the hint.
 
@@ -264,7 +268,9 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> tuple[str, st
     ("unknown threshold 'univrsal'", "one of 'universal', 'noise-edge'", "did you mean 'universal'?")
     """
     names = list(known)
+    listing, written = ", ".join(repr(known_name) for known_name in names), repr(name)
+    if not isinstance(name, str) and ("\n" in written or len(written) > _LONGEST_NAME):
+        return f"{kind} of type {type(name).__name__}", f"one of {listing}", ""
     nearest = get_close_matches(str(name), names, n=1)
-    listing = ", ".join(repr(known_name) for known_name in names)
     hint = f"did you mean {nearest[0]!r}?" if nearest else ""
-    return f"unknown {kind} {name!r}", f"one of {listing}", hint
+    return f"unknown {kind} {written}", f"one of {listing}", hint

@@ -84,6 +84,21 @@ def test_what_is_no_option_keeps_its_python_name(capsys):
     assert capsys.readouterr().err == "error: ax=3; expected axes. Hint: leave ax out, or --norm l1\n"
 
 
+def test_names_are_quoted_as_a_shell_needs_it(capsys):
+    """A blank in the name of a column was lost, or made two arguments of one."""
+
+    def command():
+        exclude, columns = (
+            option("exclude", repr("Unnamed: 0")),
+            option("columns", repr(["test score", "age"])),
+        )
+        raise InputError("a column", "a feature", f"give {exclude} or {columns}")
+
+    assert exit_code_of(command, lambda: {"--exclude", "--columns"}) == 1
+    hint = "give --exclude 'Unnamed: 0' or --columns 'test score,age'"
+    assert capsys.readouterr().err == f"error: a column; expected a feature. Hint: {hint}\n"
+
+
 def test_warnings_are_spelled_as_well(capsys):
     def command():
         warnings.warn(LikewiseWarning(f"give {option('value_range', '(1, 5)')}"), stacklevel=1)

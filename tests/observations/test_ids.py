@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from likewise import ObservedMatrix
+from likewise import ObservedMatrix, audit
 from likewise.errors import ObservationError, ShapeError
+from likewise.fairness import RowDistance
 from likewise.observations.ids import as_id_array, is_unknown, unknown_labels
 
 pd = pytest.importorskip("pandas")
@@ -98,3 +99,19 @@ def test_pairs_and_large_numbers_are_ids_too():
 def test_what_is_no_sequence_of_labels_is_refused(held):
     with pytest.raises(ShapeError, match="one-dimensional sequence of labels"):
         unknown_labels(held)
+
+
+def test_pandas_na_and_the_nan_of_numpy_text_are_no_groups_of_an_audit():
+    """The first stopped the answer with a TypeError, the second made a group called nan."""
+    rng = np.random.default_rng(0)
+    people, scores = RowDistance(rng.normal(size=(60, 2))), rng.normal(size=60)
+    some = ["f", "m", None] * 20
+    plain = str(audit(people, outputs=scores, groups=some).details())
+    for groups in (
+        pd.Series(some, dtype="string"),
+        pd.Series(some, dtype="string").astype(object),
+        np.array([float("nan") if group is None else group for group in some]),
+    ):
+        assert str(audit(people, outputs=scores, groups=groups).details()) == plain
+    codes = pd.Series([1, 2, None] * 20, dtype="Int64")
+    assert "20 individuals have no known group" in audit(people, outputs=scores, groups=codes).details()

@@ -149,22 +149,43 @@ def test_a_distance_takes_the_names_of_its_frame(distance):
     assert distance(PEOPLE.reset_index(drop=True)).row_ids is None
 
 
-def test_a_distance_matrix_whose_columns_are_others_is_refused():
-    square = pd.DataFrame(1.0 - np.eye(4), index=IDS, columns=IDS)
-    assert PrecomputedDistance(square).row_ids.tolist() == IDS
-    with pytest.raises(ShapeError, match=r"columns of a distance matrix whose index has .* in another order"):
-        PrecomputedDistance(square[IDS[::-1]])
+def test_the_columns_of_a_distance_matrix_are_put_in_order():
+    between = np.array([[0.0, 1, 2, 3], [1, 0, 4, 5], [2, 4, 0, 6], [3, 5, 6, 0]])
+    square = pd.DataFrame(between, index=IDS, columns=IDS)
+    for given in (square, square[IDS[::-1]]):
+        distance = PrecomputedDistance(given)
+        assert distance.row_ids.tolist() == IDS
+        np.testing.assert_array_equal(distance.block(0, 4), between)
+    with pytest.raises(ShapeError, match="columns of a distance matrix whose index has 'a'"):
+        PrecomputedDistance(square.set_axis(list("abcd"), axis=1))
+
+
+@pytest.mark.parametrize("order", [[3, 2, 1, 0], [1, 2, 3, 0]])
+def test_a_reference_distance_in_another_order_is_aligned(order):
+    """An audit of Z against a distance whose rows are sorted otherwise compared strangers once, and was then refused."""
+    features = pd.DataFrame({"age": [20.0, 31, 45, 50]}, index=IDS)
+    square = pd.DataFrame(
+        np.abs(np.subtract.outer(*[features["age"].to_numpy()] * 2)), index=IDS, columns=IDS
+    )
+    expected = audit(Z, outputs=SCORES, reference=RowDistance(features)).last.fairness.worst
+    for reference in (
+        RowDistance(features.iloc[order]),
+        PrecomputedDistance(square.iloc[order, order]),
+        PrecomputedDistance(square.iloc[order]),
+    ):
+        found = audit(Z, outputs=SCORES, reference=reference)
+        assert [(pair.left, pair.right, pair.ratio) for pair in found.last.fairness.worst] == [
+            (pair.left, pair.right, pytest.approx(pair.ratio)) for pair in expected
+        ]
+        assert "aligned the reference distance, given in another order" in found.details().replace(
+            "\n    ", " "
+        )
 
 
 def test_a_reference_distance_between_others_is_refused():
-    """An audit of Z against a distance whose rows are sorted otherwise compared strangers before."""
     features = pd.DataFrame({"age": [20.0, 30, 40, 50]}, index=IDS)
-    for reference, message in (
-        (features[::-1], "another order"),
-        (features.set_axis(list("abcd")), "has 'a', 'b', 'c', 'd'"),
-    ):
-        with pytest.raises(ShapeError, match=f"the reference distance whose index .*{message}"):
-            audit(Z, outputs=SCORES, reference=RowDistance(reference))
+    with pytest.raises(ShapeError, match=r"the reference distance whose index .*has 'a', 'b', 'c', 'd'"):
+        audit(Z, outputs=SCORES, reference=RowDistance(features.set_axis(list("abcd"))))
     audit(Z, outputs=SCORES, reference=RowDistance(features))
     audit(Z, outputs=SCORES, reference=RowDistance(features.to_numpy()))
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from likewise import make_estimator
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
 from likewise.observations import Features, ObservedMatrix, with_features
 
@@ -136,3 +137,31 @@ def test_ids_that_are_fractions_or_in_a_mapping_put_rows_in_order(ids: list[obje
 def test_an_id_twice_is_refused() -> None:
     with pytest.raises(ObservationError, match="an id twice"):
         with_features(Z, rows=pl.DataFrame({"user": ["ann", "bea", "cem", "cem"], "age": [1, 2, 3, 4]}))
+
+
+def test_numbers_written_as_text_are_categories_and_said_to_be() -> None:
+    given = {"age": ["20", "30", "20", " 3,5"], "job": ["cook", "nurse", "cook", "7"], "size": [1.0, 2, 3, 4]}
+    Z = ObservedMatrix(np.arange(12.0).reshape(4, 3))
+    notes = with_features(Z, rows=given).notes
+    said = [note for note in notes if "numbers written as text" in note]
+    assert said == [
+        "row features with numbers written as text are taken as categories: age; convert measurements to numbers first"
+    ]
+    by_id = pl.DataFrame({"id": range(4), "code": ["1", "2", "1", "2"]})
+    assert any("as text are taken as categories: code" in note for note in with_features(Z, rows=by_id).notes)
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+def test_new_rows_with_fewer_positional_features_than_the_fit_are_refused(as_given) -> None:
+    rng = np.random.default_rng(0)
+    ratings, features = rng.integers(1, 6, (30, 8)).astype(float), rng.normal(size=(30, 3))
+
+    def beside(k: int) -> ObservedMatrix:
+        return with_features(ObservedMatrix(ratings, value_range=(1, 5)), rows=as_given(features[:, :k]))
+
+    fitted = make_estimator("als", random_state=0).fit(beside(3))
+    fitted.transform(beside(3))
+    with pytest.raises(
+        ShapeError, match="2 columns of features without names; expected at least 3, as in the fit"
+    ):
+        fitted.transform(beside(2))

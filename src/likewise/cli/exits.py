@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -11,6 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from shlex import quote
 from typing import TextIO
 
 from cyclopts import CycloptsError
@@ -43,7 +43,7 @@ def in_shell(options: Collection[str]) -> Callable[[str, str], str]:
         bare = _bare(value)
         if bare == "False":
             return flag.replace("--", "--no-", 1)
-        return flag if bare in ("", "...", "True") else f"{flag} {bare}"
+        return flag if bare in ("", "...", "True") else f"{flag} {quote(bare)}"
 
     return spell
 
@@ -51,7 +51,7 @@ def in_shell(options: Collection[str]) -> Callable[[str, str], str]:
 def _bare(value: str) -> str:
     """Write text without quotes, and the items of a tuple or list with nothing but commas between them."""
     if value[:1] in "([":
-        return re.sub(r"[\s()\[\]'\"]", "", value).rstrip(",")
+        return ",".join(item.strip().strip("'\"") for item in value.strip("()[]").rstrip(",").split(","))
     return value.strip("'\"")
 
 

@@ -18,13 +18,12 @@ from likewise.checks import (
     is_whole,
 )
 from likewise.errors import DistanceError, InputError, ModelError, ShapeError, option
-from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.distance import PairwiseDistance, in_order_of
 from likewise.fairness.distances.named_outputs import named_output_distance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.metrics.violations import check_lipschitz
 from likewise.observations.frames import refuse_output_lines
 from likewise.observations.ids import as_id_array
-from likewise.observations.index_alignment import check_same_individuals
 from likewise.observations.labelled import aligned
 from likewise.progress import Progress
 
@@ -64,7 +63,7 @@ def output_distance(
             "one row of outputs for each individual, in the same order",
         )
     if isinstance(outputs, PairwiseDistance):
-        check_same_individuals(f"outputs of {name!r}", outputs.row_ids, reference.row_ids)
+        return in_order_of(f"outputs of {name!r}", distance, reference.row_ids)
     return distance
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from likewise.observations.ids import is_unknown
 
 KNOWN = {
     "user": re.compile("(user|customer|reviewer|rater|person|individual|student|u)(id|index)?"),
@@ -99,3 +104,26 @@ def long_columns(names: Sequence[str]) -> dict[str, int] | None:
         i in found.values() or TIME.fullmatch(plain_name(name)) for i, name in enumerate(names)
     )
     return found if is_whole else None
+
+
+_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_NAMED = 4
+
+
+def note_on_numbers_as_text(columns: Sequence[tuple[str, NDArray[Any]]], axis: str) -> tuple[str, ...]:
+    """Say which features are categories although every word in them is a number: codes, or measurements read as text.
+
+    Examples
+    --------
+    >>> note_on_numbers_as_text([("age", np.array(["20", "30"])), ("job", np.array(["cook", "7"]))], "row")
+    ('row features with numbers written as text are taken as categories: age; convert measurements to numbers first',)
+    """
+    found = [name for name, cells in columns if _is_text_of_numbers(cells)]
+    shown = ", ".join(found[:_NAMED]) + (", ..." if len(found) > _NAMED else "")
+    told = f"{axis} features with numbers written as text are taken as categories: {shown}; convert measurements to numbers first"
+    return (told,) if found else ()
+
+
+def _is_text_of_numbers(cells: NDArray[Any]) -> bool:
+    listed = [cell for cell in cells.tolist() if not is_unknown(cell) and str(cell).strip()]
+    return bool(listed) and all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in listed)

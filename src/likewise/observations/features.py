@@ -14,7 +14,7 @@ from scipy import sparse
 from likewise._typing import Floats, Mask
 from likewise.arrays import as_array
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
-from likewise.observations.column_names import KNOWN, is_id, plain_name
+from likewise.observations.column_names import KNOWN, is_id, note_on_numbers_as_text, plain_name
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown, places_by_text
 from likewise.observations.index_alignment import row_labels_of
@@ -41,12 +41,15 @@ class Features:
         Whether a column holds measurements, whose unit means nothing; 0 and 1 and sparse columns are taken as they are.
     notes : tuple of str
         What was taken, and what is missing.
+    n_positions : int, optional
+        How many columns were given, where they have no names but their positions.
     """
 
     values: sparse.csr_array
     names: NDArray[Any]
     is_number: Mask
     notes: tuple[str, ...] = ()
+    n_positions: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -62,7 +65,18 @@ class Features:
         """Return the features of these names in this order, as those of a fit; what is not known here is missing.
 
         A word that a category of the fit did not have is none of its words: its columns are 0.
+
+        Raises
+        ------
+        ShapeError
+            Columns known by their positions, fewer of them than in the fit.
         """
+        of_fit = [name.partition("=")[0] for name in names.tolist()]
+        needed = 1 + max(map(int, of_fit)) if of_fit and all(map(str.isdigit, of_fit)) else 0
+        if self.n_positions is not None and self.n_positions < needed:
+            raise ShapeError(
+                f"{self.n_positions} columns of features without names", f"at least {needed}, as in the fit"
+            )
         places = {name: place for place, name in enumerate(self.names.tolist())}
         categories = {name.partition("=")[0] for name in places if "=" in name}
         empty = sparse.csr_array((self.shape[0], 1))
@@ -75,7 +89,9 @@ class Features:
             for name in names.tolist()
         ]
         values = sparse.hstack(columns, format="csr") if columns else self.values[:, :0]
-        return Features(sparse.csr_array(values), names, np.zeros(len(names), bool), self.notes)
+        return replace(
+            self, values=sparse.csr_array(values), names=names, is_number=np.zeros(len(names), bool)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +150,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
             )
         values: sparse.csr_array = sparse.csr_array(stored).astype(np.float64)
         names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
-        found = Features(values, names, np.zeros(names.size, bool))
+        found = Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
         return _told(_of_length(_informative(found, axis, []), ids.size, axis), axis)
     columns, labels = _columns(given, ids, axis)
     encoded = [_encoded(name, column) for name, column in columns]
@@ -144,10 +160,13 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         raise ObservationError(
             f"{axis} features of which none says anything", "a column with two values or more"
         )
+    by_position = not isinstance(given, Mapping) and as_frame(given) is None
     found = Features(
         sparse.csr_array(sparse.hstack([one.values for one in kept], format="csr")),
         np.concatenate([one.names for one in kept]),
         np.concatenate([one.is_number for one in kept]),
+        note_on_numbers_as_text(columns, axis),
+        len(columns) if by_position else None,
     )
     found = _informative(found, axis, useless)
     return _told(
@@ -327,7 +346,9 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
             f"{axis} features of which none says anything", "a column with two values or more"
         )
     kept = np.flatnonzero(tells)
-    return Features(found.values[:, kept], found.names[kept], found.is_number[kept])
+    return replace(
+        found, values=found.values[:, kept], names=found.names[kept], is_number=found.is_number[kept]
+    )
 
 
 def _of_length(found: Features, length: int, axis: str) -> Features:
@@ -361,7 +382,7 @@ def _aligned(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: st
     notes = [f"{unknown.size:,} of {ids.size:,} {axis}s have no features"] if unknown.size else []
     n_others = len(labels) - int(is_known.sum())
     notes += [f"{n_others:,} rows of the {axis} features are of others, and left out"] if n_others else []
-    return replace(found, values=values, notes=tuple(notes))
+    return replace(found, values=values, notes=(*found.notes, *notes))
 
 
 def _told(found: Features, axis: str) -> Features:

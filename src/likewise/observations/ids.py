@@ -89,7 +89,7 @@ def unknown_labels(labels: Any) -> NDArray[np.bool_]:
     -------
     ndarray of bool, shape (n,)
         True for None, NaN, NaT, NA and null, and for what is masked. Text is known, also ``"nan"``: what stands for missing in a file
-        is the reader's to say.
+        is the reader's to say. Only in an array of NumPy's fixed-width text is ``"nan"`` unknown, since NumPy itself writes NaN so there.
 
     Raises
     ------
@@ -100,8 +100,12 @@ def unknown_labels(labels: Any) -> NDArray[np.bool_]:
     --------
     >>> unknown_labels(["f", "m", float("nan"), None]).tolist()
     [False, False, True, True]
+    >>> unknown_labels(np.array(["f", "m", float("nan")])).tolist()
+    [False, False, True]
     """
     array = as_id_array(labels, "labels")
+    if getattr(getattr(labels, "dtype", None), "kind", "") == "U":
+        array[array == "nan"] = None
     if array.dtype.kind in "fcmM":
         return np.asarray(np.isnan(array), dtype=bool)
     if array.dtype.kind != "O":

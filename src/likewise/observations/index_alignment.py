@@ -204,8 +204,10 @@ def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
         raise _in_another_order(what)
 
 
-def check_same_individuals(what: str, its_ids: NDArray[Any] | None, ids: NDArray[Any] | None) -> None:
-    """Raise where a distance, or whatever else has ids of its own, is about others than the individuals, or has them in another order.
+def order_of_individuals(
+    what: str, its_ids: NDArray[Any] | None, ids: NDArray[Any] | None
+) -> NDArray[np.intp] | None:
+    """Return where each individual is in a distance, or whatever else has ids of its own; None where it has their order.
 
     Parameters
     ----------
@@ -214,19 +216,27 @@ def check_same_individuals(what: str, its_ids: NDArray[Any] | None, ids: NDArray
     its_ids, ids : ndarray, shape (m,), or None
         Its own, and those of the individuals; nothing is said where one of them only counts, from 0.
 
+    Returns
+    -------
+    ndarray of int, shape (m,), or None
+
     Raises
     ------
     ShapeError
-        As `check_order`.
+        It is about others than the individuals.
 
     Examples
     --------
-    >>> check_same_individuals("the distance", np.array([0, 1]), np.array(["ann", "bea"]))
+    >>> order_of_individuals("the distance", np.array([0, 1]), np.array(["ann", "bea"]))
+    >>> order_of_individuals("the distance", np.array(["bea", "ann"]), np.array(["ann", "bea"]))
+    array([1, 0])
     """
     labels = None if its_ids is None else _unless_counted(its_ids.tolist())
     is_named = labels is not None and ids is not None and _unless_counted(ids.tolist()) is not None
-    if labels is not None and is_named and order_by_labels(what, labels, ids) is not None:
-        raise _in_another_order(what)
+    if labels is None or not is_named:
+        return None
+    order = order_by_labels(what, labels, ids)
+    return None if order is None else np.array(order, dtype=np.intp)
 
 
 def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
+from likewise.fairness.distances.distance import in_order_of
 from likewise.fairness.held_out import LEAST_SHARED
 from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
-from likewise.observations.index_alignment import check_same_individuals
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
@@ -225,7 +225,8 @@ def _reported(
 ) -> AuditReport:
     """Measure the first run, and what further ones tell of the truth."""
     run = next(runs)
-    notes = (*measurement.notes, *run.notes, *(() if tested is None else (tested.note,)))
+    of_distance = d.notes if isinstance(d, PairwiseDistance) else ()
+    notes = (*measurement.notes, *of_distance, *run.notes, *(() if tested is None else (tested.note,)))
     data = summarise_data(individuals, run.working_range, source, notes)
     references = reference_distances(d, run, settings["norm"], settings.get("least_shared"))
     return make_report(data, run, references, d, measurement, settings, steps, reruns=runs, test=tested)
@@ -319,7 +320,7 @@ def _reference(
         return individuals
     check_reference("observed" if reference is None else reference)
     if isinstance(reference, PairwiseDistance):
-        check_same_individuals("the reference distance", reference.row_ids, individuals.row_ids)
+        reference = in_order_of("the reference distance", reference, individuals.row_ids)
         if reference.row_ids is None:
             named = copy(reference)
             named.row_ids = individuals.row_ids  # labels of outputs and groups are held against these

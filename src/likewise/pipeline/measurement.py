@@ -36,6 +36,7 @@ from likewise.fairness.metrics.target import Target
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations import ObservedMatrix
+from likewise.observations.ids import unknown_labels
 from likewise.observations.labelled import aligned
 from likewise.pipeline.summaries import Proved
 from likewise.pipeline.violating_pairs import write_violating_pairs
@@ -238,9 +239,9 @@ class Measurement:
         ids = range(reference.n_individuals) if reference.row_ids is None else reference.row_ids.tolist()
         wanted = {one for pair in chosen for one in (pair.left, pair.right)}
         places = {one: place for place, one in enumerate(ids) if one in wanted}
-        groups = (
-            None if self.groups is None else np.asarray(self.groups, dtype=object)
-        )  # what is missing stays so
+        groups = None if self.groups is None else np.array(self.groups, dtype=object)
+        if groups is not None:
+            groups[unknown_labels(self.groups)] = None
         return tuple(
             explain_pair(
                 output,

@@ -103,7 +103,11 @@ def check_reference(reference: ReferenceChoice) -> None:
     ):
         return
     known = dict.fromkeys((*get_args(ReferenceKind), *DISTANCES.names()))
-    raise InputError(*unknown_name("reference", reference, known))
+    given, expected, hint = unknown_name("reference", reference, known)
+    is_name = isinstance(reference, str)
+    raise InputError(
+        given, expected, hint if is_name else "PrecomputedDistance(...) takes a square matrix of distances"
+    )
 
 
 def summarise_reference(

@@ -8,6 +8,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
+from likewise.observations.ids import is_unknown
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse
 from likewise.report.item_lists import list_lines
 from likewise.report.numbers import Row, number, shown, with_ends
@@ -197,8 +198,7 @@ def _story(pair: PairExplanation, sparse: bool) -> PairStory:
 
 
 def _named(individual: object, group: object) -> str:
-    known = group is not None and group == group  # noqa: PLR0124  NaN is not a group
-    return f"{shown(individual)} ({shown(group)})" if known else shown(individual)
+    return shown(individual) if is_unknown(group) else f"{shown(individual)} ({shown(group)})"
 
 
 def _listed(parts: tuple[Contribution, ...], *, named: bool = True) -> str:

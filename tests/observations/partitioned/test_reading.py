@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import errno
+import gzip
+import lzma
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from likewise import ObservedMatrix
+from likewise import ObservedMatrix, read_ratings
 from likewise.engines.local import Serial
 from likewise.errors import FileFormatError, InputError, MemoryLimitError, ObservationError, OutputError
 from likewise.observations.partitioned import read_partitioned, text_file
@@ -333,3 +336,32 @@ def test_the_decimal_sign_is_that_of_the_whole_file(tmp_path, monkeypatch):
     file.write_text(header + points + commas)
     with pytest.raises(FileFormatError, match="decimal commas"):
         read_partitioned(file, engine="serial")
+
+
+def test_hints_name_no_option_that_the_reading_in_pieces_lacks(tmp_path):
+    """Whoever read that decimal="," would help found that there is no such option."""
+    file = tmp_path / "file.csv"
+    file.write_text("user;item;rating\n" + "".join(f"u{k};{k % 3};{k},500\n" for k in range(1, 9)))
+    with pytest.raises(FileFormatError, match=r"which are 1\.5 or 1500") as caught, read_partitioned(file):
+        pass
+    assert "read the file into memory: read_ratings in Python" in caught.value.hint
+    assert "there: give decimal=',' or decimal='.'" in caught.value.hint
+    file.write_text("a,b,c\nx,1,2\n")
+    with pytest.raises(FileFormatError) as caught, read_partitioned(file):
+        pass
+    assert "into memory" not in caught.value.hint
+
+
+@pytest.mark.parametrize(("module", "name"), [(gzip, "gzip"), (bz2, "bzip2"), (lzma, "xz")])
+def test_a_compressed_file_is_called_so(tmp_path, module, name):
+    lines = b"user,item,rating\n" + b"".join(b"u%d,%d,%d\n" % (k, k % 3, k % 5) for k in range(20))
+    file = tmp_path / "file.csv.packed"
+    file.write_bytes(module.compress(lines))
+    with pytest.raises(FileFormatError, match=rf"is compressed \({name}\)") as caught, read_partitioned(file):
+        pass
+    assert "unpack it first" in caught.value.hint
+    if module is gzip:
+        assert read_ratings(file).n_observed == 20
+    else:
+        with pytest.raises(FileFormatError, match=rf"is compressed \({name}\).*Hint: unpack it first"):
+            read_ratings(file)

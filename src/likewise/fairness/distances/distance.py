@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats, Indices
 from likewise.errors import DistanceError, ShapeError
-from likewise.observations.index_alignment import checked_positions
+from likewise.observations.index_alignment import checked_positions, order_of_individuals
 
 Axioms = Literal["metric", "pseudometric", "semimetric", "unknown"]
 """``"metric"``: symmetric, triangle inequality, zero only between equal rows. ``"pseudometric"``: unequal rows may be at
@@ -201,6 +201,33 @@ class PairwiseDistance(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}, {self.n_individuals} individuals)"
+
+
+def in_order_of(what: str, distance: PairwiseDistance, ids: NDArray[Any] | None) -> PairwiseDistance:
+    """Return a distance with the individuals in this order; one that has another order says so in its notes.
+
+    Parameters
+    ----------
+    what : str
+        What the distance is, for messages.
+    distance : PairwiseDistance
+    ids : ndarray, shape (m,), or None
+        Of the individuals; None where they are only counted.
+
+    Raises
+    ------
+    ShapeError
+        It is about other individuals.
+    """
+    order = order_of_individuals(what, distance.row_ids, ids)
+    if order is None:
+        return distance
+    ordered = distance.taken(order)
+    ordered.notes = (
+        *ordered.notes,
+        f"aligned {what}, given in another order, with the individuals by their ids",
+    )
+    return ordered
 
 
 class SubsetDistance(PairwiseDistance):

@@ -14,7 +14,7 @@ from likewise.checks import checked_flag, checked_text
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.distance import Axioms, DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.observations.ids import as_id_array
-from likewise.observations.index_alignment import check_same_individuals, row_labels
+from likewise.observations.index_alignment import order_of_individuals, row_labels
 
 _PAIRS_AT_ONCE = 1 << 16
 
@@ -187,7 +187,9 @@ class PrecomputedDistance(PairwiseDistance):
             row_ids is None and self.row_ids is not None
         ):  # of a frame with an index, whose columns are the same individuals
             columns = as_id_array(list(matrix.columns))  # type: ignore[union-attr]
-            check_same_individuals("the columns of a distance matrix", columns, self.row_ids)
+            order = order_of_individuals("the columns of a distance matrix", columns, self.row_ids)
+            if order is not None:
+                self.matrix = self.matrix[:, order]
         for start in range(0, len(self.matrix), _ROWS_AT_ONCE):
             _check_rows(self.matrix, start, min(start + _ROWS_AT_ONCE, len(self.matrix)))
         self.upper_bound = float(np.nanmax(self.matrix))

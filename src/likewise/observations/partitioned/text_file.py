@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -13,11 +15,13 @@ from likewise.observations.reading.delimited import Wanted, parse
 from likewise.observations.reading.layouts import Choices
 from likewise.observations.reading.numerals import Decimal
 from likewise.observations.reading.text import DelimitedText, TextOptions, recognise
-from likewise.observations.reading.unpack import Source
+from likewise.observations.reading.unpack import Source, compression_of
 
 if TYPE_CHECKING:
     import polars as pl
 
+_OPTIONS = frozenset({"user", "item", "rating", "value_range", "duplicates"})
+"""Of the reading in pieces."""
 _BYTES = 16 << 20
 """Of text that are parsed at a time."""
 
@@ -52,8 +56,15 @@ class TextFile:
         FileFormatError
             Not delimited text, or without a column that is needed.
         """
-        choices = Choices(user=user, item=item, rating=rating)
-        text = recognise(Source(str(path), next(_pieces(path), b"")), TextOptions(), choices.is_header)
+        choices, first = Choices(user=user, item=item, rating=rating), next(_pieces(path), b"")
+        if (packed := compression_of(first)) is not None:
+            raise FileFormatError(
+                f"{path} is compressed ({packed})",
+                "text or Parquet, which can be read in pieces",
+                f"unpack it first{_IN_MEMORY}",
+            )
+        with _without_options_of_memory():
+            text = recognise(Source(str(path), first), TextOptions(), choices.is_header)
         roles = find_roles(text.header, text.width, choices.roles, str(path))
         return cls(path, text.shown_separator, text.header, text.width, tuple(roles.values()))
 
@@ -74,8 +85,9 @@ class TextFile:
         first, kinds, decimal, fraction = 1, None, None, None
         for piece in _pieces(self.path):
             if piece.strip():
-                text = self._laid_out(piece, first, decimal)
-                taken = parse(text, wanted)
+                with _without_options_of_memory():
+                    text = self._laid_out(piece, first, decimal)
+                    taken = parse(text, wanted)
                 frame = taken.frame.select(map(str, self.positions))
                 if decimal is None:
                     decimal = taken.decimal
@@ -116,6 +128,25 @@ class TextFile:
                     )
                 frame = frame.with_columns(pl.col(name).cast(pl.String))
         return frame
+
+
+_IN_MEMORY = ", or read the file into memory: read_ratings in Python, no engine on the command line"
+_MENTIONED = re.compile("\x01(\\w+)\x02")
+
+
+@contextmanager
+def _without_options_of_memory() -> Iterator[None]:
+    """Let errors not advise options that only the reading into memory has, such as the decimal sign."""
+    try:
+        yield
+    except FileFormatError as error:
+        hint = error.marked.partition(" Hint: ")[2]
+        if _OPTIONS.issuperset(_MENTIONED.findall(hint)):
+            raise
+        where = (
+            f"write the file in the usual way, with points, commas and UTF-8{_IN_MEMORY}, and there: {hint}"
+        )
+        raise FileFormatError(error.given, error.expected, where) from error
 
 
 def _fraction(frame: pl.DataFrame) -> float | None:

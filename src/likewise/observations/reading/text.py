@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from likewise.errors import FileFormatError, option, unknown_name
 from likewise.observations.reading.numerals import Decimal, could_be_number
-from likewise.observations.reading.unpack import Source
+from likewise.observations.reading.unpack import Source, compression_of
 
 _SEPARATORS = ("\t", ",", ";", "|")
 _UNUSED_BYTES = b"\t\x1f\x1e\x1d\x1c\x1b\x01\x02\x03\x04"
@@ -303,7 +303,12 @@ def _as_utf8(source: Source, encoding: str) -> bytes:
             f"{source.name} starts like UTF-16", "UTF-8 text", f"give {option('encoding', repr('utf-16'))}"
         )
     if extends_ascii and b"\0" in data:
-        raise FileFormatError(f"{source.name} is binary", "text, Parquet, or .npz")
+        packed = compression_of(data)
+        what = (
+            "is binary" if packed is None else f"is compressed ({packed}), in a way that is not unpacked here"
+        )
+        hint = "" if packed is None else "unpack it first; gzip and zip are read as they are"
+        raise FileFormatError(f"{source.name} {what}", "text, Parquet, or .npz", hint)
     if extends_ascii and data.isascii():
         return data
     try:

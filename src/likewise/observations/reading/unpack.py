@@ -21,6 +21,8 @@ _ALIKE = 0.8
 
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
 
+_COMPRESSED = {_GZIP: "gzip", _ZIP: "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
 _DEEPEST = 4
 """Layers of compression that are removed: a file can be made to hold itself."""
 
@@ -146,6 +148,17 @@ def _gunzipped(source: Source) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(f"{source.name} is damaged ({error})", "a whole gzip file") from error
     return b"".join(pieces)
+
+
+def compression_of(data: bytes) -> str | None:
+    """Return by its first bytes how a file is compressed, whether or not we can undo that; None if it is not.
+
+    Examples
+    --------
+    >>> compression_of(b"BZh91AY"), compression_of(b"user,item,rating")
+    ('bzip2', None)
+    """
+    return next((name for magic, name in _COMPRESSED.items() if data.startswith(magic)), None)
 
 
 def _members(data: bytes) -> list[str]:
