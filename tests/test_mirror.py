@@ -43,7 +43,7 @@ estimation/thresholding/thresholds       statistics: what rules are told
 fairness/distances/observed      given gower distance: distances of observations, each against its definition
 fairness/distances/features      cancellation feature_table rows: distances of complete rows
 fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
-fairness/completions     distances/completions: bounds of d over all completions
+fairness/completions     distances/completion_distance: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
 fairness/held_out/measure        estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it

@@ -12,7 +12,7 @@ from likewise.certificates import certify
 from likewise.certificates.composition import from_norm
 from likewise.errors import DistanceError
 from likewise.fairness import CoObservedDistance, ObservedDistance, RowDistance, feature_distance
-from likewise.fairness.distances.completions import CompletionDistance
+from likewise.fairness.distances.completion_distance import CompletionDistance
 from likewise.fairness.search import coordinates
 from likewise.norms import conversion, norm_name, norm_order, rooted
 from likewise.observations import clustered

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from likewise import ObservedMatrix
 from likewise.errors import DistanceError, InputError, ShapeError
 from likewise.fairness.completions import judge_completions
-from likewise.fairness.distances.completions import CompletionDistance
+from likewise.fairness.distances.completion_distance import CompletionDistance
 
 GRID = np.linspace(0.0, 4.0, 5)
 

@@ -86,7 +86,7 @@ def corollary(
     Raises
     ------
     ThresholdError
-        If the threshold is negative or not a finite number.
+        The threshold is negative or not finite.
     """
     _ensure_threshold(threshold)
     if incoherence is None or rows.gains.size == 0:
@@ -131,29 +131,29 @@ def certify(
     Parameters
     ----------
     estimate : LowRankEstimate
-        Or anything with its ``left``, ``right``, ``singular_values``, ``gains`` and ``scale`` and, where they are not nothing, its
-        ``folding``, ``row_offsets`` and ``column_offsets``.
+        Or anything with its ``left``, ``right``, ``singular_values``, ``gains`` and ``scale``, and any ``folding``, ``row_offsets`` and
+        ``column_offsets``.
     observed : ObservedMatrix
-        The observations that the estimate was made from, in the user's units.
+        What the estimate was made from.
     threshold : float, optional
-        ``tau`` of Corollary 4.2. By default the smallest kept singular value, which is the tightest choice.
+        ``tau`` of Corollary 4.2. By default the smallest kept singular value, which is tightest.
 
     Returns
     -------
     LipschitzCertificates
-        They hold for the factors as they are stored, in exact arithmetic; rounding of the constants themselves is added.
+        They hold for the factors as stored, in exact arithmetic. Rounding of the constants is added.
 
     Raises
     ------
     ShapeError
-        If the observations are not of the estimate's size.
+        The observations are not of the estimate's size.
     ThresholdError
-        If the threshold is negative or not a finite number.
+        The threshold is negative or not finite.
 
     Notes
     -----
     ``K2 = ||sum psi(sigma)/sigma^2 u v^T||_max sqrt(n) max_k ||z_k||_1`` (Theorem 4.1) costs O(m n r).
-    ``K* = max_k sqrt(sum (psi(sigma)/sigma)^2 v_k^2)`` costs O(n r): on rows the un-clipped estimate is linear, and the exact
+    ``K* = max_k sqrt(sum (psi(sigma)/sigma)^2 v_k^2)`` costs O(n r). Without clipping the estimate is linear in a row, and the exact
     l1 -> l2 norm of a linear map is the largest l2 norm of a row of its matrix.
 
     References

@@ -93,7 +93,7 @@ def make_estimator(name: str, **options: Any) -> MatrixEstimator:
     Raises
     ------
     EstimatorError
-        If the name is unknown, or an option is none of that estimator's, or one that it refuses.
+        An unknown name; an option that the estimator does not have, or a value that it refuses.
 
     Examples
     --------

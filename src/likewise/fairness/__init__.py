@@ -13,7 +13,7 @@ from likewise.certificates import (
 )
 from likewise.fairness.completions import CompletionVerdict, UndecidedPair, judge_completions
 from likewise.fairness.distances.activity import ActivityCheck, activity_check
-from likewise.fairness.distances.completions import CompletionDistance
+from likewise.fairness.distances.completion_distance import CompletionDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
 from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance

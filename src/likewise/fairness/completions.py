@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from likewise._typing import Floats, Indices, Mask
 from likewise.checks import checked_callable, checked_confidence, checked_positive, checked_whole
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness.distances.completions import CompletionDistance
+from likewise.fairness.distances.completion_distance import CompletionDistance
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.sampled.sampling import draw_pairs
@@ -148,8 +148,8 @@ def judge_completions(
 ) -> CompletionVerdict:
     """Judge ``D <= L d`` over all values that missing entries may have (Section 3.3: applicants who report different things).
 
-    For each pair d lies between a least and a largest value, both attained by some completion. ``D > L d_largest``: violated whatever is
-    missing. ``D <= L d_least``: fair whatever is missing. Else it depends on what is missing.
+    Of each pair, d has a least and a largest value. ``D > L d_largest``: violated whatever is missing. ``D <= L d_least``: fair whatever
+    is missing. Else it depends.
 
     Parameters
     ----------
@@ -163,9 +163,9 @@ def judge_completions(
     intervals : (ndarray, ndarray), each of shape (m, n), optional
         Lower and upper ends of missing entries in the user's units, for example of `entry_intervals`.
     pairs : "all" or int, default "all"
-        All m (m - 1) / 2 of them, at a cost of n each, or that many drawn ones.
+        All m (m - 1) / 2, at a cost of n each, or draw that many.
     confidence : float, optional
-        Of each interval for its value, in (0, 1): to be said with the verdict.
+        Of each interval, in (0, 1); said with the verdict.
     working_range : {"symmetric", "unit"}, default "symmetric"
         On which d is measured.
     n_undecided : int, default 10

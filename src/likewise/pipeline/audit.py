@@ -62,88 +62,85 @@ def audit(
     source: str = "in memory",
     progress: StepProgress | bool | None = None,
 ) -> AuditReport:
-    """Audit individual fairness: of an algorithm with and without pre-processing, or of outputs that are given.
+    """Audit individual fairness: of an algorithm with and without pre-processing, or of given outputs.
 
-    Without `outputs`, a share of the observations is hidden, and the algorithm runs on the others twice: on the zero-filled
-    observations (h) and on their estimate (f). Both sets of outputs are measured against one reference distance d, fixed before
-    any processing, and against the hidden observations. With `outputs`, these are measured, whatever made them. An argument that would
-    have no effect is refused.
+    Without `outputs`, some observations are hidden. The algorithm runs on the others twice: zero-filled (h), and estimated (f). Both
+    outputs are measured against one reference distance d, fixed before any processing, and against what was hidden. With `outputs`, these
+    are measured, and no algorithm runs. An argument without effect is refused.
 
     Parameters
     ----------
     individuals : ObservedMatrix, what its constructor takes, or PairwiseDistance
-        Observations, of shape (m, n), rows are individuals; or, with `outputs`, the distance d between them.
+        Observations, of shape (m, n), with individuals as rows. Or, with `outputs`, the distance d between individuals.
     outputs : array-like, PairwiseDistance, or mapping of str to them, optional
-        Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them; or a mapping with two of them, before and after
-        a change, under any names. Rows that are labelled, by an index, a column of ids or the keys of a mapping, are aligned with the individuals:
-        ``{user: score}``, ``{user: {item: score}}``, or ``{user: [items]}``, lists of recommended items, the best first. Then nothing is hidden, no model runs, and an estimator is fitted only if given.
+        Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them. A mapping holds two of them, before and after
+        a change, under any names. Labelled rows (an index, a column of ids, keys of a mapping) are aligned with the individuals:
+        ``{user: score}``, ``{user: {item: score}}``, or ``{user: [items]}``, lists of recommended items, the best first. An estimator is
+        then fitted only if given.
     estimator : str or MatrixEstimator, optional
-        Pre-processing: a name, as in `make_estimator`, or an estimator; by default `Auto`, which chooses by held-out observations. The paper's
-        is ``"svt"``, which has a proved constant. It is cloned, not fitted in place.
+        Pre-processing; names as in `make_estimator`. By default `Auto`, which chooses by held-out error. The paper's is ``"svt"``, which
+        has a proved constant. It is cloned, not fitted in place.
     model : str, callable or scikit-learn estimator, optional
         The algorithm h; see `likewise.inference.as_model`. By default ``"knn"``.
     target : array-like, shape (m,) or (m, t), optional
-        What a classifier or regressor learns for each individual; of shape (m,), accuracy is measured by fits that have not seen the individual's,
-        in 5 folds. With `outputs`, of shape (m,): what they should have told, which their accuracy
-        is measured against (`likewise.fairness.target_accuracy`); who has none is counted and left out. With `outputs` that are lists of items, or values
-        of all items, ratings of them that were not used to make the outputs: an ObservedMatrix, or what its constructor takes, with ids of its own
+        What a classifier or regressor learns. Of shape (m,), its accuracy is measured in 5 folds, on individuals it has not seen. With `outputs`: the
+        truth they are held against (`likewise.fairness.target_accuracy`); individuals without one are counted and left out. With lists of items, or
+        values of all items: ratings that did not go into the outputs, as an ObservedMatrix or what its constructor takes, with ids of its own
         (`likewise.fairness.ranking_accuracy`).
     hold_out : float, optional
         Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs, 0.5 with reference ``"held-out"``.
     reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance, optional
-        d, or where it is taken from. ``"held-out"`` compares individuals on observations that neither the algorithm nor the estimator sees: fairness
-        on the truth A (Definition 3.2), beside the paper's d. It is the default where a model runs on ratings of which enough pairs share 15 or more
-        when half is kept aside; else ``"observed"``, the paper's d on zero-filled observations, is. ``"co-observed"`` compares two individuals on what both observed
-        (`CoObservedDistance`): for data in which zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's
-        convention: not a valid before/after comparison, and the report says so.
+        d, or where it comes from. ``"observed"`` is the paper's d, on zero-filled observations. ``"held-out"`` adds fairness on the truth A
+        (Definition 3.2): individuals are compared on observations that neither the algorithm nor the estimator sees. It is the default where a model
+        runs and, with half hidden, enough pairs share 15 of them; else ``"observed"`` is. ``"co-observed"`` compares two individuals on what both observed
+        (`CoObservedDistance`), where zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's convention. It
+        is no valid before/after comparison, and the report says so.
     splits : int, optional
-        With reference ``"held-out"``, which it asks for: keep observations aside that many times anew, and fit and run each time. The truth and the error are
-        measured over all of them (cross-fitting), which narrows intervals; what is proved, and the paper's d, are those of the first. By default 1.
+        Asks for reference ``"held-out"``: hide observations that many times, and fit and run each time. The truth and the error are measured over all
+        of them (cross-fitting), which narrows intervals. What is proved, and the paper's d, are those of the first. By default 1.
     least_shared : int, optional
-        With reference ``"held-out"``, which it asks for unless another is named: how many of the features kept aside two individuals must have in common to be
-        compared. Fewer where too few pairs share 15, the default: then more of d is noise, which moves the gap towards 1, and more pairs or `splits` make up
-        for some of it. With ``"co-observed"``: how many features both must have observed; by default 1.
+        How many hidden features two individuals must share to be compared, by default 15; asks for reference ``"held-out"`` unless another is named.
+        Take fewer where too few pairs share 15. Then d is noisier, which moves the gap towards 1; `splits` make up for some of it. With
+        ``"co-observed"``: how many features both must have observed; by default 1.
     test : ObservedMatrix, or what its constructor takes, optional
-        Observations from elsewhere, of the same individuals and features: such as ratings of items drawn at random, which people did not choose to
-        give. The error on them stands beside the one on hidden observations, which are drawn from those that people chose.
+        Observations from elsewhere of the same individuals and features, such as ratings of items drawn at random. The error on them stands
+        beside that on hidden observations, which people chose to give.
     norm : {"l1", "l2", "linf"} or float, optional
         Norm of d where it is taken from the data; by default ``"l1"``.
     output_distance : str, optional
-        D between outputs, by default ``"l2"``. ``"l1"``, ``"linf"``, ``"l3"``; ``"absolute"``, of one number; ``"tv"``, ``"hellinger"`` and ``"w1"``, where outputs
-        are probabilities of classes (of ordered ones for ``"w1"``); ``"top-n"`` and ``"rbo"``, of the 10 items with the highest scores, ``"top-5"`` of 5;
+        D between outputs, by default ``"l2"``. A norm (``"l1"``, ``"linf"``, ``"l3"``); ``"absolute"`` for single numbers; ``"tv"``, ``"hellinger"`` or ``"w1"``
+        for probabilities of classes (ordered ones for ``"w1"``); ``"top-n"`` or ``"rbo"`` for the 10 items with the highest scores, ``"top-5"`` for 5;
         or a registered name. What is proved speaks of l2 alone.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.
     lipschitz : float, optional
-        L > 0: count the pairs with D > L d, and judge, by what is proved where that decides, else by what was measured.
+        L > 0: count the pairs with D > L d, and judge. Proofs come first; where they do not decide, measurements do.
     tolerance : float, default 0
         Share of the pairs that may violate, in [0, 1).
     groups : array-like, shape (m,), optional
-        A group for each individual, aligned by label as outputs are, or by the keys of a mapping: metrics are split by pairs within and across groups.
+        A group for each individual, aligned as outputs are. Metrics are split by pairs within and across groups.
     item_groups : mapping of item to group, or array-like, optional
-        Where outputs are lists of items: a group for each item, to share out exposure by; see `likewise.fairness.exposure`.
+        Where outputs are lists of items: a group for each item, to measure exposure by; see `likewise.fairness.exposure`.
     consistency : int, optional
         Measure also ``1 - mean |y_i - mean y of that many nearest neighbours|`` (Zemel et al. 2013); outputs are one number for each individual.
     pairs : "all" or int, default "all"
-        Measure all pairs exactly, or that many drawn ones: each metric then has an interval for all pairs of these data.
+        Measure all pairs exactly, or draw that many: each metric then has an interval for all pairs of these data.
     confidence : float, default 0.95
         Of each interval, in (0, 1).
     memory_limit : float or str, default "1 GiB"
-        Bytes, or a size such as ``"4 GiB"``, that the audit may hold beyond the data. Pairs that would take more are
-        measured block by block, twice; complete matrices that would take more are refused before the work.
+        Bytes, or a size such as ``"4 GiB"``, that the audit may hold beyond the data. Where pairs take more, they are measured block by
+        block, twice. Where a complete matrix takes more, it is refused before the work.
     violations : path-like, optional
-        CSV file to write every pair to that breaks ``D <= lipschitz * d``.
+        CSV file for every pair with ``D > lipschitz * d``.
     missing_entries : {"any", "intervals"}, optional
-        Judge ``D <= lipschitz * d`` also over all values that missing entries may have: certainly fair, certainly violated, or it depends on what is
-        missing, and on which features; see `judge_completions`. ``"any"`` takes them from the value range, ``"intervals"`` from conformal
-        intervals of `confidence`.
+        Judge ``D <= lipschitz * d`` for all values that missing entries may have: certainly fair, certainly violated, or undecided, and by which
+        features; see `judge_completions`. Values are ``"any"`` in the value range, or in conformal ``"intervals"`` of `confidence`.
     random_state : int, Generator or None, default 0
-        For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
+        For hidden observations, drawn pairs, and estimators and models without a seed.
     source : str
         Where the data came from, for the report.
     progress : callable, bool or None, default None
-        Called with (step, done, total). By default steps of more than two seconds show a bar where standard error is a terminal; False shows
-        none.
+        Called with (step, done, total). By default steps of over two seconds show a bar on a terminal; False shows none.
 
     Returns
     -------
@@ -158,7 +155,7 @@ def audit(
     Warns
     -----
     ValueRangeWarning
-        Columns of a plain array or frame are unlike, and one range is inferred for all of them.
+        Columns of an array or frame differ in scale, and one range is inferred for all.
 
     References
     ----------
@@ -172,7 +169,7 @@ def audit(
     >>> report.arms["with"].error.rmse < report.arms["without"].error.rmse
     True
 
-    Somebody else's scores, held against a distance between applicants:
+    Scores computed elsewhere, against a distance between applicants:
 
     >>> from likewise.fairness import RowDistance
     >>> applicants = np.array([[3.1, 150.0], [3.2, 151.0], [2.0, 140.0]])

@@ -38,18 +38,18 @@ def compare(
     source: str = "in memory",
     progress: Progress | None = None,
 ) -> AuditReport:
-    """Compare two sets of outputs of the same individuals against one reference distance: an `audit` of outputs alone.
+    """Compare two outputs of the same individuals against one reference distance: an `audit` of outputs alone.
 
     Parameters
     ----------
     arms : mapping of str to outputs or PairwiseDistance
         Two of them, before and after a change, for example ``{"old": Y0, "new": Y1}``; see `measure_fairness`.
     reference : PairwiseDistance, or mapping of str to PairwiseDistance
-        d, fixed before the change. One distance for each arm is refused unless `mixed_references` names it.
+        d, fixed before the change. One for each arm is refused without `mixed_references`.
     errors : mapping of str to ErrorMetrics, optional
-        Error of each arm, to be read beside fairness; see `held_out_error`.
+        Error of each arm, shown beside fairness; see `held_out_error`.
     mixed_references : bool, default False
-        Allow one reference distance for each arm. That is not a valid comparison, and the result says so.
+        Allow one reference distance for each arm. It is no valid comparison, and the result says so.
     population : {"population", "data set"} or None, default "population"
         Of which pairs the paired intervals speak; None for none. See `paired_differences`.
     n_pairs, ratio_bound
@@ -67,7 +67,7 @@ def compare(
     Raises
     ------
     InputError
-        Not two arms, or mixed references that were not named.
+        Not two arms, or mixed references without `mixed_references`.
 
     Examples
     --------

@@ -69,11 +69,10 @@ def frontier(
     source: str = "in memory",
     progress: StepProgress | None = None,
 ) -> Frontier:
-    """Show what fairness costs: the error on hidden observations at every budget for the constant K* of pre-processing.
+    """Show what fairness costs: the error on hidden observations at each budget for the constant K* of pre-processing.
 
-    A share of the observations is hidden and the others are decomposed once. At each budget L the estimate nearest to the unconstrained
-    one with K* <= L is made from the same vectors, the model runs on it, and its outputs are measured against one reference
-    distance d and against the hidden observations.
+    Some observations are hidden, and the others are decomposed once. At each budget L the same vectors give the estimate with K* <= L that is
+    nearest to the unconstrained one. The model runs on it. Its outputs are measured against one reference distance d, and against what was hidden.
 
     Parameters
     ----------
@@ -82,9 +81,9 @@ def frontier(
     estimator : str or MatrixEstimator, default "auto"
         One with a proved constant K*. It is cloned, not fitted in place; a budget of its own is ignored.
     model : str, callable or scikit-learn estimator, default "identity"
-        The algorithm h; see `likewise.inference.as_model`. By default the estimate itself is the output.
+        The algorithm h; see `likewise.inference.as_model`. By default the output is the estimate itself.
     budgets : sequence of float, optional
-        Values of L above 0, on the method's working range. By default 0.9, 0.75, 0.5, 0.35, 0.25 and 0.1 of the constant without a budget.
+        Values of L > 0, on the method's working range. By default 0.9, 0.75, 0.5, 0.35, 0.25 and 0.1 of K* without a budget.
     hold_out : float, default 0.1
         Share of the observations to hide, in [0, 1); 0 measures no error.
     reference : {"observed", "co-observed"} or PairwiseDistance, default "observed"
@@ -94,12 +93,11 @@ def frontier(
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.
     pairs : "all" or int, optional
-        Measure all pairs exactly, or that many drawn ones, the same at every budget. By default all where that is cheap, else 20,000.
+        Measure all pairs exactly, or draw that many, the same at each budget. By default all where that is cheap, else 20,000.
     repair : bool, default False
-        Also repair the outputs without a budget until D <= L d at every budget, by the metric in which its constant is proved, and measure what that costs:
-        which is cheaper at the same guarantee, pre-processing or repair?
+        Also repair the outputs without a budget to D <= L d at each budget, in the metric of the proof: which costs less, pre-processing or repair?
     random_state : int, Generator or None, default 0
-        For the hidden observations, drawn pairs, and estimators and models without a seed of their own.
+        For hidden observations, drawn pairs, and estimators and models without a seed.
     source : str
         Where the data came from, for the report.
     progress : callable, optional

@@ -58,12 +58,12 @@ def audit_partitioned(
     source: str = "parts",
     progress: StepProgress | bool | None = None,
 ) -> AuditReport:
-    """Audit individual fairness where the observations need not fit into memory, on individuals who are drawn.
+    """Audit individual fairness on drawn individuals, where the observations need not fit into memory.
 
-    Two for each pair, and some more that tell which pairs are similar, are drawn without repetition and read into memory; the matrix is
-    estimated from everybody else, in passes over the blocks. A share of what was observed of those who were drawn is hidden. The others
-    are folded into the estimate, as new individuals would be, and the algorithm runs on them with and without it. As neither the
-    estimate nor d was made from them, and no two pairs share anybody, intervals speak of the population that the individuals come from.
+    Two individuals for each pair, and a few that tell which pairs are similar, are drawn and read into memory. The matrix is estimated from
+    everybody else, in passes over the blocks. Some observations of the drawn are hidden. With the others they are folded into the estimate, as
+    new individuals would be, and the algorithm runs on them with and without it. Neither the estimate nor d was made from them, and no two
+    pairs share anybody; so intervals speak of the population that the individuals come from.
 
     Parameters
     ----------
@@ -72,20 +72,20 @@ def audit_partitioned(
     estimator : str or MatrixEstimator, default "svt"
         One that takes blocks. It is cloned, not fitted in place.
     model : str, callable or scikit-learn estimator, default "identity"
-        The algorithm h; see `likewise.inference.as_model`. It runs on those who were drawn, and sees nobody else. With ``"identity"`` an
-        individual's complete row is its output. Any other may look at several individuals at once, so intervals then speak of pairs of those who were drawn alone.
+        The algorithm h; see `likewise.inference.as_model`. It sees the drawn alone. With ``"identity"`` the output is the complete row. Any other may
+        look at several individuals at once; intervals then speak only of pairs of the drawn.
     pairs : int, default 500
         How many to draw.
     reference : {"held-out", "observed", "co-observed", "estimate"}, optional
-        As in `audit`: what individuals are compared by. Or the name of a registered distance.
+        As in `audit`, or the name of a registered distance.
     hold_out : float, optional
-        Share of the observations of those who were drawn to hide, in [0, 1). By default 0.1, or 0.5 with reference ``"held-out"``.
+        Share of the observations of the drawn to hide, in [0, 1). By default 0.1, or 0.5 with reference ``"held-out"``.
     least_shared, norm, output_distance, nearest_share, lipschitz, tolerance, confidence, random_state, source, progress
         As in `audit`.
     worst_within : int, optional
-        Look also for that many pairs with the largest ratios among individuals who stand together in a block; see `worst_within_blocks`.
+        Also find that many pairs with the largest ratios within blocks; see `worst_within_blocks`.
     memory_limit : float or str, default "1 GiB"
-        What complete rows of those who were drawn may take; `read_partitioned` has one for the process.
+        What complete rows of the drawn may take; `read_partitioned` has a limit for the process.
 
     Returns
     -------
@@ -94,9 +94,9 @@ def audit_partitioned(
     Raises
     ------
     InputError
-        Or one of its kinds: no more individuals than would be drawn, an estimator that does not take blocks, an option out of its range.
+        Or one of its kinds: too few individuals to draw from, an estimator that does not take blocks, an option out of its range.
     MemoryLimitError
-        Complete rows of those who were drawn do not fit.
+        Complete rows of the drawn do not fit.
 
     Examples
     --------

@@ -54,11 +54,11 @@ def svt(
     Parameters
     ----------
     observed : ObservedMatrix, array-like with NaN, or SciPy sparse; shape (m, n)
-        Z in the user's units; rows are individuals; a stored entry is an observation, also a stored zero.
+        Z in the user's units, with individuals as rows. A stored entry is an observation, also a stored zero.
     threshold : float, str or callable
         ``tau``, on the method's working range: a number >= 0, a name of `THRESHOLDS`, or a rule.
     shrinker : str or callable
-        ``psi``: a name of `SHRINKERS` or a function that never decreases, from [0, inf) to [0, inf).
+        ``psi``: a name of `SHRINKERS`, or a function from [0, inf) to [0, inf) that never decreases.
     working_range : {"symmetric", "unit"}
         Where the value range is mapped to: [-1, 1], the theory's, or [0, 1], used in Experiment 2.
     solver : str
@@ -69,7 +69,7 @@ def svt(
     Returns
     -------
     LowRankEstimate
-        In the user's units when read. Of rank 0 it is constant: the value that a missing entry stands for.
+        In the user's units when read. At rank 0 it is constant: the value that a missing entry stands for.
 
     Raises
     ------

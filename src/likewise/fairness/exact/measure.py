@@ -50,10 +50,10 @@ def measure_fairness(
     Parameters
     ----------
     outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
-        What the algorithm gave each individual, compared by l2 (numbers: by absolute difference; what differs by rounding alone is
-        equal, see `RowDistance.of_outputs`), or an output distance D.
+        What the algorithm gave each individual, compared by l2, or an output distance D. What differs by rounding alone is equal; see
+        `RowDistance.of_outputs`.
     reference : PairwiseDistance
-        The distance d between individuals, from the data before any pre-processing.
+        d between individuals, from the data before any pre-processing.
     nearest_share : float, default 0.1
         Share of the pairs, in (0, 1], that counts as most similar.
     quantiles : sequence of float
@@ -63,21 +63,21 @@ def measure_fairness(
     worst : int, default 10
         How many of the pairs with the largest ratios to list.
     lipschitz, slack : float, optional
-        L > 0 and gamma >= 0 of a condition ``D <= L d + gamma``: how often and by how much is it broken?
+        L > 0 and gamma >= 0: how often, and by how much, is ``D <= L d + gamma`` broken?
     n_neighbors : int, optional
-        Also measure everybody against this many nearest others.
+        Also measure each individual against this many nearest ones.
     groups : array-like, shape (n_individuals,), optional
-        An attribute: also measure within-group and across-group pairs apart.
+        Also measure pairs within and across groups apart.
     row_ids : array-like, optional
-        Names for the worst pairs; by default those of `reference`, or positions.
+        Names for the worst pairs. By default those of `reference`, or positions.
     streaming : bool, optional
-        Whether to measure distances twice, block by block, instead of holding one number for each pair and arm. By default where those
-        would not fit into memory. Everything stays exact, but quantiles and `needed_slack` are bracketed to within 0.025% and the radius
-        of the most similar pairs is rounded up to as much; see ``docs/all_pairs.md``.
+        Measure distances twice, block by block, instead of holding one number for each pair and arm. By default where those do not fit into
+        memory. All stays exact, but quantiles and `needed_slack` are bracketed to 0.025%, and the radius of the most similar pairs is
+        rounded up by as much; see ``docs/all_pairs.md``.
     confidence : float, default 0.95
         In (0, 1), of the interval over individuals.
     metrics : sequence of str, optional
-        Names of metrics that others added, see `register_pair_metric`; by default all that were registered so far.
+        Metrics that others added (`register_pair_metric`); by default all registered so far.
     progress : callable, optional
         Called with (done, total) pairs.
 
@@ -88,16 +88,16 @@ def measure_fairness(
     Raises
     ------
     ShapeError
-        Outputs and reference speak of different numbers of individuals.
+        Outputs and reference differ in their number of individuals.
     InputError
         An option out of its range.
     MemoryLimitError
-        With ``streaming=False``: one number for each pair and arm would not fit.
+        With ``streaming=False``, one number for each pair and arm does not fit.
 
     Warns
     -----
     ConstantOutputWarning
-        If the spread of the outputs is below 1% of their size.
+        The spread of the outputs is below 1% of their size.
 
     Examples
     --------

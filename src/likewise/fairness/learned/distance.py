@@ -156,20 +156,20 @@ def learn_distance(
     individuals : array-like or data frame, shape (m, p)
         Complete features: numbers, and categories where it is a frame.
     pairs : sequence of (left, right, similar), optional
-        Ids of two individuals and whether somebody called them similar. At d = 1 one is as likely as the other.
+        Ids of two individuals, and whether somebody called them similar. At d = 1 both answers are equally likely.
     triplets : sequence of (anchor, closer, farther), optional
-        Ids of three individuals: the second was called closer to the first than the third. Two individuals are at d = 1 in the mean.
+        Ids of three individuals: the second was called closer to the first than the third. The mean of d is then 1.
     judges : array-like, shape (k,), optional
-        Who gave each answer. From eight judges on, draws are of judges.
+        Who gave each answer. From eight judges on, judges are drawn.
     metric : {"l1", "mahalanobis"}, default "l1"
-        ``sum_j w_j |x_j - y_j|`` with w >= 0, or ``sqrt((x - y)^T M (x - y))`` with M positive semidefinite, numbers only: p (p + 1) / 2 things to
-        learn instead of p.
+        ``sum_j w_j |x_j - y_j|`` with w >= 0: p weights. Or ``sqrt((x - y)^T M (x - y))`` with M positive semidefinite, of numbers only:
+        p (p + 1) / 2 of them.
     exclude : sequence, optional
         Columns that must not count, such as protected attributes.
     penalty : float, default 0.1
-        > 0; how strongly features that answers do not tell apart are made to count alike.
+        > 0; pulls the weights of features that answers do not tell apart towards each other.
     n_draws : int, default 200
-        Draws of the answers with replacement, from which intervals come.
+        Bootstrap draws of the answers, for intervals.
     row_ids : array-like, shape (m,), optional
         The ids that answers use; by default those of the frame, or 0, 1, 2...
     random_state : int, Generator or None, default 0
@@ -177,8 +177,8 @@ def learn_distance(
     Returns
     -------
     LearnedDistance
-        To be given to `likewise.audit` as the distance between individuals, or as ``reference=``; with ``lipschitz=L`` the verdict then says what
-        the answers leave open, see `judge_learned`.
+        For `likewise.audit`, as the individuals or as ``reference=``. With ``lipschitz=L`` the verdict says what the answers leave open; see
+        `judge_learned`.
 
     Raises
     ------

@@ -208,25 +208,25 @@ def repair(
 ) -> Repair:
     """Change outputs as little as possible so that ``D(g_i, g_j) <= L d(i, j)`` holds for everybody, seen or not.
 
-    With the least largest change, g is the middle between the two envelopes of the outputs (`likewise.fairness.repair.projection`). It is
-    L-Lipschitz on the whole metric space and changes nobody by more than half the largest excess ``D - L d``; no repair can do with less,
-    since the two people of the worst pair have to move that far together. With least squares, the sum of squared changes is the least there
-    is, and the middle between the envelopes of the fair outputs extends them to others.
+    With ``"largest-change"``, g lies midway between two envelopes of the outputs (`likewise.fairness.repair.projection`). It is L-Lipschitz
+    on the whole metric space. Nobody changes by more than half the largest excess ``D - L d``. No repair needs less, since both people of
+    the worst pair must move that far together. With ``"least-squares"``, the sum of squared changes is least; g extends the fair outputs to
+    others in the same way.
 
-    Outputs of k numbers are repaired one by one with budgets L_k in proportion to their spread, ``sum L_k^2 = L^2``, so that l2 between them
-    is within L d. This is a guarantee, but for k > 1 not the least change that there is.
+    Each of k outputs is repaired alone, with L_k in proportion to its spread and ``sum L_k^2 = L^2``, so that l2 between outputs is within
+    L d. For k > 1 that is a guarantee, but not the least change.
 
     Parameters
     ----------
     outputs : array-like, shape (m,) or (m, k)
-        Finite numbers; scores, probabilities, predictions.
+        Finite numbers: scores, probabilities, predictions.
     distance : PairwiseDistance
-        d between the m individuals: a metric, or a pseudometric, in which unequal people may be at distance 0. A distance that says nothing of
-        its axioms is checked, up to 1,000 individuals.
+        d between the m individuals: a metric, or a pseudometric, where unequal people may be at distance 0. If it declares no axioms, they
+        are checked, for up to 1,000 individuals.
     lipschitz : float
         L > 0, in units of outputs over units of d.
     objective : {"largest-change", "least-squares"}, default "largest-change"
-        What is least. The second passes over all pairs about ten times for each output.
+        What is least. The second takes about ten passes over all pairs for each output.
     progress : callable, optional
         Called with (individuals done, m).
 
@@ -237,11 +237,11 @@ def repair(
     Raises
     ------
     ShapeError
-        As many outputs as individuals are needed.
+        There are more or fewer outputs than individuals.
     InputError
         `lipschitz` is not a number above 0; an unknown objective; outputs that are not finite numbers.
     DistanceError
-        d is not a metric; the triangle that violates the inequality is named.
+        d is not a metric; the triangle that shows it is named.
 
     References
     ----------
@@ -250,7 +250,7 @@ def repair(
 
     Examples
     --------
-    Two applicants who are alike and get scores that are not; a third who is far from both:
+    Two similar applicants with unlike scores, and a third far from both:
 
     >>> from likewise.fairness import RowDistance
     >>> fair = repair([0.9, 0.1, 0.5], RowDistance([[0.0], [1.0], [9.0]]), lipschitz=0.2)

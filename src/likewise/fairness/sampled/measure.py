@@ -98,27 +98,27 @@ def measure_sampled(
     outputs, reference, quantiles, bins, worst, groups, row_ids, metrics, progress
         See `measure_fairness`.
     n_pairs : int, optional
-        How many pairs to measure. By default 100,000 of a data set, or as many disjoint ones as there are. One further pair in
-        ten tells which pairs are similar.
+        How many pairs to measure. By default 100,000, or as many disjoint ones as there are. One further pair in ten tells which
+        pairs are similar.
     population : {"data set", "population"}
-        Of which pairs to speak. ``"data set"``: pairs are drawn with replacement. ``"population"``: the individuals are taken for
-        independent draws that neither the model nor the distances were made from, and pairs share nobody.
+        Of which pairs to speak. ``"data set"``: pairs are drawn with replacement. ``"population"``: individuals count as independent
+        draws that neither the model nor the distances have seen, and pairs share nobody.
     confidence : float, default 0.95
-        In (0, 1), of each interval for itself.
+        In (0, 1), of each interval alone.
     means : str, optional
-        How means are bounded: ``"betting"`` (the default), ``"empirical bernstein"``, ``"hoeffding"``, or ``"asymptotic"``, which is
-        right for many pairs only.
+        How means are bounded: ``"betting"`` (the default), ``"empirical bernstein"``, ``"hoeffding"``, or, for many pairs,
+        ``"asymptotic"``.
     lipschitz, slack : float, optional
-        L > 0 and gamma >= 0 of a condition ``D <= L d + gamma``: how often is it broken, and does it hold?
+        L > 0 and gamma >= 0: how often is ``D <= L d + gamma`` broken, and does it hold?
     tolerance : float, default 0
-        Share of the pairs that may break it, in [0, 1). Where none may, a sample can show a violation but never that there is none.
+        Share of the pairs that may break it, in [0, 1). At 0 a sample can show a violation, but never that there is none.
     ratio_bound, output_bound, reference_bound : float, optional
-        What D / d, D and d of no pair exceed, for example a certificate's value, or 1 for rates. Without a bound a mean has a low end
-        only. For a data set, D and d are bounded by the triangle inequality where they satisfy it.
+        What D / d, D and d never exceed, such as a certificate's value, or 1 for rates. Without a bound a mean has only a low end. For a
+        data set, the triangle inequality bounds D and d where it holds.
     nearest_share : float, default 0.1
-        Share of the pairs, in (0, 1], that counts as most similar, as far as the further pairs tell.
+        Share of the pairs, in (0, 1], that counts as most similar, by the further pairs.
     nearest_radius : float, optional
-        Count pairs with d up to this as most similar instead; no further pairs are drawn.
+        Or: pairs with d up to this count as most similar; no further pairs are drawn.
     random_state : int, numpy.random.Generator or None
 
     Returns
@@ -128,7 +128,7 @@ def measure_sampled(
     Raises
     ------
     ShapeError
-        Outputs and reference speak of different numbers of individuals.
+        Outputs and reference differ in their number of individuals.
     InputError
         An option out of its range, more pairs than there are, or a pair that exceeds a bound.
     DistanceError
@@ -137,7 +137,7 @@ def measure_sampled(
     Warns
     -----
     ConstantOutputWarning
-        If the spread of the outputs is below 1% of their size.
+        The spread of the outputs is below 1% of their size.
 
     Examples
     --------

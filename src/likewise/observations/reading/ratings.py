@@ -49,31 +49,30 @@ def read_ratings(
     time) and ``u.data`` (tabs), Netflix blocks, JSON lines, any delimited text with or without a header, Parquet. **Pairs**, the same without a
     value, as of clicks: only if the caller says so. **Wide** tables, one row an individual under a header, as of applicants and their marks: name
     the ``columns``. **Grids** of bare numbers, one row an individual. Besides, ``.npz`` files of `scipy.sparse.save_npz`, and ``.npy``. Any of
-    these may be inside gzip or zip. What a file is, is found by looking into it, not by its name.
+    these may be inside gzip or zip. The content tells what a file is, not its name.
 
     Parameters
     ----------
     path : path-like
         ``~`` is the home folder, ``-`` standard input.
     format : {"triplets", "pairs", "wide", "grid"}, optional
-        The layout, where looking would go wrong: a grid of three or four columns looks like triplets. ``"pairs"`` counts each line as a value of
-        1 on the range 0 to 1.
+        The layout, where looking goes wrong: a grid of three or four columns looks like triplets. With ``"pairs"`` each line is a value of 1 on
+        the range 0 to 1.
     user, item, rating : str or int, optional
         Columns of triplets, by name or by position counted from 0. By default found by their usual names (``userId``,
         ``movie_id``, ``stars``...), or, where there is no header, the first three.
     columns : sequence of str or int, optional
-        The features of a wide table or a grid, in this order. By default all but `id_columns` and `exclude`; then a column that is called like an
-        id or an index, or that counts the rows, is refused. An empty cell, or one that says NA, null, ? and the like, is missing.
+        The features of a wide table or a grid, in this order. By default all but `id_columns` and `exclude`; a column that looks like an id, an
+        index or a count of rows is then refused. An empty cell is missing, and so is NA, null, ? and the like.
     id_columns : str, int, or sequence of them, optional
-        What names the individuals of a wide table; the parts of several are joined by ``/``. By default rows are
-        numbered from 0.
+        What names the individuals of a wide table; several are joined by ``/``. By default rows are numbered from 0.
     exclude : str, int, or sequence of them, optional
         Columns of a wide table that are not features.
     missing_value : float, optional
-        A number that stands for "missing", such as 0 in a grid. Never assumed: without it every number is an observation. It is taken out
-        before `duplicates` are looked for: a pair with an observation and a missing value has that observation, whichever comes last.
+        A number that stands for "missing", such as 0 in a grid. Without it every number is an observation. It is taken out before `duplicates` are
+        looked for, so an observation wins over a missing value of the same pair.
     missing : sequence of str, optional
-        Words that stand for "missing", in place of the usual ones; in triplets, where nothing is missing by default, such lines are left out.
+        Words that stand for "missing", in place of the usual ones. In triplets, where none do by default, such lines are left out.
     value_range : (low, high), ValueRange, or "per-column", optional
         See `ObservedMatrix`.
     shape : (int, int), optional
@@ -86,7 +85,7 @@ def read_ratings(
         Whether the first line names the columns. By default found by looking for numbers in it.
     encoding : str
     decimal : {".", ","}, optional
-        What separates the decimals; the other one, a blank or an apostrophe may separate thousands. By default found by looking at the numbers.
+        What separates decimals; the other one, a blank or an apostrophe may separate thousands. By default found from the numbers.
     quote : {'"', "'", "none"}, optional
         What encloses fields. By default ``"`` if any field starts with it.
 
