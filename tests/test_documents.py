@@ -26,7 +26,8 @@ SLOW = {"README.md", "auto.md", "getting_started.md", "reproduction.md"}
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
-APPLICANTS = "name,test,grade\nann,160,3.1\nbea,,3.9\ncy,151,2.4\ndan,171,3.0\n"
+APPLICANTS = "name,test,grade,school\nann,160,3.1,day\nbea,,3.9,\ncy,151,2.4,night\ndan,171,3.0,day\n"
+TOWNS = "name,town\nann,north\nbea,south\ncy,south\ndan,north\n"
 DECISIONS = "name,score\nann,0.9\nbea,0.8\ncy,0.1\ndan,0.7\n"
 
 
@@ -67,10 +68,13 @@ def folder(tmp_path, monkeypatch):
         "movieId,year\n" + "".join(f"{j},{1990 + j % 9}\n" for j in range(1, 81))
     )
     (tmp_path / "decisions.csv").write_text(DECISIONS)
+    (tmp_path / "towns.csv").write_text(TOWNS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
     (tmp_path / "pairs.csv").write_text("1,1\n2,5\n")
     scores = "".join(f"{i},{j},{(i * j) % 7}\n" for i in range(1, 61) for j in range(1, 81))
     (tmp_path / "predictions.csv").write_text(f"user,item,score\n{scores}")
+    kept = "".join(f"{i},{j},{(i * j) % 5}\n" for i in range(1, 61) for j in range(i % 9 + 1, 81, 9))
+    (tmp_path / "kept.csv").write_text(f"user,item,rating\n{kept}")
     items = "".join(f"{i},{1 + (i + k) % 80}\n" for i in range(1, 61) for k in range(5))
     (tmp_path / "lists.csv").write_text(f"user,item\n{items}")
     monkeypatch.chdir(tmp_path)

@@ -202,7 +202,9 @@ def _refuse_beside_outputs(
         raise InputError(
             f"{option(source, '')} with {', '.join(option(name, '') for name in idle)}",
             "outputs computed elsewhere, or a model to run here",
-            f"with {option('estimator', '')} the estimate is made and certified beside such outputs",
+            f"{option('target', '')} holds such outputs against ratings that were kept from whatever made them"
+            if "test" in idle
+            else f"with {option('estimator', '')} the estimate is made and certified beside such outputs",
         )
 
 
