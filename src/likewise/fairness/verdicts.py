@@ -222,14 +222,14 @@ def verdict(
     tolerance: float = 0.0,
     certificate: Certificate | AffineCertificate | Unavailable | None = None,
 ) -> Verdict:
-    """Judge ``D <= L d`` by all there is: what is proved is asked first, then what was measured.
+    """Judge ``D <= L d`` by what is proved, then by what was measured.
 
-    A proof speaks of pairs that were never seen as well, so it comes first; but a violation that was seen is never overruled.
+    A proof comes first, since it also speaks of unseen pairs. But it never overrules a violation that was seen.
 
     Parameters
     ----------
     metrics : FairnessMetrics
-        Measured with ``lipschitz=L``, or exactly with any L where no violation is tolerated.
+        Measured with ``lipschitz=L``; or exactly, with any L, where no violation is tolerated.
     lipschitz : float
         L > 0.
     tolerance : float, default 0
@@ -244,7 +244,7 @@ def verdict(
     Raises
     ------
     InputError
-        L or the tolerance out of its range, or pairs that were not held against L.
+        L or the tolerance is out of its range, or the pairs were not held against L.
 
     Examples
     --------

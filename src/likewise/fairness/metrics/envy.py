@@ -103,17 +103,17 @@ def envy(
     most: int = MOST,
     random_state: int | np.random.Generator | None = 0,
 ) -> Envy:
-    """Ask of everybody, by an estimate of what they would rate, whether another's list would serve them better.
+    """Estimate of everybody whether another's list would serve them better.
 
-    The utility of a list S for i is the mean of i's estimated ratings of its items, each weighted by ``1 / log2(rank + 1)``. i envies k where the
-    utility of k's list for i exceeds that of i's own.
+    The utility of a list for i is the mean of i's estimated ratings of its items, weighted by ``1 / log2(rank + 1)``. i envies k where k's list
+    has more utility for i than i's own.
 
     Parameters
     ----------
     lists : array-like, shape (m, n)
         Ids of n different items for each individual, best first.
     ratings : array-like, shape (m, k), or callable
-        What each individual would give each item, or a function that returns it for some of them, such as ``estimate.rows``.
+        Estimated ratings, or a function that returns those of some individuals, such as ``estimate.rows``.
     items : array-like, shape (k,), optional
         Ids of the items; by default their positions.
     ends : callable, optional
@@ -121,7 +121,7 @@ def envy(
     row_ids : array-like, shape (m,), optional
         Names of the individuals; by default their positions.
     most : int, default 5000
-        Draw so many individuals, and lists, where there are more.
+        Of more individuals or lists, draw so many.
     random_state : int, Generator or None, default 0
 
     Returns
@@ -131,9 +131,9 @@ def envy(
     Raises
     ------
     ShapeError, DistanceError
-        Lists that are not equally long, or with an item twice; ratings of another shape.
+        Lists of unequal length, or with an item twice; ratings of another shape.
     InputError
-        A list of which no item is estimated.
+        A list without an estimated item.
 
     References
     ----------

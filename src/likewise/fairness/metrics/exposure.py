@@ -74,14 +74,14 @@ def exposure(
     items: ArrayLike | None = None,
     item_groups: ArrayLike | Mapping[Any, Any] | None = None,
 ) -> Exposure:
-    """Share out the attention of a list by ``1 / log2(rank + 1)``, and add up what each item gets over all lists.
+    """Add up the attention that each item gets over all lists: ``1 / log2(rank + 1)`` in each.
 
     Parameters
     ----------
     lists : array-like, shape (m, n)
         Ids of n different items for each individual, best first.
     items : array-like, shape (k,), optional
-        Ids of all items that could be listed; by default those that are.
+        All items that could be listed; by default those that are.
     item_groups : array-like, shape (k,), or mapping of item to group, optional
         A group for each of `items`; None or NaN where it is unknown.
 
@@ -92,7 +92,7 @@ def exposure(
     Raises
     ------
     ShapeError, DistanceError
-        Lists that are not equally long, or with an item twice; another number of groups than items.
+        Lists of unequal length, or with an item twice; another number of groups than items.
     InputError
         A listed item that is none of `items`.
 

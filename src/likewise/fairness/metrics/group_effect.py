@@ -118,14 +118,14 @@ def group_effects(
 ) -> GroupEffects | Unavailable:
     """Test whether outputs depend on the group once d is known.
 
-    Outputs and membership are both compared with their mean over the nearest others, ties included; their product tells whether members get
-    more or less than people like them.
+    Outputs and membership are each compared with their mean over the nearest others, ties included. The product of both differences tells
+    whether members get more or less than people like them.
 
     Parameters
     ----------
     outputs : array-like, shape (m,) or (m, k)
     reference : PairwiseDistance
-        d; people at a small d should get the same, whatever their group.
+        d; people at a small d should get the same.
     groups : array-like, shape (m,)
         People whose group is unknown are left out.
     output_ids : array-like, shape (k,), optional
@@ -133,21 +133,20 @@ def group_effects(
     n_neighbors : int, optional
         In [1, m); by default 5, or all others where they are fewer.
     confidence : float, default 0.95
-        In (0, .999]; a group without an effect is found to have one with at most the rest.
+        In (0, .999]. If no group has an effect, one is found with a probability of at most the rest.
     random_state : int, Generator or None, default 0
 
     Returns
     -------
     GroupEffects or Unavailable
-        Unavailable where the nearest others are too far to be called similar, where too few people have a known group, and where most would have to
-        be left out.
+        Unavailable where the nearest others are too far to be similar, too few people have a known group, or most would be left out.
 
     Raises
     ------
     ShapeError
-        Outputs of other than all individuals; names of other than all outputs.
+        Another number of outputs than individuals, or of names than outputs.
     InputError
-        Groups that are not from 2 to 200, or one for each individual; an option out of its range.
+        Not 2 to 200 groups, or not one for each individual; an option out of its range.
 
     Notes
     -----

@@ -144,24 +144,23 @@ def ranking_accuracy(
     value_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
 ) -> TargetAccuracy:
-    """Hold lists of items against ratings that were not used to make them.
+    """Measure lists of items by ratings that did not go into them.
 
-    With ``g_i(j)`` the rating less the low end of the range, 0 where there is none, ``nDCG = sum_r g_i(list_r) / log2(r + 1)`` over the
-    largest sum that any list of the same length has; recall is the share of an individual's relevant items, those rated above the middle of the range,
-    that are in the list.
+    Let ``g_i(j)`` be the rating less the low end of the range, 0 without one. nDCG is ``sum_r g_i(list_r) / log2(r + 1)`` over the largest
+    such sum of any list of that length. Items rated above the middle of the range are relevant; recall is the share of them in the list.
 
     Parameters
     ----------
     lists : array-like, shape (m, n)
         Ids of n different items for each individual, best first.
     ratings : ObservedMatrix, or what its constructor takes
-        Of the same individuals and items, of which some may be missing, and others there.
+        Of the same individuals and items; some may be missing, and others there.
     row_ids : array-like, shape (m,), optional
-        Whose the lists are; by default those of the ratings, in their order.
+        Of the lists; by default those of the ratings, in their order.
     value_range : (float, float), optional
         From the worst to the best rating; by default that of `ratings`.
     confidence : float, default 0.95
-        Of each interval, which is over individuals.
+        Of each interval over individuals.
 
     Returns
     -------
@@ -172,7 +171,7 @@ def ranking_accuracy(
     Raises
     ------
     ShapeError, DistanceError
-        Lists that are not equally long, or with an item twice; another number of individuals.
+        Lists of unequal length, or with an item twice; another number of individuals.
     InputError
         Nobody with a rating above the low end; ratings with a range for each column; no listed item that anybody rated.
 

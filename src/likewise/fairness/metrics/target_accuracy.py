@@ -98,15 +98,15 @@ class TargetAccuracy:
 
 
 def target_accuracy(outputs: ArrayLike, target: ArrayLike, *, confidence: float = 0.95) -> TargetAccuracy:
-    """Hold outputs against what is known of everybody.
+    """Measure how well outputs tell a known target.
 
     Parameters
     ----------
     outputs : array-like or data frame, shape (m,) or (m, k)
-        One number for each individual; or probabilities of the k classes of the target, under their names, or in sorted order.
+        One number for each individual, or probabilities of the k classes, by name or in sorted order.
     target : array-like, shape (m,)
-        Numbers or words; of two different values, the larger number counts as 1, or the word that says yes, or else the last in sorted order. Missing
-        ones are counted and left out.
+        Numbers or words. Of two values, the larger number counts as 1, or the word that says yes, or else the last in sorted order. Missing ones
+        are counted and left out.
     confidence : float, default 0.95
         Of each interval.
 
@@ -123,7 +123,7 @@ def target_accuracy(outputs: ArrayLike, target: ArrayLike, *, confidence: float 
     ModelError
         Outputs that are not finite numbers.
     InputError
-        A target that is the same for all or known of nobody; outputs that cannot tell it.
+        A target that is the same for all, or known of nobody; outputs that cannot tell it.
 
     References
     ----------

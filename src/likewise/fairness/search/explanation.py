@@ -142,11 +142,11 @@ def explain_pair(
     outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
         What the algorithm gave each individual, or an output distance D.
     reference : PairwiseDistance
-        The distance d between individuals.
+        d between individuals.
     left, right : int
         Their positions, as in `WorstPairs.positions`.
     row_ids, feature_ids, output_ids : array-like, optional
-        Names of individuals, features and outputs; by default those that the distances carry, or positions.
+        Names. By default those of the distances, or positions.
     groups : array-like, shape (n_individuals,), optional
         An attribute to show beside.
     top : int, default 5
@@ -161,7 +161,7 @@ def explain_pair(
     InputError
         A position out of range, twice the same, or `top` below 0.
     ShapeError
-        Ids or groups of another number than there are.
+        Another number of ids or groups than there are.
 
     Examples
     --------

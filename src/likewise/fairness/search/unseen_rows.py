@@ -72,25 +72,26 @@ def search_unseen_rows(
 ) -> UnseenRows:
     """Search for two rows with a large ratio of D, l2 between their outputs, to d, among rows that nobody has seen.
 
-    Each pair of the start is parted again and again at a row between the two, and the part with the larger ratio is kept. Rows between are: the middle; and, where d is l1, such as
-    take each feature from one of both. The result is never below the largest ratio of the start, and never above a constant that is proved.
+    Each starting pair is parted at a row between the two, and the part with the larger ratio is kept, again and again. A row between is the
+    middle; with l1 also one that takes each feature from either. The result is never below the largest ratio of the start, and never above a
+    proved constant.
 
     Parameters
     ----------
     function : callable
-        Takes rows, shape (k, n), and returns outputs, shape (k,) or (k, t). Observed or not, values stay between those of the start.
+        Takes rows, shape (k, n), and returns outputs, shape (k,) or (k, t). Values of rows stay between those of the start.
     starts : array-like, shape (p, 2, n)
-        Pairs to begin with, for example those of the data with the largest ratios. NaN where nothing is observed.
+        Pairs to begin with, such as the worst of the data. NaN where nothing is observed.
     norm : {"l1", "l2", "linf"} or float, default "l1"
         Of d between rows in which NaN counts as 0.
     empty : float, optional
-        With it d is l1 in which an empty entry lies at this distance from every value (`PatternDistance`), and `norm` has no effect.
+        If given, d is l1 where an empty entry lies this far from every value (`PatternDistance`), and `norm` has no effect.
     admissible : callable, optional
-        Takes rows, and says of each whether the search may use it: the domain of a certificate.
+        Takes rows, and says which the search may use: the domain of a certificate.
     n_steps : int, default 14
         How often pairs are parted.
     random_state : int, Generator or None, default 0
-        For the features that rows between take from either.
+        For the choice of features.
 
     Returns
     -------
@@ -99,7 +100,7 @@ def search_unseen_rows(
     Raises
     ------
     ShapeError
-        Starts that are no pairs of rows; other than one output for each row.
+        Starts that are not pairs of rows; not one output for each row.
     InputError
         `empty` or `n_steps` is not above 0; outputs that are not finite.
 

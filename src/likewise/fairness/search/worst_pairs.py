@@ -144,22 +144,22 @@ def worst_pairs(
 ) -> WorstPairs:
     """Find the k pairs with the largest ratios D / d of all pairs, exactly, without measuring all of them.
 
-    Individuals are parted into small boxes. For two boxes, how far apart they are bounds d from below, and the triangle inequality
-    through a few pivots bounds D from above. Boxes are visited from the largest bound on D / d down; when the next bound is below the
-    k-th largest ratio found, no other pair can be among the k largest. Where the axioms of d or D give no bound, all pairs are visited.
+    Individuals are parted into small boxes. For two boxes, their gap bounds d from below, and the triangle inequality through a few pivots
+    bounds D from above. Boxes are visited from the largest bound on D / d down, until the next bound is below the k-th largest ratio found.
+    Where the axioms of d or D give no bound, all pairs are visited.
 
     Parameters
     ----------
     outputs : array-like of shape (n_individuals,) or (n_individuals, n_outputs), or PairwiseDistance
         What the algorithm gave each individual, or an output distance D.
     reference : PairwiseDistance
-        The distance d between individuals.
+        d between individuals.
     k : int, default 100
         How many pairs, from 1 to the number of pairs.
     row_ids : array-like, optional
         Names of the individuals; by default those of `reference`, or positions.
     progress : callable, optional
-        Called with (done, total) pairs; those that were ruled out are done.
+        Called with (done, total) pairs; those ruled out are done.
 
     Returns
     -------
@@ -170,12 +170,12 @@ def worst_pairs(
     InputError
         `k` out of its range.
     ShapeError
-        Outputs and reference speak of different numbers of individuals.
+        Outputs and reference differ in their number of individuals.
 
     Notes
     -----
-    Exact to within the rounding of distances: bounds allow for it, so a pair can only be left out for one whose ratio is the same but
-    for a share of 1e-9.
+    Exact to within the rounding of distances, for which bounds allow: a pair is left out only for one whose ratio is the same to a share
+    of 1e-9.
 
     Examples
     --------
