@@ -199,12 +199,12 @@ def entry_intervals(
     scaling: Scaling = "both",
     random_state: int | np.random.Generator | None = 0,
 ) -> EntryIntervals:
-    """Give intervals that cover observations yet to be made with a known share, whatever the estimator and the noise.
+    """Give intervals that cover further observations with a known probability, whatever the estimator and the noise.
 
-    A share of the observations is hidden and the estimator fitted on the others. The radius is the smallest one with which intervals
-    about the estimate cover ``ceil((k + 1) confidence)`` of the k hidden ones; a further observation is as likely as any of them to
-    have the largest residual, hence the coverage is at least `confidence`, and at most ``1 / (k + 1)`` above it where residuals do not
-    tie. See `EntryIntervals.population` for which entries that speaks of, and `EntryIntervals.bounded` for when ends are cut at the range.
+    Some observations are hidden, and the estimator is fitted on the others. The radius is the smallest with which intervals about the
+    estimate cover ``ceil((k + 1) confidence)`` of the k hidden ones. A further observation is as likely as any of them to have the largest
+    residual. So the coverage is at least `confidence`, and at most ``1 / (k + 1)`` above it where residuals do not tie.
+    `EntryIntervals.population` says of which entries that holds, `EntryIntervals.bounded` when ends are cut at the range.
 
     Parameters
     ----------
@@ -217,8 +217,7 @@ def entry_intervals(
     calibration_share : float, default 0.1
         Of the observations, in (0, 1).
     scaling : {"none", "row", "column", "both"}, default "both"
-        By what intervals may be wider or narrower: by how far the estimate is from what was observed in the row, in the column, or in
-        both; always judged by the observations of the fit alone.
+        What the width follows: how far the estimate is from the observations of the fit in the row, the column, or both.
     random_state : int, Generator or None, default 0
         For what is hidden, and an estimator given by name.
 
@@ -229,8 +228,7 @@ def entry_intervals(
     Raises
     ------
     InputError
-        Or one of its kinds: see `likewise.errors`. Among them: the range of a column was inferred, and without the hidden observations
-        there are not two values left to infer it from.
+        Or one of its kinds: see `likewise.errors`. For one, the range of a column is inferred, and too few values are left to infer it from.
 
     References
     ----------

@@ -132,14 +132,13 @@ def propensities_of(
     values : csr_array, shape (m, n)
         A stored entry is an observation.
     choice : {"degrees", "1-bit"}, array-like of shape (m, n) or (n,), pair of array-likes (m,) and (n,), RandomSample or Propensities
-        - ``"degrees"``: ``r_i c_j / N`` for a row with r_i, a column with c_j and N observations in all: what a random matrix with
-          these degrees would have, about.
+        - ``"degrees"``: ``r_i c_j / N`` for a row with r_i, a column with c_j and N observations in all: about that of a random
+          matrix with these degrees.
         - ``"1-bit"``: see `one_bit_completion`; for matrices of some ten million cells.
-        - `RandomSample`: by value, which is the one that knows how liking and rating go together.
+        - `RandomSample`: by value; the only one that knows how liking and rating go together.
         - Probabilities of all cells, of columns, or factors of which they are the products.
     floor : float, optional
-        In (0, 1]: propensities below it are raised to it. By default a tenth of the observed fraction for estimated ones, and nothing
-        for given ones.
+        In (0, 1]: propensities below it are raised to it. By default a tenth of the observed fraction where they are estimated, else none.
     random_state : int, Generator or None
         For the held-out cells of ``"1-bit"``.
     scale : AffineScale, optional

@@ -54,7 +54,7 @@ def hold_out(
         Between 0 and 1, both excluded. ``round(share * n_observed)`` observations are hidden.
     random_state : int, numpy.random.Generator or None
     leave_one : bool, default False
-        Leave every individual at least one observation: whoever lost all gets one back, drawn too, and so much less is hidden.
+        Leave each individual at least one observation: who lost all gets one back, at random, and less is hidden.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def hold_out(
     Raises
     ------
     ObservationError
-        If the share is outside (0, 1), or so small or large that one side would be empty; if nothing is left to hide.
+        The share is outside (0, 1), or leaves one side empty; nothing is left to hide.
 
     Examples
     --------

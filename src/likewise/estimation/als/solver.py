@@ -52,13 +52,12 @@ def alternating_least_squares(
     stop: Callable[[], bool] | None = None,
     sources: Sources | None = None,
 ) -> FactorFit:
-    """Fit ``centre + u_i^T v_j + a_i + b_j`` to observations, the rows and the columns in turn.
+    """Fit ``centre + u_i^T v_j + a_i + b_j`` to observations, rows and columns in turn.
 
-    With a number lambda this minimises ``1/2 sum w (z - estimate)^2 + lambda/2 (sum |u|^2 + a^2 + sum |v|^2 + b^2)``. With
-    ``"estimated"`` each vector is normal about 0 with a covariance that is common to its side, and so is the noise; covariances and
-    noise maximise a lower bound of the likelihood (variational Bayes), in which each regression takes into account how uncertain the
-    factors are that it regresses on. So nothing has to be tuned: a vector with few observations is drawn towards 0 as far as the
-    others say, a component that is not needed is switched off, and dropped.
+    With a number lambda this minimises ``1/2 sum w (z - estimate)^2 + lambda/2 (sum |u|^2 + a^2 + sum |v|^2 + b^2)``. With ``"estimated"``
+    the vectors of a side are normal about 0 with one covariance, and the noise is normal too. Covariances and noise maximise a lower bound
+    of the likelihood (variational Bayes), in which each regression allows for the uncertainty of the factors. So nothing is tuned: a vector
+    with few observations is drawn towards 0 as far as the others say, and a component that is not needed is dropped.
 
     Parameters
     ----------
@@ -69,26 +68,26 @@ def alternating_least_squares(
     regularization : float or "estimated"
         lambda > 0 in observations, or estimated.
     noise : float, optional
-        Share of the variance of the observations, above 0, that is noise; estimated by default. Where observations are few for the rank,
-        the estimate takes weak components for noise, and a smaller share finds them; a larger one draws vectors more towards 0. It has a
-        meaning only where the regularisation is estimated.
+        Share of the variance of the observations, above 0, that is noise; by default estimated. With few observations for the rank, the
+        estimate takes weak components for noise; a smaller share finds them. A larger one draws vectors more towards 0. Only with an
+        estimated regularisation.
     by_count : bool
         Multiply a given lambda by the number of observations of the vector (Zhou et al. 2008).
     weights : ndarray, shape (n_observed,), optional
         >= 0: an observation of weight 2 counts as two. Inverse propensities should be scaled to a mean of 1.
     tol : float
-        Relative decrease of the objective from sweep to sweep, below which it has converged.
+        Converged once a sweep lowers the objective by a smaller share.
     max_iter : int
         Sweeps after which the result is returned as it is.
     random_state : int, Generator or None
         For the first columns.
     start : FactorFit, optional
-        Begin with the factors of this fit, to similar observations in the same places of the matrix, and stay near them.
+        Begin with the factors of this fit of similar observations in the same places, and stay near them.
     stop : callable, optional
-        Asked before each sweep but the first; once it returns True, the result is returned as it is.
+        Asked before each sweep but the first; True ends the fit.
     sources : Sources, optional
-        What the vectors are regressed on beside the values: the prior of vector i then has mean ``s_i W``, W fitted in every sweep. The
-        regularisation has to be estimated.
+        What vectors are regressed on beside the values: the prior of vector i has mean ``s_i W``, with W fitted in each sweep. Only with an
+        estimated regularisation.
 
     Returns
     -------

@@ -79,9 +79,8 @@ def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limi
 
     Minimise ``sum_l sigma_l^2 (g_l - gains_l)^2``, the squared Frobenius distance between the two estimates before clipping, over
     ``g >= 0`` subject to ``K* = max_k sqrt(sum_l g_l^2 v_lk^2) <= L``: a convex problem with one constraint a feature. Any
-    limit above 0 can be met, since g = 0 has K* = 0. The gains need not be a function psi of the singular value that never
-    decreases: a component that rests on few features gives way first, whatever its singular value, and the certificate does not need
-    psi to be one.
+    limit above 0 can be met, since g = 0 has K* = 0. The gains need not be a function psi of the singular value: a component that rests
+    on few features gives way first. The certificate does not need one.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limi
     Returns
     -------
     BudgetSolution
-        Where the gains meet the limit already, they are unchanged, to the last bit.
+        Gains that meet the limit are unchanged, to the last bit.
 
     Raises
     ------
@@ -108,8 +107,7 @@ def shrink_to_budget(gains: Floats, singular_values: Floats, right: Floats, limi
     -----
     The dual has one multiplier a feature and is solved by Newton steps over the features that bind, which are few. Its
     solution gives ``g_l = gains_l sigma_l^2 / (sigma_l^2 + sum_k lambda_k v_lk^2)``, scaled down by what is left over the
-    limit, rounding included. Whatever the multipliers, their dual value bounds the least squared distance from below, so the gap is
-    proved and not believed.
+    limit, rounding included. For any multipliers the dual value bounds the least squared distance from below, so the gap is proved.
 
     Examples
     --------

@@ -88,12 +88,11 @@ def soft_impute(
 ) -> NuclearNormFit:
     """Minimise ``1/2 sum w (z - a)^2 + lambda ||A||_*``, the sum over what is observed.
 
-    Each step fills what is missing from the last estimate, which leaves a sparse plus low rank matrix, takes its singular
-    triplets from a subspace that the last step left, and lowers the singular values by lambda; with Nesterov's momentum,
-    dropped where the objective would rise. With weights an observation moves the estimate by its weight over the largest one, and
-    the singular values are lowered by lambda over that: a majorising step, so the more unlike the weights, the more steps. The end
-    is proved by a duality gap: the weighted residual, scaled so that its largest singular value is at most lambda, is a feasible point
-    of the dual problem.
+    Each step fills the missing entries from the last estimate, which gives a sparse plus low rank matrix. It finds the singular triplets of
+    that, beginning with the last subspace, and lowers the singular values by lambda. Nesterov's momentum is dropped where the objective would
+    rise. With weights, an observation moves the estimate by its weight over the largest one, and singular values are lowered by lambda over
+    that: a majorising step, so unlike weights take more steps. A duality gap proves the end: the weighted residual, scaled so that its largest
+    singular value is at most lambda, is a feasible point of the dual problem.
 
     Parameters
     ----------
@@ -104,8 +103,8 @@ def soft_impute(
     weights : ndarray, shape (n_observed,), optional
         >= 0; all 1 by default. With inverse propensities over their mean, lambda keeps its scale.
     max_rank : int, optional
-        Keep at most so many singular values. The problem is then not convex, and `gap` bounds the distance to the
-        problem without that limit; convergence means that the objective has settled.
+        Keep at most so many singular values. The problem is then not convex: `gap` bounds the distance to the problem without
+        the limit, and convergence means that the objective has settled.
     tol : float
         Largest relative duality gap.
     max_iter : int
