@@ -431,6 +431,7 @@ OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
         "learned": learned,
         "lipschitz": lambda: 1.0,
     },
+    "observations.with_times": {"times": lambda: np.arange(float(observed().n_observed))},
     "likewise.repair": {"lipschitz": lambda: 1.0},
     "fairness.CompletionDistance": {"end": lambda: "least"},
     "fairness.judge_completions": {"lipschitz": lambda: 1.0},

@@ -47,6 +47,7 @@ def test_json_has_every_role():
         "outputs": None,
         "groups": None,
         "target": None,
+        "times": None,
         "left_out": ["time"],
     }
 

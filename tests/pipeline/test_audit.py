@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from likewise import SVT, ObservedMatrix, audit, read_ratings
+from likewise import SVT, ObservedMatrix, audit, make_estimator, read_ratings
 from likewise.errors import InputError, LikewiseError, ShapeError
 from likewise.estimation import ObservationStatistics
 from likewise.estimation.thresholding import svt
@@ -16,7 +16,7 @@ from likewise.fairness import (
     SampledFairness,
     measure_arms,
 )
-from likewise.observations import hold_out
+from likewise.observations import clustered, hold_out, with_times
 
 
 def identity(matrix, observed):
@@ -456,3 +456,31 @@ def test_an_audit_makes_statistics_and_decomposes_once(observed, monkeypatch):
     monkeypatch.setattr(svt, "singular_triplets", counted("triplets", svt.singular_triplets))
     audit(observed, estimator=SVT(threshold="noise-edge"), random_state=0)
     assert sorted(made) == ["statistics", "triplets"]
+
+
+def test_a_split_by_time_hides_the_latest():
+    observed = clustered(40, 60, 2, observed_fraction=0.5, random_state=0).observed
+    timed = with_times(observed, np.arange(observed.n_observed)[::-1])
+    report = audit(timed, estimator="biases", model="identity", hold_out=0.1, split="time")
+    expected = hold_out(timed, 0.1, by="time")
+    assert report.arms["with"].error.n == expected.values.size
+    estimate = make_estimator("biases", random_state=0).fit(expected.training).estimate_
+    gaps = estimate.entries(expected.rows, expected.columns) - expected.values
+    assert report.arms["with"].error.rmse == pytest.approx(np.sqrt(np.mean(gaps**2)))
+    assert report.settings["split"] == "time"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"split": "time", "reference": "held-out"}, "held-out"),
+        ({"split": "time", "splits": 2}, "held-out"),
+        ({"split": "time"}, "without times"),
+        ({"split": "late"}, "unknown split"),
+        ({"split": "time", "outputs": np.arange(40.0)}, "split"),
+    ],
+)
+def test_splits_that_cannot_be(arguments, said):
+    observed = clustered(40, 60, 2, observed_fraction=0.5, random_state=0).observed
+    with pytest.raises(InputError, match=said):
+        audit(observed, estimator=None if "outputs" in arguments else "biases", **arguments)

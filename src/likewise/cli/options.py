@@ -59,6 +59,8 @@ class ReadOptions:
         Column of the feature in triplets.
     rating
         Column of the value in triplets.
+    time
+        Column that says when each observation was made, in numbers or as dates such as 2024-05-31. Not read by default.
     columns
         Columns of a wide table that are features, separated by commas. By default all but --id-columns and --exclude.
     id_columns
@@ -95,6 +97,7 @@ class ReadOptions:
     user: Column = None
     item: Column = None
     rating: Column = None
+    time: Column = None
     columns: Columns = None
     id_columns: Columns = None
     exclude: Columns = None

@@ -8,6 +8,7 @@ from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
 from likewise.observations.value_range import AffineScale, ValueRange, WorkingRange
 from likewise.observations.with_features import with_features
+from likewise.observations.with_times import with_times
 from likewise.observations.write_ratings import write_ratings
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "read_partitioned",
     "read_ratings",
     "with_features",
+    "with_times",
     "write_ratings",
 ]

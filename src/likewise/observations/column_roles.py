@@ -36,6 +36,8 @@ class ColumnRoles:
         Columns that were not used.
     target : tuple of str, optional
         The column of what outputs should have told.
+    times : tuple of str, optional
+        The column that says when each observation was made.
 
     Examples
     --------
@@ -54,12 +56,13 @@ class ColumnRoles:
     groups: Names = None
     left_out: tuple[str, ...] = ()
     target: Names = None
+    times: Names = None
 
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""
         parts = [f"individuals from {_listed(self.ids)}" if self.ids else "individuals counted from 0"]
         is_table = self.values is None and self.outputs is None
-        for role in ("features", "values", "outputs", "groups", "target"):
+        for role in ("features", "values", "outputs", "groups", "target", "times"):
             names = getattr(self, role)
             what = _counted(len(names), "feature") if names and role == "features" and is_table else role
             most = _FEW if role == "outputs" else _NAMED
@@ -70,7 +73,7 @@ class ColumnRoles:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain lists, for JSON; None where a file of this kind has no such column."""
-        roles = ("ids", "features", "values", "outputs", "groups", "target", "left_out")
+        roles = ("ids", "features", "values", "outputs", "groups", "target", "times", "left_out")
         named = {role: getattr(self, role) for role in roles}
         return {
             "source": self.source,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from likewise._typing import Floats
 from likewise.arrays import as_array, as_reals
 from likewise.errors import ObservationError, ShapeError
 from likewise.memory import ensure_fits
@@ -19,11 +21,11 @@ from likewise.observations.table import (
     Table,
     Values,
     assemble,
-    keep_entries,
     notes_on_size,
     rows_of_entries,
     with_data,
 )
+from likewise.observations.times import as_times
 from likewise.observations.value_range import RangeChoice, ValueRange, WorkingRange, resolve_range
 
 
@@ -61,6 +63,8 @@ class ObservedMatrix:
         Which columns of a file were read as what; None for observations from memory.
     side : SideInformation
         What is known of rows and columns beside the values; see `with_features`.
+    times : ndarray, shape (n_observed,), or None
+        When each observation was made; NaN where that is unknown. See `with_times`.
 
     Raises
     ------
@@ -90,6 +94,7 @@ class ObservedMatrix:
         "roles",
         "row_ids",
         "side",
+        "times",
         "value_range",
         "values",
     )
@@ -100,6 +105,7 @@ class ObservedMatrix:
     column_ids: NDArray[Any]
     roles: ColumnRoles | None
     side: SideInformation
+    times: Floats | None
     _source_notes: tuple[str, ...]
     _scaled: dict[WorkingRange, ObservedMatrix]
 
@@ -124,6 +130,7 @@ class ObservedMatrix:
         shape: tuple[int, int] | None = None,
         value_range: RangeChoice = None,
         duplicates: DuplicateRule = "error",
+        times: ArrayLike | None = None,
     ) -> ObservedMatrix:
         """Build from one (individual, feature, value) triplet for each observation.
 
@@ -138,6 +145,8 @@ class ObservedMatrix:
         value_range : see the class
         duplicates : {"error", "first", "last", "mean"}
             What to do where a pair occurs more than once.
+        times : array-like of numbers or dates, shape (n_observed,), optional
+            When each was observed; NaN or NaT where that is unknown.
 
         Returns
         -------
@@ -149,7 +158,7 @@ class ObservedMatrix:
         >>> Z.shape, list(Z.row_ids), Z.values.data
         ((2, 1), ['ann', 'bob'], array([4., 0.]))
         """
-        table = assemble(rows, columns, values, shape=shape, duplicates=duplicates)
+        table = assemble(rows, columns, values, shape=shape, duplicates=duplicates, times=as_times(times))
         return cls.from_table(table, value_range)
 
     @classmethod
@@ -168,13 +177,15 @@ class ObservedMatrix:
     def _freeze(self, table: Table, value_range: ValueRange, notes: tuple[str, ...]) -> None:
         """Take over a checked table; the one place where attributes are set."""
         values = table.values
-        for array in (values.data, values.indices, values.indptr, table.row_ids, table.column_ids):
+        times = [] if table.times is None else [table.times]
+        for array in (values.data, values.indices, values.indptr, table.row_ids, table.column_ids, *times):
             array.flags.writeable = False
         # SciPy would otherwise look, or sort in place, the first time it is asked for a product.
         values.has_canonical_format = True
-        kept = {name: getattr(table, name) for name in ("values", "row_ids", "column_ids", "roles")}
-        kept |= {"value_range": value_range, "side": table.side or SideInformation(), "_scaled": {}}
-        for name, attribute in {**kept, "_source_notes": (*table.notes, *notes)}.items():
+        names = ("values", "row_ids", "column_ids", "roles", "times")
+        kept = {name: getattr(table, name) for name in names} | {"value_range": value_range, "_scaled": {}}
+        kept |= {"side": table.side or SideInformation(), "_source_notes": (*table.notes, *notes)}
+        for name, attribute in kept.items():
             object.__setattr__(self, name, attribute)
 
     def stored_parts(self) -> dict[str, Any]:
@@ -199,8 +210,7 @@ class ObservedMatrix:
     @property
     def observed_fraction(self) -> float:
         """``p_hat = |Omega| / (m n)``, in (0, 1]."""
-        rows, columns = self.shape
-        return self.n_observed / (rows * columns)
+        return self.n_observed / (self.shape[0] * self.shape[1])
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -245,8 +255,7 @@ class ObservedMatrix:
 
         Examples
         --------
-        >>> Z = ObservedMatrix(np.array([[1.0, np.nan], [0.0, 5.0]]), value_range=(0, 5))
-        >>> Z.to_dense(missing=np.nan)
+        >>> ObservedMatrix(np.array([[1.0, np.nan], [0.0, 5.0]])).to_dense(missing=np.nan)
         array([[ 1., nan],
                [ 0.,  5.]])
         """
@@ -281,7 +290,7 @@ class ObservedMatrix:
             mapped = scale.forward(self.values.data, self.values.indices)
             # Rounding may step over an end by one unit in the last place. What is clipped needs no further check.
             data = np.clip(mapped, *scale.bounds).astype(self.values.dtype)
-            table = self._table(with_data(self.values, data))
+            table = replace(self.to_table(), values=with_data(self.values, data))
             self._scaled[working_range] = self._from_checked(table, ValueRange.declared(scale.bounds))
         return self._scaled[working_range]
 
@@ -310,7 +319,7 @@ class ObservedMatrix:
         if data.shape != self.values.data.shape:
             raise ShapeError(f"values of shape {data.shape}", f"one for each of {self.n_observed} observed")
         chosen = self.value_range if value_range is None else value_range
-        return self.from_table(self._table(with_data(self.values, data)), chosen)
+        return self.from_table(replace(self.to_table(), values=with_data(self.values, data)), chosen)
 
     def keep(self, observations: NDArray[np.bool_]) -> ObservedMatrix:
         """Return a matrix of the same shape in which only some of the observations are left.
@@ -333,13 +342,11 @@ class ObservedMatrix:
         """
         marked = as_array(observations, "a mask", ShapeError)
         if marked.shape != self.values.data.shape or marked.dtype != np.bool_:
-            raise ShapeError(
-                f"a mask of shape {marked.shape} and type {marked.dtype}",
-                f"True or False for each of {self.n_observed} observations",
-            )
+            given = f"a mask of shape {marked.shape} and type {marked.dtype}"
+            raise ShapeError(given, f"True or False for each of {self.n_observed} observations")
         if not marked.any():
             raise ObservationError("no observation to keep", "at least one")
-        return self._from_checked(self._table(keep_entries(self.values, marked)), self.value_range)
+        return self._from_checked(self.to_table().keep(marked), self.value_range)
 
     def take_rows(self, rows: ArrayLike) -> ObservedMatrix:
         """Return some of the individuals, in the order given.
@@ -362,22 +369,15 @@ class ObservedMatrix:
             A position that is not an integer on the axis, or a mask of another length.
         """
         chosen = checked_selection(rows, self.shape[0], "row")
-        values = self.values[chosen]
-        if not values.nnz:
-            raise ObservationError(
-                f"{values.shape[0]} individuals without an observation", "at least one observation"
-            )
-        ids, side = (self.row_ids[chosen], self.column_ids.copy()), self.side.take_rows(chosen)
-        table = Table(values, *ids, self._source_notes, self.roles, side=side)
+        table = self.to_table().take_rows(chosen)
+        if not table.values.nnz:
+            raise ObservationError(f"{chosen.size} individuals without an observation", "at least one")
         return self._from_checked(table, self.value_range)
 
     def to_table(self) -> Table:
         """Return values, ids and notes as readers of files make them, to be shared and not changed."""
-        return self._table(self.values)
-
-    def _table(self, values: Values) -> Table:
         ids = self.row_ids, self.column_ids
-        return Table(values, *ids, self._source_notes, self.roles, side=self.side)
+        return Table(self.values, *ids, self._source_notes, self.roles, side=self.side, times=self.times)
 
     def __repr__(self) -> str:
         rows, columns = self.shape

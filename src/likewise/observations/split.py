@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._typing import Mask
-from likewise.checks import checked_flag, is_number
-from likewise.errors import ObservationError
+from likewise._typing import Floats, Mask
+from likewise.checks import checked_flag, checked_name, is_number
+from likewise.errors import ObservationError, option
 from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 from likewise.randomness import generator_of
+
+SplitRule = Literal["random", "time"]
+"""Which observations are hidden: drawn ones, or the latest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +30,15 @@ class HoldOut:
         Positions of the hidden observations, in row order.
     values : ndarray, shape (n_hidden,)
         The hidden observations, in the units of `training`.
+    later_than : float or None
+        Of a split by time: the time that every hidden observation is later than, and none of `training` is, but what ``leave_one`` gave back.
     """
 
     training: ObservedMatrix
     rows: NDArray[np.integer]
     columns: NDArray[np.integer]
     values: NDArray[np.floating]
+    later_than: float | None = None
 
     def __repr__(self) -> str:
         return f"HoldOut({self.values.size:,} hidden, {self.training.n_observed:,} for training)"
@@ -44,8 +50,9 @@ def hold_out(
     random_state: int | np.random.Generator | None = None,
     *,
     leave_one: bool = False,
+    by: SplitRule = "random",
 ) -> HoldOut:
-    """Hide a share of the observations, drawn uniformly without replacement.
+    """Hide a share of the observations, drawn uniformly without replacement, or the latest.
 
     Parameters
     ----------
@@ -55,6 +62,9 @@ def hold_out(
     random_state : int, numpy.random.Generator or None
     leave_one : bool, default False
         Leave each individual at least one observation: who lost all gets one back, at random, and less is hidden.
+    by : {"random", "time"}
+        Which: drawn ones, or the latest, to measure how well the past predicts the future. By time no more than the share is hidden, and of
+        observations at one time all or none. Those without a time stay. With `leave_one`, who would lose all keeps the earliest one.
 
     Returns
     -------
@@ -63,7 +73,7 @@ def hold_out(
     Raises
     ------
     ObservationError
-        The share is outside (0, 1), or leaves one side empty; nothing is left to hide.
+        The share is outside (0, 1), or leaves one side empty; nothing is left to hide. By time: without times, or all at one time.
 
     Examples
     --------
@@ -77,23 +87,71 @@ def hold_out(
     if not (is_number(share) and 0 < share < 1):
         raise ObservationError(f"a share of {share!r} to hide", "a number between 0 and 1, both excluded")
     observed = as_observed(observed)
+    checked_name("split", by, get_args(SplitRule), ObservationError)
     n_hidden = round(share * observed.n_observed)
     if not 0 < n_hidden < observed.n_observed:
         raise ObservationError(
             f"a share of {share:g} of {observed.n_observed} observations, which is {n_hidden}",
             "at least one observation hidden and one left",
         )
-    hidden = np.zeros(observed.n_observed, dtype=bool)
-    rng = generator_of(random_state)
-    hidden[rng.choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
-    rows, columns = observed.positions()
+    rng, (rows, columns), later_than = generator_of(random_state), observed.positions(), None
+    if by == "time":
+        hidden, later_than = latest(observed, n_hidden)
+    else:
+        hidden = np.zeros(observed.n_observed, dtype=bool)
+        hidden[rng.choice(hidden.size, n_hidden, replace=False, shuffle=False)] = True
     if checked_flag("leave_one", leave_one):
-        hidden[_given_back(hidden, rows, rng)] = False
+        given = _given_back(hidden, rows, rng) if later_than is None else _earliest(hidden, rows, observed)
+        hidden[given] = False
         if not hidden.any():
             raise ObservationError(
                 "individuals with one observation each, or nearly", "a second one, that can be hidden"
             )
-    return HoldOut(observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden])
+    return HoldOut(
+        observed.keep(~hidden), rows[hidden], columns[hidden], observed.values.data[hidden], later_than
+    )
+
+
+def latest(observed: ObservedMatrix, n_hidden: int) -> tuple[Mask, float]:
+    """Mark at most so many of the latest observations, all or none of those at one time; return the time that they are later than."""
+    times = checked_times(observed)
+    known = np.sort(times[~np.isnan(times)])
+    if (
+        n_hidden >= known.size
+        or not (earlier := known[: known.size - n_hidden]).size
+        or earlier[-1] == known[-1]
+    ):
+        earlier = known[known < known[-1]]
+    return times > earlier[-1], float(earlier[-1])
+
+
+def _earliest(hidden: Mask, rows: NDArray[np.integer], observed: ObservedMatrix) -> NDArray[np.integer]:
+    """Return, for each row that lost everything, the position of its earliest observation."""
+    times = checked_times(observed)
+    in_time = np.lexsort((times, rows))
+    _, first = np.unique(rows[in_time], return_index=True)
+    lost = np.bincount(rows, ~hidden)[rows[in_time[first]]] == 0
+    earliest: NDArray[np.integer] = in_time[first][lost]
+    return earliest
+
+
+def checked_times(observed: ObservedMatrix) -> Floats:
+    """Return the times of observations, of which two differ.
+
+    Raises
+    ------
+    ObservationError
+    """
+    if observed.times is None:
+        raise ObservationError(
+            f"{option('split', repr('time'))} of observations without times",
+            "a time for each observation",
+            f"{option('time', 'COLUMN')} reads them from a file, likewise.observations.with_times gives them in Python",
+        )
+    known = observed.times[~np.isnan(observed.times)]
+    if not known.size or known.min() == known.max():
+        raise ObservationError(f"{known.size:,} observations with a time, all at one", "times that differ")
+    return observed.times
 
 
 def _given_back(hidden: Mask, rows: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from likewise._typing import Floats
 from likewise.arrays import as_reals
 from likewise.checks import checked_name
 from likewise.errors import ObservationError, ShapeError, option
@@ -43,6 +44,8 @@ class Table:
         Whether its columns are features with names of their own, as in a data frame of applicants.
     side : SideInformation, optional
         What is known of rows and columns beside the values.
+    times : ndarray, shape (n_observed,), optional
+        When each observation was made, in the order of ``values.data``; NaN where that is unknown.
     """
 
     values: Values
@@ -52,6 +55,7 @@ class Table:
     roles: ColumnRoles | None = None
     has_named_features: bool = False
     side: SideInformation | None = None
+    times: Floats | None = None
 
     @property
     def is_tabular(self) -> bool:
@@ -67,6 +71,22 @@ class Table:
         """Whether most entries are observed."""
         rows, columns = self.values.shape
         return self.values.nnz > _DENSE * rows * columns
+
+    def keep(self, observations: NDArray[np.bool_]) -> Table:
+        """Return the same table with some of the observations, marked in the order of ``values.data``."""
+        times = None if self.times is None else self.times[observations]
+        return replace(self, values=keep_entries(self.values, observations), times=times)
+
+    def take_rows(self, rows: NDArray[np.integer]) -> Table:
+        """Return some of the individuals, in the order given."""
+        return replace(
+            self,
+            values=self.values[rows],
+            row_ids=self.row_ids[rows],
+            column_ids=self.column_ids.copy(),
+            side=None if self.side is None else self.side.take_rows(rows),
+            times=None if self.times is None else with_data(self.values, self.times)[rows].data,
+        )
 
     def with_note(self, note: str) -> Table:
         """Return the same table with one thing more to know about it."""
@@ -105,8 +125,7 @@ def without_value(table: Table, missing: float | None) -> Table:
     if missing is None:
         return table
     kept = is_observed(table.values.data, missing)
-    remaining = replace(table, values=keep_entries(table.values, kept))
-    return remaining.with_note(note_on_missing(kept, missing))
+    return table.keep(kept).with_note(note_on_missing(kept, missing))
 
 
 def is_observed(numbers: NDArray[np.floating], missing: float) -> NDArray[np.bool_]:
@@ -164,6 +183,7 @@ def assemble(
     shape: tuple[int, int] | None = None,
     duplicates: DuplicateRule = "error",
     missing_value: float | None = None,
+    times: Floats | None = None,
 ) -> Table:
     """Turn triplets into a table; see `ObservedMatrix.from_triplets` for the meaning of the parameters.
 
@@ -186,6 +206,8 @@ def assemble(
     if numbers.ndim != 1:
         raise ObservationError(f"values of shape {numbers.shape}", "one real number for each observation")
     lengths = (row_names.size, column_names.size, numbers.size)
+    if times is not None and times.shape != numbers.shape:
+        raise ShapeError(f"times of shape {times.shape}", f"one for each of {numbers.size:,} values")
     if len(set(lengths)) > 1:
         raise ShapeError(
             "{} rows, {} columns and {} values".format(*lengths), "one of each for every observation"
@@ -196,9 +218,12 @@ def assemble(
     if missing_value is not None:
         kept = is_observed(numbers, missing_value)
         row_axis, column_axis, numbers = row_axis.at(kept), column_axis.at(kept), numbers[kept]
+        times = None if times is None else times[kept]
         notes = (*notes, note_on_missing(kept, missing_value))
     matrix, merged = compress(row_axis, column_axis, numbers, duplicates)
-    return Table(matrix, row_axis.ids, column_axis.ids, (*notes, *merged))
+    if times is not None:  # merged as the values are
+        times = compress(row_axis, column_axis, times, duplicates)[0].data
+    return Table(matrix, row_axis.ids, column_axis.ids, (*notes, *merged), times=times)
 
 
 def _axes(

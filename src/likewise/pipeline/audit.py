@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from likewise.checks import checked_name
 from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
@@ -19,6 +20,7 @@ from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
+from likewise.observations.split import SplitRule
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
@@ -41,6 +43,7 @@ def audit(
     model: Any = None,
     target: ArrayLike | ObservedMatrix | None = None,
     hold_out: float | None = None,
+    split: SplitRule | None = None,
     reference: ReferenceChoice | None = None,
     splits: int | None = None,
     least_shared: int | None = None,
@@ -89,6 +92,9 @@ def audit(
         (`likewise.fairness.ranking_accuracy`).
     hold_out : float, optional
         Share of the observations to hide, in [0, 1); 0 measures no error. By default 0.1 where a model runs, 0.5 with reference ``"held-out"``.
+    split : {"random", "time"}, optional
+        Which observations are hidden: drawn ones, the default; or the latest, so that the error says how well the past predicts the future. By time the
+        observations need times (`read_ratings` with ``time``, or `with_times`), and the default reference is ``"observed"``.
     reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance, optional
         d, or where it comes from. ``"observed"`` is the paper's d, on zero-filled observations. ``"held-out"`` adds fairness on the truth A
         (Definition 3.2): individuals are compared on observations that neither the algorithm nor the estimator sees. It is the default where a model
@@ -186,7 +192,7 @@ def audit(
         measurement, target = replace(measurement, target=target), None
     measurement = replace(measurement, item_groups=item_groups)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
-    of_model |= {"splits": splits, "least_shared": least_shared}
+    of_model |= {"split": split, "splits": splits, "least_shared": least_shared}
     if isinstance(reference, str) and reference == "co-observed" and outputs is not None:
         del of_model["least_shared"]
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
@@ -268,7 +274,10 @@ def _runs_of_model(
 ) -> tuple[ReferenceChoice, Iterator[Run]]:
     """Return what d is, and one run for each split, none before it is asked for; add to the settings how they run."""
     measurement.check_memory(observed.shape)
-    wanted, random_state = kept_aside_reference(reference, asked), measurement.random_state
+    wanted, random_state = (
+        _of_split(kept_aside_reference(reference, asked), asked["split"]),
+        measurement.random_state,
+    )
     d, share = reference_and_share(
         observed, wanted, asked["hold_out"], measurement.least_shared, random_state
     )
@@ -276,8 +285,23 @@ def _runs_of_model(
     settings |= {"model": _name(model), "hold_out": share}
     if isinstance(d, str) and d == "held-out":
         settings |= {"splits": asked["splits"] or 1, "least_shared": measurement.least_shared}
+    if asked["split"] is not None:
+        settings["split"] = asked["split"]
     runs = _runs(observed, estimator, asked, share, "splits" in settings, random_state, steps)
     return d, runs
+
+
+def _of_split(reference: ReferenceChoice | None, split: SplitRule | None) -> ReferenceChoice | None:
+    """Return the reference: people are compared on drawn observations, as who is seen late shares few with others."""
+    if split is None or checked_name("split", split, get_args(SplitRule), InputError) == "random":
+        return reference
+    if isinstance(reference, str) and reference == "held-out":
+        raise InputError(
+            f"{option('split', repr(split))} beside the reference 'held-out', its splits and least_shared",
+            "observations kept aside at random, or another reference",
+            f"{option('reference', repr('observed'))} compares on what is left",
+        )
+    return "observed" if reference is None else reference
 
 
 def _runs(
@@ -298,7 +322,10 @@ def _runs(
     for _ in range(asked["splits"] or 1):
         algorithm = as_model(model, asked["target"], seed_of(draws))
         preprocessing = Auto(random_state=seed_of(draws)) if estimator is None else estimator
-        yield run_model(observed, preprocessing, algorithm, share, draws, steps, leave_one=leave_one)
+        split: SplitRule = asked["split"] or "random"
+        yield run_model(
+            observed, preprocessing, algorithm, share, draws, steps, leave_one=leave_one, split=split
+        )
         if draws is random_state:
             draws = np.random.default_rng([draws, 1] if isinstance(draws, int) else draws)
 

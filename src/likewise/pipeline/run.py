@@ -20,6 +20,7 @@ from likewise.inference import Model, NearestNeighborModel, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
+from likewise.observations.split import SplitRule
 from likewise.observations.value_range import AffineScale
 from likewise.pipeline.by_individual import are_individuals, in_order
 from likewise.progress import Steps
@@ -216,6 +217,7 @@ def run_model(
     steps: Steps,
     *,
     leave_one: bool = False,
+    split: SplitRule = "random",
 ) -> Run:
     """Hide a share of the observations, estimate the matrix from the others, and run the model on both.
 
@@ -231,12 +233,14 @@ def run_model(
     steps : Steps
     leave_one : bool, default False
         Hide not all of any individual.
+    split : {"random", "time"}
+        As ``by`` of `hold_out`.
 
     Returns
     -------
     Run
     """
-    hidden = hide(observed, share, random_state, leave_one=leave_one)
+    hidden = hide(observed, share, random_state, leave_one=leave_one, split=split)
     check_model(model, observed)
     training = observed if hidden is None else hidden.training
     with steps.step("estimate the matrix"):
@@ -284,13 +288,16 @@ def hide(
     random_state: int | np.random.Generator | None,
     *,
     leave_one: bool = False,
+    split: SplitRule = "random",
 ) -> HoldOut | None:
     """Hide a share of the observations; nothing at 0."""
     if is_number(share) and share == 0:
         return None
     try:
-        return hold_out(observed, share, random_state, leave_one=leave_one)
+        return hold_out(observed, share, random_state, leave_one=leave_one, by=split)
     except ObservationError as error:
+        if split == "time":
+            raise
         nothing = f"{option('hold_out', '0')} hides nothing, and measures no error"
         raise ObservationError(error.given, error.expected, nothing) from error
 

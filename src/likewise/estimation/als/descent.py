@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.estimation.als.sources import Sources
-from likewise.estimation.base.factor_update import Factors, FactorUpdate, ObservedRows, Prior, regress
+from likewise.estimation.base.factor_update import (
+    Factors,
+    FactorUpdate,
+    ObservedRows,
+    Prior,
+    packed_size,
+    regress,
+)
 from likewise.estimation.base.prior_mean import PriorMean
 from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values, with_data
@@ -264,3 +271,11 @@ class Descent:
             state.row_mean,
             state.column_mean,
         )
+
+
+def bytes_of_fit(shape: tuple[int, int], n_observed: int, rank: int) -> float:
+    """How much memory a fit takes at most: two generations of factors, observations by rows and by columns, blocks of equations."""
+    d = rank + 1
+    vector, longest = 8 * (packed_size(d) + d), max(shape)
+    blocks = 6 * min(64 << 20, vector * longest)
+    return vector * (2 * sum(shape) + longest) + 120 * n_observed + blocks

@@ -13,21 +13,23 @@ from likewise._typing import Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_callable, checked_flag, checked_instance, checked_positive, checked_whole
 from likewise.errors import EstimatorError, InputError, option
-from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, SidesInMemory
+from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, SidesInMemory, bytes_of_fit
+from likewise.estimation.als.drift import ROUNDS, Drift
 from likewise.estimation.als.in_blocks import SidesInBlocks
 from likewise.estimation.als.orthogonal import orthogonal_factors
-from likewise.estimation.als.sources import Sources, checked_sources
+from likewise.estimation.als.sources import Sources, checked_sources, refuse_contradictions
 from likewise.estimation.als.variational import EstimatedDescent
 from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
-from likewise.estimation.base.factor_update import Prior, packed_size
+from likewise.estimation.base.factor_update import Prior
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.posterior_folding import PosteriorFolding
-from likewise.estimation.base.preparation import Centre, prepare
+from likewise.estimation.base.preparation import Centre, Prepared, prepare
 from likewise.estimation.base.weighting import AnyWeighting, checked_weights
 from likewise.estimation.propensities import PropensityChoice
 from likewise.memory import ensure_fits
 from likewise.observations import ObservedMatrix, PartitionedMatrix
-from likewise.observations.table import Values
+from likewise.observations.split import checked_times
+from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
 
@@ -173,14 +175,6 @@ def _check_noise(noise: float) -> None:
         )
 
 
-def bytes_of_fit(shape: tuple[int, int], n_observed: int, rank: int) -> float:
-    """How much memory a fit takes at most: two generations of factors, observations by rows and by columns, blocks of equations."""
-    d = rank + 1
-    vector, longest = 8 * (packed_size(d) + d), max(shape)
-    blocks = 6 * min(64 << 20, vector * longest)
-    return vector * (2 * sum(shape) + longest) + 120 * n_observed + blocks
-
-
 class AlternatingLeastSquares(MatrixEstimator):
     """Complete a sparse, noisy matrix by factors and biases, each row a regression on the columns and the other way round.
 
@@ -206,8 +200,8 @@ class AlternatingLeastSquares(MatrixEstimator):
         As in `Biases`.
     sources : None, "none", "all", or names, default None
         What the factors of rows and columns are regressed on beside the values, so that what is known says where to begin: "row-features",
-        "column-features"; "row-pattern", which columns a row observed; "column-pattern", which rows observed a column. By default the features that
-        the observations have (see `with_features`); "all" is these and both patterns, which are not used unless they are asked for.
+        "column-features"; "row-pattern", which columns a row observed; "column-pattern", which rows observed a column; "time", how rows and columns drift (see `Drift`), so that the estimate is of the present. By
+        default the features that the observations have (see `with_features`); "all" is all that there is. Patterns and time are used only if asked for.
     value_range, working_range
         As in `SVT`.
     random_state : int, Generator or None, default None
@@ -217,6 +211,8 @@ class AlternatingLeastSquares(MatrixEstimator):
     ----------
     sources_ : tuple of str
         What was used.
+    drift_ : Drift
+        Where time is a source.
     propensities_ : Propensities or None
         What the weights rest on; None where there are none.
     factor_fit_ : FactorFit
@@ -284,14 +280,19 @@ class AlternatingLeastSquares(MatrixEstimator):
         self.sources_ = self._checked_sources(observed)
         # Centre and biases are part of the regressions.
         prepared = prepare(observed, self.working_range, "none", self.propensities, self.random_state)
-        if (
-            isinstance(self.regularization, str)
-            and self.regularization == "estimated"
-            and prepared.propensities is not None
-        ):
+        if prepared.propensities is not None and self._checked_regularization() == "estimated":
             # How sure the factors are is read from the weights, so these may not add up to more than they are worth.
             prepared = replace(prepared, propensities=prepared.propensities.scaled_to_their_worth())
-        fit = alternating_least_squares(
+        fit = self._fit_to(prepared, observed, self._start)
+        if "time" in self.sources_:
+            fit = self._without_drift(prepared, observed, fit)
+        self.converged_ = prepared.converged(fit.converged)
+        self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *self._kept(fit))
+        estimate = self._as_estimate(observed, fit, prepared.weighting)
+        return self._held_within(self.max_lipschitz, estimate, observed)
+
+    def _fit_to(self, prepared: Prepared, observed: ObservedMatrix, start: FactorFit | None) -> FactorFit:
+        return alternating_least_squares(
             prepared.residuals,
             min(checked_whole("rank", self.rank), *observed.shape),
             regularization=self._checked_regularization(),
@@ -301,14 +302,21 @@ class AlternatingLeastSquares(MatrixEstimator):
             tol=checked_positive("tol", self.tol),
             max_iter=checked_whole("max_iter", self.max_iter),
             random_state=self.random_state,
-            start=self._start,
+            start=start,
             stop=self._stop,
             sources=Sources.of(observed, prepared.residuals, self.sources_),
         )
-        self.converged_ = prepared.converged(fit.converged)
-        self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *self._kept(fit))
-        estimate = self._as_estimate(observed, fit, prepared.weighting)
-        return self._held_within(self.max_lipschitz, estimate, observed)
+
+    def _without_drift(self, prepared: Prepared, observed: ObservedMatrix, fit: FactorFit) -> FactorFit:
+        """Bring the observations to the present by what the fit leaves, and fit again, in turn."""
+        times, (rows, columns) = checked_times(observed), observed.positions()
+        for _ in range(ROUNDS):
+            now = self._as_estimate(observed, fit).unclipped().on_working_range().entries(rows, columns)
+            left = with_data(prepared.residuals, prepared.residuals.data - now)
+            self.drift_ = Drift.of(left, times, fit.row_prior.noise)
+            present = self.drift_.to_present(prepared.residuals, times)
+            fit = self._fit_to(replace(prepared, residuals=present), observed, fit)
+        return fit
 
     def _kept(self, fit: FactorFit) -> tuple[str, ...]:
         """Keep what was found; return what has to be said of it."""
@@ -345,18 +353,7 @@ class AlternatingLeastSquares(MatrixEstimator):
                 f"{option('sources', repr(self.sources))} beside {option('regularization', str(self.regularization))}",
                 "a regularization that is estimated",
             )
-        if self.propensities is not None and any(name.endswith("pattern") for name in names):
-            raise InputError(
-                f"{option('sources', repr(self.sources))} beside {option('propensities', '')}",
-                "one of them",
-                "propensities undo what the pattern says, a regression on the pattern uses it",
-            )
-        if self.max_lipschitz is not None and any(name.startswith("row") for name in names):
-            raise InputError(
-                f"{option('max_lipschitz', str(self.max_lipschitz))} for rows that are regressed on {' and '.join(names)}",
-                "rows that depend on their values alone",
-                f"{option('sources', repr('none'))}, or sources of the columns",
-            )
+        refuse_contradictions(names, self.propensities, self.max_lipschitz, self.sources)
         return names
 
     def _checked_regularization(self) -> Regularization:
@@ -394,6 +391,7 @@ class AlternatingLeastSquares(MatrixEstimator):
             centre=fit.centre,
             turn=turn,
             mean=fit.row_mean,
+            is_dated="time" in self.sources_,
         )
         offsets = Centre("biases", fit.centre + fit.columns.biases, fit.rows.biases)
         return LowRankEstimate.from_factors(observed, self.working_range, factors, folding, offsets)

@@ -12,10 +12,11 @@ from likewise._typing import Floats, Mask
 from likewise.errors import InputError, option
 from likewise.estimation.base.prior_mean import Coding, PriorMean, Regressors, pattern_of
 from likewise.observations import Features, ObservedMatrix
+from likewise.observations.split import checked_times
 from likewise.observations.table import Values
 
-SOURCES = ("row-features", "column-features", "row-pattern", "column-pattern")
-"""Features of the individuals, of the columns; which columns an individual observed; which individuals observed a column."""
+SOURCES = ("row-features", "column-features", "row-pattern", "column-pattern", "time")
+"""Features of the individuals, of the columns; which columns an individual observed; which individuals observed a column; when it was observed."""
 
 STRENGTH = 1.0
 """Of the regularisation of W: before anything is seen, a source of regressors of length 1 explains as much as it leaves open."""
@@ -31,7 +32,7 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
     Parameters
     ----------
     sources : None, "none", "all", a name, or a sequence of names
-        None stands for the features that the observations have; "all" for these and both patterns.
+        None stands for the features that the observations have; "all" for these, both patterns, and time where times are known.
     observed : ObservedMatrix
 
     Raises
@@ -42,7 +43,8 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
     given = {"row-features": observed.side.rows, "column-features": observed.side.columns}
     here = tuple(name for name in given if given[name] is not None)
     if sources is None or (isinstance(sources, str) and sources in ("none", "all")):
-        return here if sources is None else (*here, *SOURCES[2:]) if sources == "all" else ()
+        known = SOURCES[2:] if observed.times is not None else SOURCES[2:-1]
+        return here if sources is None else (*here, *known) if sources == "all" else ()
     names = sources.split(",") if isinstance(sources, str) else sources
     if not isinstance(names, Sequence) or not all(
         isinstance(name, str) and name in SOURCES for name in names
@@ -55,7 +57,38 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
                 "observations that have such",
                 f"likewise.observations.with_features(observed, {name.split('-')[0]}s=...) gives them",
             )
+    if "time" in names:
+        checked_times(observed)
     return tuple(name for name in SOURCES if name in names)
+
+
+def refuse_contradictions(
+    names: Sequence[str], propensities: Any, max_lipschitz: float | None, sources: Any
+) -> None:
+    """Raise where sources contradict what else was asked for.
+
+    Raises
+    ------
+    InputError
+        A pattern beside propensities; sources that rows depend on beside a limit of their constant.
+    """
+    if propensities is not None and any(name.endswith("pattern") for name in names):
+        raise InputError(
+            f"{option('sources', repr(sources))} beside {option('propensities', '')}",
+            "one of them",
+            "propensities undo what the pattern says, a regression on the pattern uses it",
+        )
+    if max_lipschitz is not None and (of_rows := sources_of_rows(names)):
+        raise InputError(
+            f"{option('max_lipschitz', str(max_lipschitz))} for rows that are regressed on {' and '.join(of_rows)}",
+            "rows that depend on their values alone",
+            f"{option('sources', repr('none'))}, or sources of the columns",
+        )
+
+
+def sources_of_rows(names: Sequence[str]) -> list[str]:
+    """Return those with which a row depends on more than its values."""
+    return [name for name in names if name.startswith("row") or name == "time"]
 
 
 @dataclass(frozen=True, eq=False)

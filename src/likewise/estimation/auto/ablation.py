@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from likewise.errors import InputError, option
-from likewise.estimation.als.sources import checked_sources
+from likewise.estimation.als.sources import checked_sources, sources_of_rows
 from likewise.estimation.auto.candidates import Candidate, Grid, informed
 from likewise.observations import ObservedMatrix
 
@@ -32,7 +32,7 @@ def sources_within(sources: Any, observed: ObservedMatrix, max_lipschitz: float 
     names = checked_sources(sources, observed)
     if max_lipschitz is None:
         return names
-    of_rows = [name for name in names if name.startswith("row")]
+    of_rows = sources_of_rows(names)
     if of_rows and sources is not None:
         raise InputError(
             f"{option('max_lipschitz', str(max_lipschitz))} for rows that are regressed on {' and '.join(of_rows)}",

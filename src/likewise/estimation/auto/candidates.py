@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from time import process_time
 
 from likewise._typing import Floats
-from likewise.estimation.als.descent import FactorFit
-from likewise.estimation.als.solver import AlternatingLeastSquares, Regularization, bytes_of_fit
+from likewise.estimation.als.descent import FactorFit, bytes_of_fit
+from likewise.estimation.als.solver import AlternatingLeastSquares, Regularization
 from likewise.estimation.auto.mixture import Mixture
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.preparation import Centering, prepare

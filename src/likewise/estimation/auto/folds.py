@@ -7,6 +7,8 @@ from math import ceil
 import numpy as np
 
 from likewise._typing import Mask
+from likewise.observations import ObservedMatrix
+from likewise.observations.split import latest
 
 _SHARE = 0.1
 """Of the observations, held out at a time."""
@@ -18,6 +20,21 @@ _SCARCE = 3000
 """Observations below which as many as possible are predicted, each fit without a fifth of them: of more, each lacks only a tenth."""
 _FEWEST = 30
 """Observations; errors on fewer tell nothing."""
+
+
+def later_fold(observed: ObservedMatrix) -> tuple[Mask, ...]:
+    """Hold out the latest tenth, once: drifts that help to predict it will help from here on. Of fewer than 30 observations, none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from likewise.observations import with_times
+    >>> (fold,) = later_fold(with_times(np.arange(40.0).reshape(5, 8), np.arange(40)))
+    >>> np.flatnonzero(fold)
+    array([36, 37, 38, 39])
+    """
+    n_observed = observed.n_observed
+    return () if n_observed < _FEWEST else (latest(observed, round(_SHARE * n_observed))[0],)
 
 
 def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...]:

@@ -24,7 +24,7 @@ from likewise.estimation.auto.candidates import (
     mixture,
     within,
 )
-from likewise.estimation.auto.folds import held_out_folds
+from likewise.estimation.auto.folds import held_out_folds, later_fold
 from likewise.estimation.auto.last_fit import LastFit
 from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut
 from likewise.estimation.base.estimator import MatrixEstimator
@@ -334,7 +334,8 @@ class Auto(MatrixEstimator):
         seconds = self._seconds(observed.n_observed, 2.0 if sources else 1.0)
         plan = Plan(seconds, _MORE if self.time_budget is None else 0.0)
         rng = generator_of(self.random_state)
-        folds = held_out_folds(observed.n_observed, rng)
+        by_time = "time" in sources
+        folds = later_fold(observed) if by_time else held_out_folds(observed.n_observed, rng)
         settings = Settings(self.working_range, int(rng.integers(2**31)))
         search = Search(HeldOut(observed, folds, settings), plan, sources)
         self.choice_ = search.run()

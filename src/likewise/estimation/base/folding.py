@@ -96,6 +96,7 @@ PENALTY_BY_COUNT = (
     "the penalty of a row grows with what is observed of it, so a row that is given what it predicts changes"
 )
 FEATURES_COUNT = "the estimate of a row begins at what its features say, so two people with the same observations and other features are estimated differently"
+TIME_COUNTS = "observations were brought to the present by how far rows and columns drifted since, so what a value says depends on when it was given"
 PATTERN_COUNTS = "the estimate of a row uses which entries were observed, beyond their values, so a row that is given what it predicts changes"
 WEIGHTS_BY_ROW = "each row weighs features in its own way"
 _NO_REGRESSION = "its rows are not regressions on what is observed of them"

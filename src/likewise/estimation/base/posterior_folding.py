@@ -24,6 +24,7 @@ from likewise.estimation.base.folding import (
     FEATURES_COUNT,
     PATTERN_COUNTS,
     PENALTY_BY_COUNT,
+    TIME_COUNTS,
     Folding,
     RidgeFolding,
     shared_weights,
@@ -54,6 +55,8 @@ class PosteriorFolding(Folding):
         From coordinates to coefficients in terms of the columns V of the estimate.
     mean : PriorMean or None
         How the mean of the prior of a row follows from its features and from which entries it observed; None where it is 0.
+    is_dated : bool
+        Whether the observations of the fit were brought to the present by their times. Rows that are folded in count as of the present.
     features : Features or None
         Of the rows that are folded in; see `knowing`.
     """
@@ -63,6 +66,7 @@ class PosteriorFolding(Folding):
     centre: float = 0.0
     turn: Floats = None  # type: ignore[assignment]
     mean: PriorMean | None = None
+    is_dated: bool = False
     features: Features | None = None
 
     kind: ClassVar[str] = "posterior"
@@ -104,6 +108,8 @@ class PosteriorFolding(Folding):
         """Return the regression whitened, prior and noise taken into its regressors, as its constant needs it; or why it is none."""
         if self.prior.by_count:
             return PENALTY_BY_COUNT
+        if self.is_dated:
+            return TIME_COUNTS
         if self.mean is not None:
             return PATTERN_COUNTS if self.mean.uses_pattern else FEATURES_COUNT
         weights = shared_weights(self.weighting)
@@ -140,6 +146,7 @@ class PosteriorFolding(Folding):
         arrays |= {"means": self.columns.means, "precision": self.prior.precision, "turn": self.turn}
         if self.prior.uncertain:
             arrays["moments"] = self.columns.moments
+        arrays |= {"is_dated": np.ones(1)} if self.is_dated else {}
         return super().to_arrays() | arrays | ({} if self.mean is None else self.mean.to_arrays())
 
     @classmethod
@@ -161,6 +168,7 @@ class PosteriorFolding(Folding):
             centre=scalars["centre"],
             turn=arrays["turn"],
             mean=PriorMean.from_arrays(arrays),
+            is_dated="is_dated" in arrays,
         )
 
     def _regressed(self, pattern: Values, data: Floats, weights: Floats | None) -> Factors:

@@ -23,6 +23,7 @@ from likewise.observations.reading.columns import (
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.numerals import could_be_number, is_usually_missing
+from likewise.observations.reading.observation_times import times_of, times_position
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, check_choice
 from likewise.observations.table import DuplicateRule, Table, assemble, without_value
 
@@ -33,8 +34,8 @@ Layout = Literal["triplets", "pairs", "wide", "grid"]
 """One line an observation; the same without a value; one row an individual, under a header; bare numbers, one row an individual."""
 
 _MEANINGFUL = {
-    "triplets": ("user", "item", "rating", "duplicates", "shape"),
-    "pairs": ("user", "item", "duplicates", "shape"),
+    "triplets": ("user", "item", "rating", "time", "duplicates", "shape"),
+    "pairs": ("user", "item", "time", "duplicates", "shape"),
     "wide": ("columns", "id_columns", "exclude"),
     "grid": ("columns", "id_columns", "exclude"),
     "matrix": (),
@@ -56,6 +57,7 @@ class Choices:
     user: Column | None = None
     item: Column | None = None
     rating: Column | None = None
+    time: Column | None = None
     columns: tuple[Column, ...] | None = None
     id_columns: tuple[Column, ...] | None = None
     exclude: tuple[Column, ...] | None = None
@@ -85,7 +87,13 @@ class Choices:
 
         A triplet with text for ids still has a number for its rating, bare numbers nothing else.
         """
-        named = (*self.roles.values(), *(self.columns or ()), *(self.id_columns or ()), *(self.exclude or ()))
+        named = (
+            *self.roles.values(),
+            self.time,
+            *(self.columns or ()),
+            *(self.id_columns or ()),
+            *(self.exclude or ()),
+        )
         if self.format == "wide" or any(isinstance(name, str) for name in named):
             return True
         if self.format == "grid":
@@ -142,7 +150,9 @@ def read_triplets(file: Tabular, choices: Choices) -> Table:
     )
     user, item, *value = roles.values()
     # Where the caller says which words stand for missing, a line may have none but such a word.
-    taken = file.take(Wanted([user, item], value, gaps=choices.text.missing is not None, hint=_ON_MISSING))
+    time = times_position(file, choices.time, (user, item, *value))
+    gaps = choices.text.missing is not None
+    taken = file.take(Wanted([user, item], value, time, gaps=gaps, hint=_ON_MISSING))
     frame, dropped = _with_values(taken, value)
     users, items = (id_array(frame[str(position)]) for position in (user, item))
     table = assemble(
@@ -152,8 +162,9 @@ def read_triplets(file: Tabular, choices: Choices) -> Table:
         shape=choices.shape,
         duplicates=choices.duplicates,
         missing_value=choices.missing_value,
+        times=times_of(frame[str(time[0])], file.name) if time else None,
     )
-    table = replace(table, roles=file.roles(ids=[user], features=[item], values=value))
+    table = replace(table, roles=file.roles(ids=[user], features=[item], values=value, times=time or None))
     return _with_notes(table, [*taken.notes, *dropped, *_notes_on_roles(file, choices, roles, table)])
 
 

@@ -29,6 +29,7 @@ def read_ratings(
     user: Column | None = None,
     item: Column | None = None,
     rating: Column | None = None,
+    time: Column | None = None,
     columns: Sequence[Column] | None = None,
     id_columns: Column | Sequence[Column] | None = None,
     exclude: Column | Sequence[Column] | None = None,
@@ -61,6 +62,8 @@ def read_ratings(
     user, item, rating : str or int, optional
         Columns of triplets, by name or by position counted from 0. By default found by their usual names (``userId``,
         ``movie_id``, ``stars``...), or, where there is no header, the first three.
+    time : str or int, optional
+        Column of triplets that says when each observation was made, in numbers or as dates such as ``2024-05-31T12:00:00``. Not read by default.
     columns : sequence of str or int, optional
         The features of a wide table or a grid, in this order. By default all but `id_columns` and `exclude`; a column that looks like an id, an
         index or a count of rows is then refused. An empty cell is missing, and so is NA, null, ? and the like.
@@ -111,12 +114,15 @@ def read_ratings(
     >>> _ = file.write_text("1::10::5::978300760\n1::20::0::978302109\n2::10::3::978301968\n")
     >>> read_ratings(file, value_range=(0, 5))
     ObservedMatrix(2 individuals x 2 features, 3 observed (75.000%), ValueRange(0 to 5))
+    >>> read_ratings(file, value_range=(0, 5), time=3).times
+    array([9.78300760e+08, 9.78302109e+08, 9.78301968e+08])
     """
     choices = Choices(
         format=format,
         user=user,
         item=item,
         rating=rating,
+        time=time,
         columns=columns,  # type: ignore[arg-type]  # made a tuple there
         id_columns=id_columns,  # type: ignore[arg-type]
         exclude=exclude,  # type: ignore[arg-type]
