@@ -70,6 +70,8 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "decisions.csv").write_text(DECISIONS)
     (tmp_path / "towns.csv").write_text(TOWNS)
     (tmp_path / "scores.csv").write_text("id,score\n" + "".join(f"{i},{i % 5}\n" for i in range(1, 61)))
+    rated = "".join(f"{i},{j},{1 + (i * j) % 5},{i + 9 * j}\n" for i in range(1, 31) for j in range(1, 21))
+    (tmp_path / "timed.csv").write_text(f"userId,movieId,rating,timestamp\n{rated}")
     (tmp_path / "pairs.csv").write_text("1,1\n2,5\n")
     scores = "".join(f"{i},{j},{(i * j) % 7}\n" for i in range(1, 61) for j in range(1, 81))
     (tmp_path / "predictions.csv").write_text(f"user,item,score\n{scores}")

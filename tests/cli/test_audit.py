@@ -364,3 +364,36 @@ def test_whatever_is_missing(likewise, tmp_path):
     refused = likewise(*options)
     assert refused.code == 1
     assert "--missing-entries without --lipschitz or --fail-above" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("written", "options", "said"),
+    [
+        ("a,x,1,1\nb,x,2,2\na,y,3,3\nc,y,4,4\n", ("--split", "time"), "--time"),
+        ("a,x,1,5\nb,x,2,5\na,y,3,5\nc,y,4,5\n", ("--split", "time", "--time", "when"), "all at one"),
+        ("a,x,1,\nb,x,2,\na,y,3,\nc,y,4,\n", ("--split", "time", "--time", "when"), "no time"),
+        ("a,x,1,1\nb,x,2,soon\na,y,3,3\nc,y,4,4\n", ("--split", "time", "--time", "when"), "'soon'"),
+        ("a,x,1,1\nb,x,2,2\na,y,3,3\nc,y,4,4\n", ("--split", "time", "--time", "then"), "'then'"),
+    ],
+)
+def test_times_that_cannot_be_split_by(likewise, tmp_path, written, options, said):
+    file = tmp_path / "ratings.csv"
+    file.write_text("user,item,rating,when\n" + written)
+    ran = likewise(
+        "audit", file, *options, "--hold-out", "0.5", "--estimator", "biases", "--model", "identity"
+    )
+    assert ran.code == 1
+    assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_split_by_time(likewise, tmp_path):
+    file = tmp_path / "ratings.csv"
+    lines = [
+        f"{user},{item},{1 + (user * item) % 5},{user + 10 * item}" for user in range(8) for item in range(9)
+    ]
+    file.write_text("user,item,rating,when\n" + "\n".join(lines) + "\n")
+    options = ("--split", "time", "--time", "when", "--estimator", "biases", "--model", "identity")
+    ran = likewise("audit", file, *options, "--json", tmp_path / "report.json")
+    assert (ran.code, ran.err) == (0, "")
+    assert "times from when" in ran.out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cyclopts import Parameter
 
@@ -41,6 +41,8 @@ class RunOptions:
         How many neighbours knn takes.
     hold_out
         Share of the observations that is hidden to measure the error on. By default 0.1; 0.5 with --reference held-out.
+    split
+        Which observations are hidden: random, drawn ones, the default; or time, the latest ones, for which --time names the column of times.
     splits
         How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
     least_shared
@@ -54,6 +56,7 @@ class RunOptions:
     model: str | None = None
     n_neighbors: Whole = None
     hold_out: float | None = None
+    split: Literal["random", "time"] | None = None
     splits: Whole = None
     least_shared: Whole = None
     test: OldPath | None = None
@@ -66,6 +69,7 @@ class RunOptions:
         """Return what says which observations are hidden, and what is compared on them."""
         return {
             "hold_out": self.hold_out,
+            "split": self.split,
             "splits": self.splits,
             "least_shared": self.least_shared,
         }
