@@ -122,6 +122,7 @@ OF_SEVERAL = {
     "observations/reading/test_panics.py": "files on which polars panics",
     "observations/reading/test_real_files.py": "files as they are published",
     "pipeline/test_estimators.py": "audits with every estimator",
+    "pipeline/test_memory_limit.py": "the memory of a whole audit",
     "pipeline/test_missing_in_worst.py": "one caveat, from data to sentence",
     "pipeline/test_proved_outputs.py": "what is proved of outputs, from estimate to report",
 }
