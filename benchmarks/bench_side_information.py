@@ -38,8 +38,8 @@ from likewise.observations import HoldOut, with_features
 
 SEEDS, PAIRS = 5, 40_000
 ML_1M = {"rank": 48, "noise": 0.65}
-ML_100K = {"rank": 20, "noise": 0.7}
-COAT = {"rank": 5, "noise": 0.9}
+ML_100K = {"rank": 32, "noise": 0.7}
+COAT = {"rank": 10, "noise": 0.7}
 Known = dict[str, Any]
 
 
