@@ -91,13 +91,15 @@ def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
 
 
 @contextmanager
-def staged_folder(folder: PathLike) -> Iterator[Path]:
-    """Yield an empty folder to fill, by this process or by others; at the end it bears the name that was asked for, and after an error it is gone.
+def staged_folder(folder: PathLike, kept: Path | None = None) -> Iterator[Path]:
+    """Yield a folder to fill, by this process or by others; at the end it bears the name that was asked for, and after an error it is gone.
 
     Parameters
     ----------
     folder : path-like
         A name that is not in use; folders above it are made.
+    kept : Path, optional
+        The folder to fill, of one process at a time: it stays after an error, with the files that are whole, for the next call.
 
     Raises
     ------
@@ -109,10 +111,15 @@ def staged_folder(folder: PathLike) -> Iterator[Path]:
         anchor = _anchor(target, ())
         _refuse_existing(target)
     with _temporary_name(anchor) as staging:
+        filled = staging if kept is None else kept
+        with _errors_about(filled):
+            filled.mkdir(exist_ok=kept is not None)
+            remove_leftovers(filled)
+        yield filled
         with _errors_about(folder):
-            staging.mkdir()
-        yield staging
-        with _errors_about(folder):
+            if kept is not None:
+                _refuse_existing(target)
+                shutil.move(kept, staging)  # the checkpoint may be on another disk
             if not _become(staging, target):
                 _refuse_existing(target)
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
 from likewise import SVT, read_partitioned
+from likewise.engines.checkpoint import Remembering
+from likewise.engines.local import Serial
 from likewise.errors import (
     ConvergenceWarning,
     EstimatorError,
@@ -259,3 +266,93 @@ def test_least_squares_say_what_they_cannot_do(observed, blocks, tmp_path):
         AlternatingLeastSquares().fit(read)
     with pytest.warns(ConvergenceWarning, match="not converged after 2 sweeps"):
         assert not AlternatingLeastSquares(3, max_iter=2, random_state=0).fit(blocks).converged_
+
+
+def test_with_a_checkpoint_rows_go_on_from_the_parts_that_were_whole(observed, tmp_path, monkeypatch):
+    """Three parts are whole when the disk is full; they are not written again, another estimate takes none of them."""
+    monkeypatch.setattr(complete_rows, "_PART_BYTES", 8 * 120 * 11)
+    parts, written = parts_of(observed, tmp_path), []
+    real = complete_rows.write_file
+
+    def counted(path, content):
+        if len(written) == 3:
+            full_disk(path, content)
+        written.append(path)
+        real(path, content)
+
+    def run(estimator, out, checkpoint=None):
+        engine = Serial() if checkpoint is None else Remembering(Serial(), checkpoint)
+        with engine, _read(parts, (-1, 1), "error", engine, None, None, 2_000) as read:
+            estimator.fit(read).transform_to_parquet(read, out)
+        return [(path.name, path.read_bytes()) for path in sorted(out.iterdir())]
+
+    expected = run(Biases(), tmp_path / "expected")
+    monkeypatch.setattr(complete_rows, "write_file", counted)
+    with pytest.raises(OutputError, match="No space left"):
+        run(Biases(), tmp_path / "out", tmp_path / "kept")
+    assert not (tmp_path / "out").exists()
+    first = list(written)
+    monkeypatch.setattr(
+        complete_rows, "write_file", lambda path, content: (written.append(path), real(path, content))
+    )
+    assert run(Biases(), tmp_path / "out", tmp_path / "kept") == expected
+    assert len(set(written)) == len(written) == len(expected)
+    assert written[:3] == first
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_parts_of_another_estimate_are_not_taken(observed, blocks, tmp_path, monkeypatch):
+    one, other = Biases(0.0).fit(blocks), Biases(3.0).fit(blocks)
+    expected = other.transform(observed)
+    keeping = replace(blocks, engine=Remembering(Serial(), tmp_path / "kept"))
+    with monkeypatch.context() as patched:
+        patched.setattr("likewise.writing.shutil.move", full_disk)
+        with pytest.raises(OutputError):
+            one.transform_to_parquet(keeping, tmp_path / "one")
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+    other.transform_to_parquet(keeping, tmp_path / "other")
+    np.testing.assert_allclose(read_rows(tmp_path / "other")[1], expected, atol=1e-12)
+
+
+KILLED = """
+import os, signal, sys
+from likewise import SVT, read_partitioned
+from likewise.estimation.base import complete_rows
+folder, out, kept, parts = sys.argv[1:]
+complete_rows._PART_BYTES = 8 * 120 * 11
+real, left = complete_rows.write_file, [int(parts)]
+def half_written(stream):
+    stream.write(b"PAR1")
+    stream.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+def killing(path, content):
+    left[0] -= 1
+    real(path, half_written if left[0] == 0 else content)
+complete_rows.write_file = killing
+with read_partitioned(folder, value_range=(-1, 1), engine="serial", checkpoint=kept or None) as Z:
+    SVT(random_state=0).fit(Z).transform_to_parquet(Z, out)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_a_run_that_was_killed_goes_on_to_the_same_bytes(observed, tmp_path):
+    """Killed in the middle of the fifth part, then of the third of the rest; the last run writes what is left."""
+    (tmp_path / "parts").mkdir()
+    parts_of(observed, tmp_path / "parts")
+
+    def run(out, kept, n_parts):
+        told = [str(tmp_path / "parts"), str(tmp_path / out), kept and str(tmp_path / kept), str(n_parts)]
+        return subprocess.run([sys.executable, "-c", KILLED, *told], check=False).returncode
+
+    def whole():
+        return len(list((tmp_path / "kept").glob("files-*/*.parquet")))
+
+    assert run("expected", "", 0) == 0
+    assert [run("out", "kept", 5), run("out", "kept", 3)] == [-signal.SIGKILL] * 2
+    assert whole() == 6
+    assert run("out", "kept", 0) == 0
+    names = [sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("expected", "out")]
+    assert names[0] == names[1]
+    for name in names[0]:
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "expected" / name).read_bytes()

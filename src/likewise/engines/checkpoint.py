@@ -75,6 +75,10 @@ class Remembering(Engine):
         write_npz(path, {"key": np.array(key)} | {f"sum{k}": array for k, array in enumerate(arrays)})
         return arrays
 
+    def kept_folder(self, key: str) -> Path:
+        """Return a folder beside the sums; whoever fills it moves it away in the end."""
+        return self.folder / f"files-{key}"
+
     def close(self) -> None:
         """Give back the engine and the folder; what was written down stays."""
         self.engine.close()

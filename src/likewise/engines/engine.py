@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -64,6 +65,10 @@ class Engine(ABC):
     def broadcast(self, value: Any) -> Any:
         """Bring a value near all workers, and return what stands for it in a call; here itself."""
         return value
+
+    def kept_folder(self, key: str) -> Path | None:  # noqa: ARG002
+        """Return where files of a computation outlive a run that is cut off; None where nothing does."""
+        return None
 
     def close(self) -> None:  # noqa: B027  most have nothing to give back
         """Give back processes that were started; the next call starts them anew."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.engines.checkpoint import digest_of
 from likewise.errors import EstimatorError, ShapeError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.observations.partitioned import PartitionedMatrix
@@ -43,10 +45,19 @@ def write_complete_rows(estimate: LowRankEstimate, observed: PartitionedMatrix, 
     observed.room(float(_COPIES * reading * _PART_BYTES), "complete rows")
     # Rows are folded in, so no worker needs the vectors of all individuals.
     features = replace(estimate, left=np.zeros((0, estimate.rank)), row_ids=np.zeros(0), row_offsets=None)
-    with staged_folder(folder) as staging:
-        parts = _parts(observed, str(staging))
+    kept = observed.engine.kept_folder(_key(features, observed, names))
+    with staged_folder(folder, kept) as staging:
+        parts = (part for part in _parts(observed, str(staging)) if not Path(part.path).exists())
         for _ in observed.engine.map(_write, parts, (observed.reader, features, names)):
             pass
+
+
+def _key(features: LowRankEstimate, observed: PartitionedMatrix, names: list[str]) -> str:
+    """Return a fingerprint of all that the files depend on, so that none of another estimate is taken for one of this."""
+    ids = observed.row_ids.tolist() if observed.row_ids.dtype.kind == "O" else observed.row_ids
+    numbers = features.right, features.singular_values, features.shrunk_values, features.column_offsets
+    how = features.scale, features.folding, observed.reader, _PART_BYTES
+    return digest_of((numbers, how, names, ids, list(observed.blocks)))
 
 
 def _check(estimate: LowRankEstimate, observed: PartitionedMatrix) -> None:

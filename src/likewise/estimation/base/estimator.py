@@ -164,6 +164,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         folder : path-like
             A name that is not in use. It holds Parquet files of at most some 32 MiB of numbers each: a line for each individual, its id and then
             n complete values in the user's units. Names of the files are in the order of the rows. The folder is there once all of it is.
+            Where X was read with a checkpoint, a call that is cut off leaves the files that are whole there, and the same call goes on from them.
 
         Raises
         ------
@@ -174,7 +175,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         ObservationError
             Values outside the range of the fit.
         OutputError
-            The folder is there already, or cannot be written; then nothing is.
+            The folder is there already, or cannot be written; then nothing is there, but for a checkpoint.
 
         Examples
         --------
