@@ -30,6 +30,17 @@ def test_the_table_goes_to_standard_output(likewise, ratings):
     assert not any(line.endswith(" ") for line in ran.out.splitlines())
 
 
+def test_with_a_page_the_answer_leaves_a_line_for_where_it_is(likewise, ratings, tmp_path):
+    """A limit and the worst pairs fill the screen; the place of the page still fits on it."""
+    ran = likewise("audit", ratings, *OPTIONS, "--lipschitz", "0.1", "--out", tmp_path / "page")
+    lines = ran.out.splitlines()
+    assert len(lines) <= 25
+    assert lines[-1] == f"Report: {tmp_path / 'page' / 'report.html'}"
+    alone = likewise("audit", ratings, *OPTIONS, "--lipschitz", "0.1").out.splitlines()
+    assert lines[0] == alone[0]
+    assert lines[-2] == alone[-1]
+
+
 def test_it_is_what_three_lines_of_python_give(likewise, ratings):
     ran = likewise("audit", ratings, *OPTIONS[:4], "--json", "-")
     observed = package.read_ratings(ratings, value_range=(1, 5))

@@ -50,6 +50,16 @@ def test_the_answer_is_short_and_begins_with_a_sentence(make_report, arms, dupli
     )
 
 
+def test_the_answer_can_be_shorter(make_report):
+    """Pairs are dropped, from the end; the sentence and the rows stay."""
+    report = make_report()
+    whole, short = str(report).splitlines(), as_text(report, most_lines=1).splitlines()
+    assert len(short) < len(whole)
+    assert set(short) <= set(whole)
+    assert short[0] == whole[0]
+    assert any(line.startswith("gap of") for line in short)
+
+
 def test_the_answer_stays_short_with_groups_limits_and_many_columns():
     """Three hundred people with names, eight groups, a limit for two arms."""
     rng = np.random.default_rng(0)

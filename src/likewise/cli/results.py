@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -55,6 +55,9 @@ def data_plan(observed: ObservedMatrix) -> list[str]:
 
 _WIDEST = 100
 """Columns of a terminal up to which lines are read with ease."""
+
+_PLAIN = 80
+"""Columns of a file or a pipe."""
 
 
 @Parameter(name="*", group="Results")
@@ -142,22 +145,24 @@ class ResultOptions:
         if self.json is not None:
             write_file(self.json, report.to_json())
         if not self.quiet:
-            self._print(report)
+            self._print(report, 0 if page is None else 1)
             if page is not None:
-                print(f"\nReport: {page}")
+                print(f"Report: {page}")
 
-    def _print(self, report: AuditReport) -> None:
-        """Print the report: in colour on a terminal, no wider than lines are read with ease; plain elsewhere."""
+    def _print(self, report: AuditReport, n_follow: int) -> None:
+        """Print the report, short by the lines that follow: in colour on a terminal, no wider than is read with ease; plain elsewhere."""
         from rich.console import Console
 
-        from likewise.report import as_renderable
+        from likewise.report import as_renderable, as_text
+        from likewise.report.table import MOST_LINES
 
         console = Console()
+        width = min(console.width, _WIDEST) if console.is_terminal else _PLAIN
+        options: dict[str, Any] = {"details": self.details, "most_lines": MOST_LINES - n_follow}
         if console.is_terminal:
-            width = min(console.width, _WIDEST)
-            console.print(as_renderable(report, width, details=self.details), width=width)
+            console.print(as_renderable(report, width, **options), width=width)
         else:
-            print(report.details() if self.details else report)
+            print(as_text(report, width, **options))
 
 
 RESULTS = ResultOptions()

@@ -105,7 +105,8 @@ def _exposure_lines(seen: Exposure) -> Iterator[str]:
     unseen = seen.n_items - seen.n_shown
     yield (
         f"The most shown tenth of the {seen.n_items:,} items gets {seen.tenth:.0%} of all exposure; "
-        f"{unseen:,} {'is' if unseen == 1 else 'are'} on no list."
+        f"{unseen:,} {'is' if unseen == 1 else 'are'} on no list. "
+        "That is a count over these lists, without an interval."
     )
     if seen.groups:
         named = "; ".join(

@@ -48,7 +48,9 @@ MOST_LINES = 25
 _MORE = "All numbers: print(report.details()) in Python, --details on the command line."
 
 
-def as_text(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) -> str:
+def as_text(
+    report: AuditRecord, width: int = _WIDTH, *, details: bool = False, most_lines: int = MOST_LINES
+) -> str:
     """Return the report as plain text.
 
     Parameters
@@ -58,6 +60,8 @@ def as_text(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) 
         In characters.
     details : bool, default False
         Everything instead of the answer.
+    most_lines : int, default 25
+        How long the answer may be, at the usual width; pairs and groups that do not fit are left out.
 
     Returns
     -------
@@ -68,11 +72,13 @@ def as_text(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) 
     checked_flag("details", details)
     stream = io.StringIO()
     console = Console(file=stream, width=width, color_system=None, force_terminal=False)
-    console.print(as_renderable(report, width, details=details))
+    console.print(as_renderable(report, width, details=details, most_lines=most_lines))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def as_renderable(report: AuditRecord, width: int = _WIDTH, *, details: bool = False) -> RenderableType:
+def as_renderable(
+    report: AuditRecord, width: int = _WIDTH, *, details: bool = False, most_lines: int = MOST_LINES
+) -> RenderableType:
     """Return what a rich console prints.
 
     Parameters
@@ -81,6 +87,8 @@ def as_renderable(report: AuditRecord, width: int = _WIDTH, *, details: bool = F
     width : int, default 80
         In characters.
     details : bool, default False
+    most_lines : int, default 25
+        How long the answer may be, at the usual width.
 
     Returns
     -------
@@ -89,10 +97,11 @@ def as_renderable(report: AuditRecord, width: int = _WIDTH, *, details: bool = F
     checked_report(report)
     checked_whole("width", width, _NARROWEST)
     checked_flag("details", details)
-    return Group(*(_every_part(report) if details else _answer_lines(report, width)))
+    checked_whole("most_lines", most_lines, 1)
+    return Group(*(_every_part(report) if details else _answer_lines(report, width, most_lines)))
 
 
-def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
+def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text]:
     """Return the answer line by line; groups and pairs that would be too many lines are left to the page and the details."""
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
@@ -105,13 +114,13 @@ def _answer_lines(report: AuditRecord, width: int) -> list[Text]:
         *_wrapped(_MORE, width),
     ]
     rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
-    room = MOST_LINES - len(rows) - len(after_pairs)
+    room = most_lines - len(rows) - len(after_pairs)
     listed = _fitting([_wrapped(text, width) for text in answer.lists], room)
     # Then at least one pair, where there is room for it; then the rest, and more pairs.
     first = len(_pair_lines(answer, width, room - len(listed))[: 1 + len(_first_pair(answer, width))])
     others = [_wrapped(text, width) for text in (*answer.beside, *answer.groups)]
     before_pairs = [*rows, *listed, *_fitting(others, room - len(listed) - first)]
-    room = MOST_LINES - len(before_pairs) - len(after_pairs)
+    room = most_lines - len(before_pairs) - len(after_pairs)
     lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
     return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
 
