@@ -136,7 +136,7 @@ def audit(
     memory_limit : float or str, default "1 GiB"
         Bytes, or a size such as ``"4 GiB"``, that the audit may hold beyond the data. Where pairs take more, they are measured block by
         block, twice. Where a complete matrix takes more, it is refused before the work.
-        Blocks and what is loaded on the way take up to 200 MiB, also where the limit is lower.
+        Blocks and what is loaded on the way take up to 300 MiB, also where the limit is lower.
     violations : path-like, optional
         CSV file for every pair with ``D > lipschitz * d``.
     missing_entries : {"any", "intervals"}, optional

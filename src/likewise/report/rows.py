@@ -241,7 +241,7 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
     )  # similarity on what was kept aside is another d
     return Row(
         f"mean {what} where d > 0" if infinite else f"largest {what}",
-        "Of all other pairs nothing that is known tells the two apart (d = 0), yet their outputs differ: their ratio is infinite."
+        "At d = 0 nothing that is known tells two individuals apart. Where their outputs differ all the same, their ratio is infinite; such pairs are counted beside the mean."
         if infinite
         else "The largest ratio of a pair.",
         texts,
