@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 import likewise
+from likewise.certificates import individual_constants
 from likewise.inference import SmoothNeighborModel
 from likewise.observations import clustered
 
@@ -86,6 +87,34 @@ def test_many_people_are_drawn_and_it_is_said():
     report = likewise.audit(data, estimator="svt", model="identity", **OPTIONS)
     found = report.arms["with"].sandwich
     assert (found.drawn, found.n_individuals, found.n_pairs) == (True, 300, 44_850)
+
+
+def test_individuals_with_the_largest_constants_are_named():
+    """One who observed a single feature has nearly the constant of all; those who observed more have less."""
+    values = DATA.to_dense(np.nan)
+    values[7, 1:] = np.nan
+    values[7, 0] = np.nanmin(values)
+    few = likewise.ObservedMatrix(
+        values, value_range=DATA.value_range, row_ids=np.array([f"p{i}" for i in range(40)])
+    )
+    estimator = likewise.make_estimator("als", random_state=0)
+    report = likewise.audit(few, estimator=estimator, model=SmoothNeighborModel(2.0), **OPTIONS)
+    itself, smooth = report.beside.sandwich, report.arms["with"].sandwich
+    alone = individual_constants(report.certificates.regression, few.scaled("symmetric").values[[7]])[0]
+    assert itself.own.largest[0].individual == "p7"
+    assert itself.own.median < itself.own.largest[0].constant <= itself.proved
+    assert itself.own.largest[0].constant == pytest.approx(alone, rel=1e-9)
+    assert smooth.own.largest[0].constant == pytest.approx(2 * alone, rel=1e-9)
+    for text in (" ".join(report.details().split()), report._repr_html_()):
+        assert "the largest for p7 (" in text
+    document = json.loads(report.to_json())["beside"]["sandwich"]["own"]
+    assert document["largest"][0]["individual"] == "p7"
+    assert document["n_individuals"] == itself.own.n_individuals <= 40
+
+
+def test_arms_without_a_regression_have_no_constants_of_individuals():
+    report = likewise.audit(DATA, estimator="svt", model="identity", **OPTIONS)
+    assert all(arm.sandwich.own is None for arm in report.arms.values())
 
 
 def test_outputs_from_elsewhere_have_none():

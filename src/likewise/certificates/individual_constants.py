@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +19,33 @@ from likewise.errors import ShapeError
 
 _EXACT = 32
 """Features of a row whose slope is searched for; of the others a bound that is at most twice as large tells that it is smaller."""
+
+
+@dataclass(frozen=True)
+class OwnConstant:
+    """K_i of one individual, who is named by id, or by position where there are no ids."""
+
+    individual: Any
+    constant: float
+
+
+@dataclass(frozen=True)
+class OwnConstants:
+    """What is proved of single individuals: D <= K_i d for every pair that one is in, the other seen or not.
+
+    Parameters
+    ----------
+    n_individuals : int
+        Those of the sandwich whose rows the constant speaks of.
+    median : float
+        Of K_i over them.
+    largest : tuple of OwnConstant
+        The individuals with the largest constants, the largest first.
+    """
+
+    n_individuals: int
+    median: float
+    largest: tuple[OwnConstant, ...]
 
 
 def individual_constants(proved: RegressionCertificate, values: sparse.csr_array) -> Floats:

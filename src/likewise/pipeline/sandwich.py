@@ -10,7 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats, Indices, Mask
-from likewise.certificates import Certificate, LipschitzCertificates, RegressionCertificate
+from likewise.certificates import (
+    Certificate,
+    LipschitzCertificates,
+    RegressionCertificate,
+)
+from likewise.certificates.individual_constants import OwnConstant, OwnConstants, individual_constants
+from likewise.certificates.operator_norm import upward
 from likewise.certificates.worst_rows import worst_rows
 from likewise.estimation import LowRankEstimate
 from likewise.fairness import PatternDistance, RowDistance, search_unseen_rows
@@ -23,6 +29,8 @@ from likewise.report.records import Sandwich
 
 _MOST_INDIVIDUALS = 300
 """Whose pairs are all measured: 44,850 of them; where there are more people, so many are drawn."""
+_NAMED = 3
+"""Individuals who are named, those of the largest constants of their own."""
 _STARTS = 4
 """Pairs of the data that the search begins with, those of the largest ratios."""
 _STEP = 0.1
@@ -38,6 +46,7 @@ class _Question:
     empty: float | None = None
     admissible: Callable[[Floats], Mask] | None = None
     starts: tuple[Floats, ...] = ()
+    regression: RegressionCertificate | None = None
 
     @property
     def words(self) -> str:
@@ -117,6 +126,7 @@ def _question(arm: str, run: Run, certificates: LipschitzCertificates | None, no
             regression.empty,
             lambda rows: regression.covers(_stored(rows)),
             (worst,) if within else (),
+            regression,
         )
     if not proved_of_d(arm, certificates, norm):
         return None
@@ -167,6 +177,37 @@ def _answer(
         n_pairs=len(people) * (len(people) - 1) // 2,
         drawn=len(people) < run.training.shape[0],
         n_rows=searched.n_rows,
+        own=_own_constants(question.regression, constant, _stored(rows), _names(run, people)),
+    )
+
+
+def _names(run: Run, people: Indices) -> list[Any]:
+    """Return ids of individuals, or their positions."""
+    ids = None if run.training is None else run.training.row_ids
+    names: list[Any] = (people if ids is None else np.asarray(ids)[people]).tolist()
+    return names
+
+
+def _own_constants(
+    regression: RegressionCertificate | None,
+    constant: float | None,
+    rows: sparse.csr_array,
+    names: list[Any],
+) -> OwnConstants | None:
+    """Return what is proved of each individual: K_i of the estimate, times the K1 of the model that runs on it."""
+    if regression is None or not constant:
+        return None
+    covered = np.flatnonzero(regression.covers(rows))
+    if not covered.size:
+        return None
+    of_model = constant / regression.certificate.value
+    of_estimate = individual_constants(regression, rows[covered]).tolist()
+    own = np.minimum([upward(of_model * value, 4) for value in of_estimate], constant)
+    largest = np.argsort(-own, kind="stable")[:_NAMED].tolist()
+    return OwnConstants(
+        n_individuals=covered.size,
+        median=float(np.median(own)),
+        largest=tuple(OwnConstant(names[covered[place]], float(own[place])) for place in largest),
     )
 
 

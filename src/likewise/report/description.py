@@ -13,6 +13,7 @@ from likewise.report.numbers import number, shown
 from likewise.report.rows import kinds_left_out
 
 if TYPE_CHECKING:
+    from likewise.certificates.individual_constants import OwnConstants
     from likewise.fairness import AffineCertificate
     from likewise.report.records import AuditRecord, DataSummary, EstimateSummary, Sandwich
 
@@ -234,12 +235,21 @@ def sandwich_lines(report: AuditRecord) -> tuple[str, ...]:
 
 def _between(found: Sandwich) -> str:
     drawn = " drawn" if found.drawn else ""
+    own = "" if found.own is None else f" {_of_single(found.own)}"
     proved = (
         "and nothing is proved" if found.proved is None else f"and no pair exceeds {number(found.proved)}"
     )
     return (
         f"D/d is up to {number(found.measured)} over the {found.n_pairs:,} pairs of {found.n_individuals:,}{drawn} individuals, a search over unseen rows attains "
-        f"{number(found.found)}, {proved}. Here d is {found.distance}."
+        f"{number(found.found)}, {proved}. Here d is {found.distance}, and D is l2 between outputs, as in the proofs.{own}"
+    )
+
+
+def _of_single(own: OwnConstants) -> str:
+    named = ", ".join(f"{one.individual} ({number(one.constant)})" for one in own.largest)
+    return (
+        f"In pairs with one given individual a smaller constant holds: median {number(own.median)} over {own.n_individuals:,} individuals, "
+        f"the largest for {named}."
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from likewise.checks import checked_instance
 
 if TYPE_CHECKING:
+    from likewise.certificates.individual_constants import OwnConstants
     from likewise.fairness import (
         AffineCertificate,
         Certificate,
@@ -198,12 +199,10 @@ class Sandwich:
         What no pair exceeds; None where nothing is proved.
     distance : str
         d in words: that of the proved constant, where there is one.
-    n_individuals, n_pairs : int
-        Whose pairs were measured, and how many these are.
-    drawn : bool
-        Whether these individuals were drawn, because there are more.
-    n_rows : int
-        How many rows the search tried.
+    n_individuals, n_pairs, drawn, n_rows : int, int, bool, int
+        Whose pairs were measured, how many these are, whether the individuals were drawn from more; how many rows the search tried.
+    own : OwnConstants or None
+        What is proved of single individuals, if the constant is that of a regression.
     """
 
     measured: float
@@ -214,6 +213,7 @@ class Sandwich:
     n_pairs: int
     drawn: bool
     n_rows: int
+    own: OwnConstants | None = None
 
     @property
     def attained(self) -> float | None:
