@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -186,8 +187,14 @@ def test_a_client_is_taken_as_it_is_and_left_open():
 @pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_nobody_at_an_address_of_dask(address):
+    """And the client that found nobody is closed: freed later, it would stop another one's start for ever."""
+    from distributed import Client
+
     with pytest.raises(EngineError, match="no Dask scheduler answers at"):
         engine_of(f"dask={address}")
+    clients = [thing for thing in gc.get_objects() if isinstance(thing, Client)]
+    assert clients
+    assert "connecting" not in {client.status for client in clients}
 
 
 LOSES_ITS_SCHEDULER = """

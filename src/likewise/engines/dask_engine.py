@@ -100,12 +100,16 @@ def _client(address: str | None) -> Any:
 
     if address is None:
         return Client(processes=True, threads_per_worker=1, dashboard_address=None)
+    client: Any = Client.__new__(Client)  # so that there is something to close where the rest fails
     try:
-        return Client(address, timeout=_PATIENCE, set_as_default=False)
+        client.__init__(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
+        # A client left to the garbage collector takes a lock when it is freed: in the middle of starting another, which holds it, for ever.
+        client.close()
         raise EngineError(
             f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler"
         ) from error
+    return client
 
 
 @contextmanager

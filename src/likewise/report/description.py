@@ -248,7 +248,7 @@ def _between(found: Sandwich) -> str:
 def _of_single(own: OwnConstants) -> str:
     named = ", ".join(f"{one.individual} ({number(one.constant)})" for one in own.largest)
     return (
-        f"In pairs with one given individual a smaller constant holds: median {number(own.median)} over {own.n_individuals:,} individuals, "
+        f"In pairs with one given individual a constant of its own holds, no larger: median {number(own.median)} over {own.n_individuals:,} individuals, "
         f"the largest for {named}."
     )
 
