@@ -34,7 +34,7 @@ def test_a_line_for_each_rating_is_read_as_ratings(frame):
     assert Z.notes == (READ,)
     assert Z.roles.to_dict() == {
         "source": "the data frame", "ids": ["userId"], "features": ["movieId"], "values": ["rating"],
-        "outputs": None, "target": None, "groups": None, "left_out": ["timestamp"],
+        "outputs": None, "target": None, "groups": None, "times": None, "left_out": ["timestamp"],
     }  # fmt: skip
 
 
