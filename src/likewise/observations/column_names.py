@@ -115,6 +115,7 @@ def note_on_numbers_as_text(columns: Sequence[tuple[str, NDArray[Any]]], axis: s
 
     Examples
     --------
+    >>> import numpy as np
     >>> note_on_numbers_as_text([("age", np.array(["20", "30"])), ("job", np.array(["cook", "7"]))], "row")
     ('row features with numbers written as text are taken as categories: age; convert measurements to numbers first',)
     """
