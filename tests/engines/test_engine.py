@@ -190,8 +190,9 @@ def test_nobody_at_an_address_of_dask(address):
     """And the client that found nobody is closed: freed later, it would stop another one's start for ever."""
     from distributed import Client
 
-    with pytest.raises(EngineError, match="no Dask scheduler answers at"):
+    with pytest.raises(EngineError, match="no Dask scheduler answers at") as told:
         engine_of(f"dask={address}")
+    assert told.value.__traceback__ is not None  # which holds the client, so that it is there to be looked at
     clients = [thing for thing in gc.get_objects() if isinstance(thing, Client)]
     assert clients
     assert "connecting" not in {client.status for client in clients}

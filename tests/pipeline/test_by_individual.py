@@ -47,6 +47,7 @@ def test_scores_by_item():
     scores = {"cy": {"b": 5.0, "a": 6.0}, "ann": {"a": 1.0, "b": 2.0}, "bea": {"a": 3.0, "b": 4.0}}
     report = of(scores)
     assert same(report, of(np.array([[1.0, 2], [3, 4], [6, 5]])))
+    assert any("as scores of 2 items, by name" in note for note in report.data.notes)
     assert {part.feature for pair in report.arms["outputs"].explained for part in pair.output.apart} == {
         "a",
         "b",
@@ -54,7 +55,8 @@ def test_scores_by_item():
 
 
 def test_one_number_each_and_both_arms():
-    assert same(of({"cy": 3.0, "ann": 1.0, "bea": 2.0}), of([1.0, 2.0, 3.0]))
+    for number in (float, np.float32, np.array):
+        assert same(of({"cy": number(3.0), "ann": number(1.0), "bea": number(2.0)}), of([1.0, 2.0, 3.0]))
     new = {"bea": ["tea", "gin"], "ann": ["tea", "gin"], "cy": ["rum", "rye"]}
     both = likewise.audit(Z, outputs={"old": LISTS, "new": new})
     assert list(both.arms) == ["old", "new"]

@@ -80,15 +80,21 @@ def test_a_penalty_is_said_though_two_people_have_nothing_in_common():
     assert "1 person is left out, of whom too little is known" in told
 
 
+def test_groups_that_are_too_small_to_test_are_counted():
+    people = np.arange(63.0)
+    report = likewise.audit(RowDistance(people), outputs=people, groups=["a", "b"] * 30 + ["c"] * 3)
+    assert "1 group of fewer than 10 people not tested" in " ".join(str(report).split())
+
+
 def test_why_it_was_not_tested_stands_on_the_screen_in_the_details_and_in_a_check():
     """It once stood on the page alone."""
     report = of_blanks(1)
-    why = "was not tested: the distance between individuals is defined for all pairs of only 34 of 100 people"
+    why = "was not tested: only 34 of 100 people are left once those with most undefined distances are out"
     assert why in " ".join(str(report).split())
     assert why in " ".join(report.details().split())
     (checked,) = with_checks(report, ["group-difference<=0.1"]).checks
     assert str(checked).startswith(
-        "group-difference<=0.1: not measured (error), the distance between individuals is"
+        "group-difference<=0.1: not measured (error), only 34 of 100 people are left"
     )
 
 

@@ -84,8 +84,8 @@ def test_three_rows_stand_in_the_answer(make_report):
 
 def test_an_infinite_ratio_never_stands_alone(make_report):
     report = make_report(duplicate=True)
-    row = next(line for line in str(report).splitlines() if line.startswith("mean ratio"))
-    finite = [f"{arm.fairness.finite_mean_ratio.value:.4g}; d = 0 for 1" for arm in report.arms.values()]
+    row = next(line for line in str(report).splitlines() if line.startswith("mean finite ratio"))
+    finite = [f"{arm.fairness.finite_mean_ratio.value:.4g}; 1 at d = 0 < D" for arm in report.arms.values()]
     assert all(text in row for text in finite)
 
 

@@ -62,7 +62,9 @@ def in_order(
     if not isinstance(outputs, Mapping) or not found:
         return found, notes
     if all(isinstance(scores, Mapping) for scores in found):
-        return _table(found, list(outputs)), notes
+        table = _table(found)
+        read = f"read the outputs of {arm!r} as scores of {table.shape[1]:,} items, by name"
+        return table, (*notes, read)
     if all(_is_list(value) for value in found) and _are_items(found, items):
         lengths = {len(value) for value in found}
         if len(lengths) > 1:
@@ -75,7 +77,9 @@ def in_order(
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _are_items(lists: list[Any], items: NDArray[Any] | None) -> bool:
@@ -87,7 +91,7 @@ def _are_items(lists: list[Any], items: NDArray[Any] | None) -> bool:
     return whole and items is not None and set(map(str, listed)) <= set(map(str, items.tolist()))
 
 
-def _table(scores: list[Mapping[Any, float]], people: list[Any]) -> pl.DataFrame:
+def _table(scores: list[Mapping[Any, float]]) -> pl.DataFrame:
     """Return scores with a column for each item, named; whoever has no score for an item of another is an error."""
     import polars as pl
 
@@ -96,7 +100,7 @@ def _table(scores: list[Mapping[Any, float]], people: list[Any]) -> pl.DataFrame
         missing = [item for item in items if item not in one]
         if missing:
             raise InputError(
-                f"outputs of {len(people):,} individuals, of whom one has no score for item {missing[0]!r}",
+                f"outputs of {len(scores):,} individuals, of whom one has no score for item {missing[0]!r}",
                 "a score of every item for every individual",
                 "give lists of items instead, {user: [items]}, or a row for each individual with a number in every column",
             )

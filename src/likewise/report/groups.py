@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from likewise.fairness import GroupEffects, Unavailable
+from likewise.fairness.metrics.group_effect import SMALLEST_GROUP
 from likewise.report.numbers import number, shown, with_ends
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ def _alarm(effects: GroupEffects | Unavailable | None) -> str:
 
 def _without(effects: GroupEffects) -> str:
     """Say of whom this does not speak."""
-    left = effects.n_left_out
-    return (
-        f"; {left:,} {'person is' if left == 1 else 'people are'} left out, of whom too little is known"
-        if left
-        else ""
+    left, small = effects.n_left_out, effects.n_small
+    people = f"; {left:,} {'person is' if left == 1 else 'people are'} left out, of whom too little is known"
+    groups = (
+        f"; {small:,} {'group' if small == 1 else 'groups'} of fewer than {SMALLEST_GROUP} people not tested"
     )
+    return (people if left else "") + (groups if small else "")
 
 
 def _effect(effect: GroupEffect) -> str:

@@ -240,8 +240,8 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
         "D/d, zero-filled" if report.truth else "ratio D/d"
     )  # similarity on what was kept aside is another d
     return Row(
-        f"mean {what} where d > 0" if infinite else f"largest {what}",
-        "At d = 0 nothing that is known tells two individuals apart. Where their outputs differ all the same, their ratio is infinite; such pairs are counted beside the mean."
+        f"mean finite {what}" if infinite else f"largest {what}",
+        "Of the pairs whose ratio is finite. Counted beside them: pairs that nothing known tells apart (d = 0) and whose outputs differ all the same (D > 0)."
         if infinite
         else "The largest ratio of a pair.",
         texts,
@@ -254,7 +254,7 @@ def _largest_text(arm: Arm) -> str:
     fairness = arm.fairness
     if not fairness.n_infinite:
         return number(fairness.max_ratio.value)
-    return f"{number(fairness.finite_mean_ratio.value)}; d = 0 for {fairness.n_infinite:,}"
+    return f"{number(fairness.finite_mean_ratio.value)}; {fairness.n_infinite:,} at d = 0 < D"
 
 
 def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:

@@ -173,7 +173,7 @@ def test_where_most_would_be_left_out_nothing_is_tested():
     np.fill_diagonal(distances, 0.0)
     found = group_effects(np.arange(120.0), PrecomputedDistance(distances), ["a", "b"] * 60)
     assert isinstance(found, Unavailable)
-    assert "of only 50 of 120 people" in found.reason
+    assert "only 50 of 120 people are left" in found.reason
 
 
 def test_no_test_where_nobody_is_near():

@@ -32,7 +32,7 @@ _FEWEST = 50
 _KEPT = 0.5
 """At least this share of the people must be left once those of whom too little is known are out: else the rest are too few to speak for them."""
 
-_SMALLEST_GROUP = 10
+SMALLEST_GROUP = 10
 _MOST_SUMS = 2 * 10**7
 _DRAWS = 999
 MOST_CONFIDENT = 0.999
@@ -191,9 +191,9 @@ def group_effects(
         return Unavailable(NAME, _too_little_known(known.size, chosen.size))
     n_left_out, chosen, distances = chosen.size - known.size, chosen[known], distances[np.ix_(known, known)]
     counts = np.bincount(numbers[chosen], minlength=len(names))
-    tested = np.flatnonzero((counts >= _SMALLEST_GROUP) & (counts <= chosen.size - _SMALLEST_GROUP))
+    tested = np.flatnonzero((counts >= SMALLEST_GROUP) & (counts <= chosen.size - SMALLEST_GROUP))
     if not tested.size:
-        return Unavailable(NAME, f"no group has {_SMALLEST_GROUP} people")
+        return Unavailable(NAME, f"no group has {SMALLEST_GROUP} people")
     weights, nearness = neighbor_means(distances, n_neighbors)
     if not nearness <= NEAR:
         return Unavailable(NAME, _too_far(nearness, n_neighbors))
@@ -248,7 +248,7 @@ def _too_far(nearness: float, n_neighbors: int) -> str:
 
 def _too_little_known(n_known: int, n_people: int) -> str:
     return (
-        f"the distance between individuals is defined for all pairs of only {n_known:,} of {n_people:,} people; of the others too little is known to say "
+        f"only {n_known:,} of {n_people:,} people are left once those with most undefined distances are out; of the others too little is known to say "
         "who is like them"
     )
 
