@@ -7,7 +7,7 @@ import pytest
 
 import likewise
 from likewise.errors import FileFormatError, OutputError
-from likewise.estimation import register_estimator
+from likewise.estimation import LevelProbabilities, Mixture, level_probabilities, register_estimator
 from likewise.estimation.registry import ESTIMATORS
 from likewise.fairness import RowDistance
 from likewise.observations import ObservedMatrix, clustered
@@ -89,6 +89,50 @@ def test_an_estimate_comes_back(tmp_path, ending):
     likewise.save(estimate, tmp_path / f"estimate.{ending}")
     loaded = likewise.load(tmp_path / f"estimate.{ending}")
     np.testing.assert_array_equal(loaded.to_dense(), estimate.to_dense())
+
+
+@pytest.mark.parametrize("ending", ["npz", "json"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        likewise.make_estimator("als", rank=2, random_state=0),
+        likewise.make_estimator("biases"),
+        Mixture([likewise.make_estimator("als", rank=2), likewise.make_estimator("biases")], random_state=0),
+    ],
+    ids=["least squares", "biases", "mixture"],
+)
+def test_probabilities_of_levels_come_back(tmp_path, estimator, ending):
+    found = level_probabilities(stars(), estimator)
+    likewise.save(found, tmp_path / f"levels.{ending}")
+    loaded = likewise.load(tmp_path / f"levels.{ending}")
+    assert isinstance(loaded, LevelProbabilities)
+    assert str(loaded) == str(found)
+    np.testing.assert_array_equal(loaded.joint(), found.joint())
+    np.testing.assert_array_equal(loaded.sets([0, 3], [1, 2]), found.sets([0, 3], [1, 2]))
+    np.testing.assert_array_equal(loaded.by_id(["p3"], ["i1"]), found.entries([3], [1]))
+
+
+def test_probabilities_of_levels_that_were_altered_are_refused(tmp_path):
+    likewise.save(level_probabilities(stars(), "biases"), tmp_path / "levels.npz")
+    with np.load(tmp_path / "levels.npz", allow_pickle=False) as stored:
+        arrays = dict(stored)
+    name = next(name for name, array in arrays.items() if array.size and array.dtype.kind == "f")
+    arrays[name] = arrays[name] + 0.5
+    np.savez(tmp_path / "altered.npz", **arrays)
+    with pytest.raises(FileFormatError, match="was altered"):
+        likewise.load(tmp_path / "altered.npz")
+    whole = (tmp_path / "levels.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        likewise.load(tmp_path / "cut.npz")
+
+
+def stars():
+    """Levels 1 to 5, of people and items with names."""
+    rng = np.random.default_rng(0)
+    levels = np.where(rng.random((40, 12)) < 0.7, rng.integers(1, 6, (40, 12)).astype(float), np.nan)
+    names = [f"p{i}" for i in range(40)], [f"i{j}" for j in range(12)]
+    return ObservedMatrix(levels, value_range=(1, 5), row_ids=names[0], column_ids=names[1])
 
 
 def test_an_estimator_of_somebody_else_comes_back_once_it_is_registered(tmp_path):

@@ -11,8 +11,13 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.certificates.certificate import Certificate, Unavailable
-from likewise.certificates.constants import FUNCTION, LipschitzCertificates, seen_certificate
-from likewise.certificates.operator_norm import gamma
+from likewise.certificates.constants import (
+    FUNCTION,
+    LipschitzCertificates,
+    row_certificate,
+    seen_certificate,
+)
+from likewise.certificates.operator_norm import gamma, upward
 from likewise.certificates.row_map import FilledRowMap, RowMap
 from likewise.observations import ObservedMatrix
 
@@ -111,6 +116,8 @@ _LARGEST_VALUE = (
     "the l2 norm of a linear map is its largest singular value; none smaller holds before clipping"
 )
 _CLIP = "clipping does not expand"
+_OF_A_MIXTURE = "for a mixture P = sum_p w_p P_p, and its constant is at most the weighted sum of the constants of the P_p"
+_NO_TRIPLETS = "the components of a mixture are not singular triplets of the observations"
 _OTHER_THEORY = "the paper's theory is for zero-filled rows without centre or weights"
 
 
@@ -141,6 +148,41 @@ def certify_filled(estimate: Any, observed: ObservedMatrix, kind: KindOfMap) -> 
         incoherence=None,
         filled=filled,
         filled_spectral=spectral,
+    )
+
+
+def certify_linear_mixture(folding: Any) -> LipschitzCertificates | None:
+    """Compute the constants of a mixture of maps ``z -> z P_p`` on zero-filled rows; None where a part is something else.
+
+    ``||sum_p w_p (z - z') P_p|| <= sum_p w_p K_p ||z - z'||``, so the weighted sum of the constants is one of the mixture.
+
+    Parameters
+    ----------
+    folding : MixtureFolding
+        Or anything else, of which there is none.
+
+    Returns
+    -------
+    LipschitzCertificates or None
+    """
+    parts = getattr(folding, "parts", ())
+    if not parts or not all(KindOfMap.of(part).plain for part in parts):
+        return None
+    maps = [(part.weight, FilledRowMap(part.right), part.gains) for part in parts]
+    n, operations = parts[0].right.shape[0], 2 * len(parts)
+    k_star = upward(sum(weight * rows.largest_row(gains) for weight, rows, gains in maps), operations)
+    spectral = upward(
+        sum(weight * rows.largest_singular_value(gains) for weight, rows, gains in maps), operations
+    )
+    return LipschitzCertificates(
+        k_star=row_certificate("K*", k_star, "l1", n, (_OF_A_MIXTURE,)),
+        k2=Unavailable("K2", _NO_TRIPLETS),
+        spectral=row_certificate("K* from l2", spectral, "l2", n, (_OF_A_MIXTURE,)),
+        incoherent=Unavailable("K* by strong incoherence", _NO_TRIPLETS),
+        corollary=Unavailable("Corollary 4.2, measured mu_1", _NO_TRIPLETS),
+        printed_corollary=Unavailable("Corollary 4.2 as printed, mu_1 = 1", _NO_TRIPLETS),
+        seen=Unavailable("K*, rows of the fit", _NO_TRIPLETS),
+        incoherence=None,
     )
 
 

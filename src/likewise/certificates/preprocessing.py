@@ -23,7 +23,7 @@ from likewise.certificates.constants import (
     row_certificate,
     seen_certificate,
 )
-from likewise.certificates.filled import KindOfMap, certify_filled
+from likewise.certificates.filled import KindOfMap, certify_filled, certify_linear_mixture
 from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression import RegressionCertificate, certify_regression
 from likewise.certificates.row_map import LinearRowMap, RowMap
@@ -181,6 +181,8 @@ def certify(
     if observed.shape != shape:
         raise ShapeError(f"observations of shape {observed.shape}", f"{shape}, the shape of the estimate")
     kind = KindOfMap.of(estimate)
+    if (mixture := certify_linear_mixture(getattr(estimate, "folding", None))) is not None:
+        return mixture
     if not kind.plain:
         found = certify_filled(estimate, observed, kind)
         return replace(found, regression=_of_regression(estimate, observed, kind))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,9 +35,6 @@ _LEAST = 1e-12
 _PRIOR = 0.01
 """Observations' worth of precision of log gaps, noise and spread about their first values, so that a level that nothing hidden has keeps some room."""
 _BLOCK = 1 << 14
-
-Variance = Callable[[Indices, Indices], Floats]
-"""Of entries, by their positions, on the method's working range: what is uncertain of their expectation."""
 
 
 def cell_probabilities(means: Floats, deviations: Floats, cuts: Floats) -> Floats:
@@ -124,7 +121,25 @@ class OrderedProbit:
         return cls(parameters[0] + np.concatenate([[0.0], np.cumsum(gaps)]), float(noise), float(spread))
 
 
-def entry_variance(fitted: MatrixEstimator) -> Variance:
+@dataclass(frozen=True, eq=False)
+class EntryVariance:
+    """What is uncertain of entries' expectations, on the working range: the weighted sum of `factor_variance` over parts, 0 without any.
+
+    Parameters
+    ----------
+    parts : tuple of (float, Factors, Factors)
+        Weight, rows and columns.
+    """
+
+    parts: tuple[tuple[float, Factors, Factors], ...] = ()
+
+    def __call__(self, i: Indices, j: Indices) -> Floats:
+        """Return the variance of entries by their positions, each of shape (k,)."""
+        of_parts = (weight * factor_variance(rows, columns, i, j) for weight, rows, columns in self.parts)
+        return np.asarray(sum(of_parts, np.zeros(i.size)))
+
+
+def entry_variance(fitted: MatrixEstimator) -> EntryVariance:
     """Return what is uncertain of entries' expectations: by the factors of least squares, at most that mixture of a mixture; else 0.
 
     Parameters
@@ -133,19 +148,19 @@ def entry_variance(fitted: MatrixEstimator) -> Variance:
 
     Returns
     -------
-    callable
-        Takes rows and columns by position, each of shape (k,); returns variances on the working range.
+    EntryVariance
     """
     if isinstance(fitted, Auto):
         return entry_variance(fitted.best_estimator_)
     if isinstance(fitted, Mixture):
-        parts = [entry_variance(part) for part in fitted.estimators_]
-        weights = fitted.weights_  # the variance of a mean is at most the mean of the variances
-        return lambda i, j: np.asarray(sum(w * part(i, j) for w, part in zip(weights, parts, strict=True)))
+        of_parts = zip(fitted.weights_.tolist(), map(entry_variance, fitted.estimators_), strict=True)
+        # The variance of a mean is at most the mean of the variances.
+        return EntryVariance(
+            tuple((w * own, *factors) for w, part in of_parts for own, *factors in part.parts)
+        )
     if isinstance(fitted, AlternatingLeastSquares) and fitted.factor_fit_ is not None:
-        rows, columns = fitted.factor_fit_.rows, fitted.factor_fit_.columns
-        return lambda i, j: factor_variance(rows, columns, i, j)
-    return lambda i, _: np.zeros(i.size)
+        return EntryVariance(((1.0, fitted.factor_fit_.rows, fitted.factor_fit_.columns),))
+    return EntryVariance()
 
 
 def factor_variance(rows: Factors, columns: Factors, i: Indices, j: Indices) -> Floats:
@@ -191,8 +206,7 @@ class LevelProbabilities:
     levels : ndarray, shape (L,)
         In the user's units, increasing.
     probit : OrderedProbit
-    variance : callable
-        Of entries; see `entry_variance`.
+    variance : EntryVariance
     scores : ndarray, shape (k,)
         Of observations set aside for calibration: the probability of the levels that a set has once it holds the one that was seen.
     """
@@ -200,7 +214,7 @@ class LevelProbabilities:
     estimate: LowRankEstimate
     levels: Floats
     probit: OrderedProbit
-    variance: Variance
+    variance: EntryVariance
     scores: Floats
 
     def entries(self, rows: ArrayLike, columns: ArrayLike) -> Floats:

@@ -19,7 +19,7 @@ def save(result: Any, path: PathLike) -> None:
 
     Parameters
     ----------
-    result : MatrixEstimator, LowRankEstimate, LipschitzCertificates, AuditReport, Frontier, or any record that likewise returns
+    result : MatrixEstimator, LowRankEstimate, EntryIntervals, LevelProbabilities, LipschitzCertificates, AuditReport, Frontier, or any record that likewise returns
         An estimator comes with its parameters, the observations of the fit and all fitted attributes; its certificate is proved again when
         it is asked for.
     path : path-like

@@ -20,6 +20,7 @@ from likewise.estimation import (
 )
 from likewise.estimation.auto.folds import held_out_folds
 from likewise.fairness import PatternDistance, Unavailable
+from likewise.fairness.search.unseen_rows import search_unseen_rows
 from likewise.observations import with_features
 from likewise.observations.synthetic import clustered
 
@@ -205,6 +206,47 @@ def test_without_a_constant_of_a_part_there_is_none_and_the_reason_is_said(obser
     assert "part 1 of the mixture has no constant in the metric of the others" in found.reason
     with pytest.raises(EstimatorError, match="part 1 of the mixture"):
         Mixture(parts, [0.5, 0.5], max_lipschitz=0.5).fit(observed)
+
+
+@pytest.fixture(scope="module")
+def thresholded(observed):
+    """Two linear maps of rows, of different components, and their mixture."""
+    parts = (SVT(threshold=1.0, shrinker="identity"), SVT(threshold=2.5, shrinker="soft"))
+    return Mixture(parts, [0.3, 0.7]).fit(observed)
+
+
+def test_linear_parts_have_the_weighted_sum_of_their_constants(thresholded):
+    proved, alone = thresholded.certificate_, [part.certificate_ for part in thresholded.estimators_]
+    for name in ("k_star", "spectral"):
+        constants = [getattr(each, name).value for each in alone]
+        assert getattr(proved, name).value == pytest.approx(np.dot([0.3, 0.7], constants))
+    assert "weighted sum" in " ".join(proved.k_star.proof)
+    assert isinstance(proved.k2, Unavailable)
+    assert "not singular triplets" in proved.k2.reason
+
+
+def test_a_mixture_of_one_map_with_itself_has_its_constant(observed):
+    part = SVT(threshold=1.0)
+    mixture = Mixture([part, part], [0.25, 0.75]).fit(observed)
+    alone = part.fit(observed).certificate_
+    assert mixture.certificate_.k_star.value == pytest.approx(alone.k_star.value, rel=1e-9)
+
+
+def test_no_search_finds_rows_that_a_linear_mixture_drives_further_apart(thresholded, observed):
+    """From rows of the fit, and from nothing to a single feature, one of which attains the constant of each part."""
+    estimate = thresholded.estimate_.unclipped()
+    single = np.full((20, 2, 20), np.nan)
+    single[np.arange(20), 1, np.arange(20)] = 1.0
+    rows = observed.scaled("symmetric").to_dense(np.nan)
+    starts = np.concatenate([single, rows[: rows.shape[0] // 2 * 2].reshape(-1, 2, 20)])
+
+    def outputs(these):
+        return estimate.fold_in(ObservedMatrix(these, value_range=(-1, 1)))
+
+    scale = estimate.scale.factor  # outputs come in the user's units
+    found = search_unseen_rows(outputs, starts)
+    k_star = thresholded.certificate_.k_star.value
+    assert 0.8 * k_star < found.ratio * scale <= k_star
 
 
 def test_a_budget_holds(fits, observed):

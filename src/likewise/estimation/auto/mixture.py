@@ -34,7 +34,8 @@ def mixed_estimate(estimates: Sequence[LowRankEstimate], weights: ArrayLike) -> 
     """Mix estimates of one matrix: ``clip(sum_p weight_p A_p)``, with A_p before clipping.
 
     The mixture is an estimate like any other: factors and offsets are the weighted sums, and a row is folded in by folding it into each part. Where the rows of all parts are
-    regressions it has a constant in the metric in which the empty entry is a point, at most the same mixture of theirs (`LipschitzCertificates.regression`).
+    regressions it has a constant in the metric in which the empty entry is a point, at most the same mixture of theirs (`LipschitzCertificates.regression`); where all parts are
+    `SVT` without centre or weights it has K*, at most the same mixture of theirs.
 
     Parameters
     ----------
