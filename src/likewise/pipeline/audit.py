@@ -22,6 +22,7 @@ from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.split import SplitRule
 from likewise.pipeline.assemble import make_report
+from likewise.pipeline.compared import Case
 from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
 from likewise.pipeline.missing import refuse_other_distance
@@ -233,7 +234,8 @@ def _reported(
     notes = (*measurement.notes, *of_distance, *run.notes, *(() if tested is None else (tested.note,)))
     data = summarise_data(individuals, run.working_range, source, notes)
     references = reference_distances(d, run, settings["norm"], settings.get("least_shared"))
-    return make_report(data, run, references, d, measurement, settings, steps, reruns=runs, test=tested)
+    case = Case(run, d, references, measurement, settings["norm"], steps)
+    return make_report(case, data, settings, reruns=runs, test=tested)
 
 
 def _outside_test(test: Any, observed: Any, asked: Mapping[str, Any]) -> OutsideTest | None:

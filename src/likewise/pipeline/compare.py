@@ -12,6 +12,7 @@ from likewise.checks import checked_callable, checked_instance
 from likewise.errors import InputError
 from likewise.fairness import ErrorMetrics, PairwiseDistance
 from likewise.pipeline.assemble import make_report
+from likewise.pipeline.compared import Case
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.run import take_outputs
 from likewise.pipeline.summaries import summarise_data
@@ -97,8 +98,8 @@ def compare(
     steps = Steps(None if progress is None else lambda _, done, total: progress(done, total))
     run = take_outputs(None, arms, None, steps, first.row_ids)
     data = summarise_data(first, run.working_range, source, (*measurement.notes, *run.notes))
-    settings = measurement.settings()
-    return make_report(data, run, references, first, measurement, settings, steps, errors or {})
+    case = Case(run, first, references, measurement, "l1", steps)
+    return make_report(case, data, measurement.settings(), errors or {})
 
 
 def _check(arms: Any, reference: Any, errors: Any, progress: Any) -> None:

@@ -1,13 +1,14 @@
-"""How the outputs of an audit are compared: under which output distance D, and how consistent they are."""
+"""What an audit compares: the outputs of its arms under D, d, and how they are measured; with consistency and accuracy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.errors import InputError, option
@@ -23,26 +24,51 @@ from likewise.fairness import (
 )
 from likewise.fairness.metrics.ranking import Ratings, item_places
 from likewise.fairness.options import output_distance
+from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
+from likewise.pipeline.measurement import Measurement
+from likewise.pipeline.references import ReferenceChoice
 from likewise.pipeline.run import Run
+from likewise.progress import Steps
 
 
-def output_distances(
-    run: Run, references: Mapping[str, PairwiseDistance], how: str | None
-) -> dict[str, PairwiseDistance]:
-    """Return the output distance D of each arm, made once for all that is measured on it.
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What ran, what its outputs are held against, and how: what every part of a report is made of.
 
     Parameters
     ----------
     run : Run
+    reference : str or PairwiseDistance
+        What d was taken from.
     references : mapping of str to PairwiseDistance
-    how : str or None
-        A name of `likewise.fairness.OUTPUT_DISTANCES`; None for l2.
+        d of each arm; the same object for all where the comparison is valid.
+    measurement : Measurement
+    norm : str or float
+        Of d where it is between zero-filled rows.
+    steps : Steps
+        Told what is done.
     """
-    return {
-        name: output_distance(name, values, references[name], how, run.output_ids(name))
-        for name, values in run.outputs.items()
-    }
+
+    run: Run
+    reference: ReferenceChoice
+    references: Mapping[str, PairwiseDistance]
+    measurement: Measurement
+    norm: Norm
+    steps: Steps
+
+    @cached_property
+    def outputs(self) -> dict[str, PairwiseDistance]:
+        """D of each arm, made once for all that is measured on it."""
+        how = self.measurement.output_distance
+        return {
+            name: output_distance(name, values, self.references[name], how, self.run.output_ids(name))
+            for name, values in self.run.outputs.items()
+        }
+
+    def is_from(self, *references: str) -> bool:
+        """Return whether d was taken from one of these, by name."""
+        return isinstance(self.reference, str) and self.reference in references
 
 
 def compared_outputs(run: Run, how: str | None) -> Mapping[str, Any]:
@@ -57,12 +83,7 @@ def compared_outputs(run: Run, how: str | None) -> Mapping[str, Any]:
     }
 
 
-def is_l2(how: str | None) -> bool:
-    """Return whether D is the paper's l2 between outputs, of which something may be proved."""
-    return how in (None, "l2")
-
-
-def consistency_of(outputs: Any, reference: PairwiseDistance, n_neighbors: int | None) -> ExactValue | None:
+def consistency_of(case: Case, arm: str) -> ExactValue | None:
     """Return how close everybody's output is to the mean of their nearest neighbours', where that was asked for.
 
     Raises
@@ -72,6 +93,7 @@ def consistency_of(outputs: Any, reference: PairwiseDistance, n_neighbors: int |
     ShapeError
         Outputs of several numbers.
     """
+    outputs, n_neighbors = case.run.outputs[arm], case.measurement.consistency
     if n_neighbors is None:
         return None
     if isinstance(outputs, PairwiseDistance):
@@ -79,19 +101,13 @@ def consistency_of(outputs: Any, reference: PairwiseDistance, n_neighbors: int |
             f"{option('consistency', str(n_neighbors))} of outputs that are a distance",
             "one number for each individual",
         )
-    return consistency(outputs, reference, n_neighbors)
+    return consistency(outputs, case.references[arm], n_neighbors)
 
 
 _BY_UNSEEN = "fits that had not seen the individual's target (cross-validation)"
 
 
-def accuracy_of(
-    run: Run,
-    arm: str,
-    target: ArrayLike | ObservedMatrix | None,
-    reference: PairwiseDistance,
-    confidence: float,
-) -> TargetAccuracy | None:
+def accuracy_of(case: Case, arm: str) -> TargetAccuracy | None:
     """Hold outputs against the target, where there is one: those given; of a model that learns it those of fits that had not seen it.
 
     Raises
@@ -99,6 +115,7 @@ def accuracy_of(
     InputError
         Outputs that are a distance; ratings beside outputs that are not of their items.
     """
+    run, target, confidence = case.run, case.measurement.target, case.measurement.confidence
     if run.unseen is not None:
         found = target_accuracy(run.unseen.outputs[arm], run.unseen.target, confidence=confidence)
         return replace(found, predicted_by=_BY_UNSEEN)
@@ -110,7 +127,8 @@ def accuracy_of(
             f"{option('target', '')} for outputs that are lists or a distance", "outputs that are numbers"
         )
     if isinstance(target, ObservedMatrix):
-        return _rating_error(np.asarray(outputs), run.output_ids(arm), target, reference.row_ids, confidence)
+        named = run.output_ids(arm), target, case.references[arm].row_ids
+        return _rating_error(np.asarray(outputs), *named, confidence)
     return target_accuracy(outputs, target, confidence=confidence)
 
 

@@ -16,7 +16,6 @@ from likewise.errors import InputError, option
 from likewise.estimation import Auto
 from likewise.estimation.intervals import EntryIntervals, entry_intervals
 from likewise.fairness import (
-    PairwiseDistance,
     TargetAccuracy,
     Unavailable,
     envy,
@@ -28,9 +27,9 @@ from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.metrics.ranking import item_places
 from likewise.observations import HoldOut, ObservedMatrix
 from likewise.observations.table import rows_of_entries
+from likewise.pipeline.compared import Case
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.run import Run
-from likewise.progress import Steps
 from likewise.report.list_figures import ListFigures
 
 _NO_ESTIMATE = Unavailable(
@@ -74,75 +73,66 @@ class _NewItems:
         return sparse.csr_array((np.ones(values.nnz), values.indices, values.indptr), shape=values.shape)
 
 
-def lists_of(run: Run, arm: str, output: PairwiseDistance) -> tuple[NDArray[Any], str] | None:
-    """Return the lists of an arm and where they come from: as they were given, or what a model that ran here would recommend; None where there are none."""
-    if not isinstance(output, ListDistance):
-        return None
-    ids = run.output_ids(arm)
-    if run.training is None or arm not in run.trained or ids is None:
-        return output.lists, _GIVEN
-    scores = np.array(run.outputs[arm], dtype=np.float64)
-    observed = run.training.values
-    scores[rows_of_entries(observed), observed.indices] = np.finfo(np.float64).min
-    return ids[top_items(scores, output.lists.shape[1])], _UNRATED
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The lists of one arm, shape (m, length), the best item first, and where they come from."""
+
+    items: NDArray[Any]
+    made: str
 
 
-def ranked(
-    run: Run, arm: str, output: PairwiseDistance, reference: PairwiseDistance, measurement: Measurement
-) -> TargetAccuracy | None:
-    """Hold lists against the ratings that are given, else against hidden ones; None where there are neither lists nor ratings."""
-    found = lists_of(run, arm, output)
-    ratings = measurement.target
-    if found is None or (ratings is None and (run.hidden is None or found[1] != _UNRATED)):
-        return None
-    lists, made = found
-    if ratings is None:
-        told = ranking_accuracy(lists, _as_ratings(run.hidden), confidence=measurement.confidence)
-        return replace(told, predicted_by=f"lists of {made}", against="the hidden observations")
-    if not isinstance(ratings, ObservedMatrix):
-        raise InputError(
-            f"{option('target', '')} with one value for each individual, beside lists of items",
-            "ratings of the items: an ObservedMatrix, or a file of user,item,rating",
-        )
-    told = ranking_accuracy(
-        lists,
-        ratings,
-        row_ids=reference.row_ids,
-        value_range=_range_of_both(run.training, ratings),
-        confidence=measurement.confidence,
-    )
-    return replace(told, predicted_by="the lists as they were given", against="the ratings of the target")
-
-
-def list_figures(
-    run: Run,
-    outputs: Mapping[str, PairwiseDistance],
-    references: Mapping[str, PairwiseDistance],
-    measurement: Measurement,
-    steps: Steps,
-) -> dict[str, ListFigures]:
-    """Return exposure and envy of every arm that has lists.
+def lists_of(case: Case) -> dict[str, Lists]:
+    """Return the lists of each arm that has some: as they were given, or what a model that ran here would recommend.
 
     Raises
     ------
     InputError
         Groups of items, and no lists.
     """
-    found = {arm: lists_of(run, arm, output) for arm, output in outputs.items()}
-    listed = {arm: told for arm, told in found.items() if told is not None}
-    if not listed:
-        if measurement.item_groups is not None:
-            raise InputError(
-                f"{option('item_groups', '')} without lists of items",
-                "outputs that are lists, or an output distance of lists, such as 'top-n'",
-            )
+    found = {arm: _lists(case.run, arm, D) for arm, D in case.outputs.items() if isinstance(D, ListDistance)}
+    if not found and case.measurement.item_groups is not None:
+        raise InputError(
+            f"{option('item_groups', '')} without lists of items",
+            "outputs that are lists, or an output distance of lists, such as 'top-n'",
+        )
+    return found
+
+
+def _lists(run: Run, arm: str, output: ListDistance) -> Lists:
+    ids = run.output_ids(arm)
+    if run.training is None or arm not in run.trained or ids is None:
+        return Lists(output.lists, _GIVEN)
+    scores = np.array(run.outputs[arm], dtype=np.float64)
+    observed = run.training.values
+    scores[rows_of_entries(observed), observed.indices] = np.finfo(np.float64).min
+    return Lists(ids[top_items(scores, output.lists.shape[1])], _UNRATED)
+
+
+def ranked(case: Case, arm: str, lists: Lists) -> TargetAccuracy | None:
+    """Hold lists against the ratings that are given, else against hidden ones; None where there are neither."""
+    hidden, ratings, confidence = case.run.hidden, case.measurement.target, case.measurement.confidence
+    if ratings is None:
+        if hidden is None or lists.made != _UNRATED:
+            return None
+        told = ranking_accuracy(lists.items, _as_ratings(hidden), confidence=confidence)
+        return replace(told, predicted_by=f"lists of {lists.made}", against="the hidden observations")
+    if not isinstance(ratings, ObservedMatrix):
+        raise InputError(
+            f"{option('target', '')} with one value for each individual, beside lists of items",
+            "ratings of the items: an ObservedMatrix, or a file of user,item,rating",
+        )
+    ends, row_ids = _range_of_both(case.run.training, ratings), case.references[arm].row_ids
+    told = ranking_accuracy(lists.items, ratings, row_ids=row_ids, value_range=ends, confidence=confidence)
+    return replace(told, predicted_by="the lists as they were given", against="the ratings of the target")
+
+
+def list_figures(case: Case, lists: Mapping[str, Lists]) -> dict[str, ListFigures]:
+    """Return exposure and envy of every arm that has lists."""
+    if not lists:
         return {}
-    with steps.step("judge the lists"):
-        intervals, said = _intervals(run, measurement)
-        return {
-            arm: _figures(lists, made, run.training, intervals, said, references[arm], measurement)
-            for arm, (lists, made) in listed.items()
-        }
+    with case.steps.step("judge the lists"):
+        intervals, said = _intervals(case.run, case.measurement)
+        return {arm: _figures(case, arm, listed, intervals, said) for arm, listed in lists.items()}
 
 
 def _intervals(run: Run, measurement: Measurement) -> tuple[EntryIntervals | None, str]:
@@ -156,29 +146,22 @@ def _intervals(run: Run, measurement: Measurement) -> tuple[EntryIntervals | Non
     return found, f"{type(made).__name__}, {found}"
 
 
-def _figures(
-    lists: NDArray[Any],
-    made: str,
-    training: ObservedMatrix | None,
-    intervals: EntryIntervals | None,
-    said: str,
-    reference: PairwiseDistance,
-    measurement: Measurement,
-) -> ListFigures:
-    items = _catalogue(lists, training)
-    seen = exposure(lists, items=items, item_groups=measurement.item_groups)
+def _figures(case: Case, arm: str, lists: Lists, intervals: EntryIntervals | None, said: str) -> ListFigures:
+    training, length = case.run.training, lists.items.shape[1]
+    items = _catalogue(lists.items, training)
+    seen = exposure(lists.items, items=items, item_groups=case.measurement.item_groups)
     if intervals is None or training is None or items is None:
-        return ListFigures(lists.shape[1], made, seen, _NO_ESTIMATE if intervals is None else _OTHER_FEATURES)
+        return ListFigures(length, lists.made, seen, _NO_ESTIMATE if intervals is None else _OTHER_FEATURES)
     new = _NewItems(training, intervals)
     envied = envy(
-        lists,
+        lists.items,
         new.rows,
         items=training.column_ids,
         ends=new.ends,
-        row_ids=reference.row_ids,
-        random_state=measurement.random_state,
+        row_ids=case.references[arm].row_ids,
+        random_state=case.measurement.random_state,
     )
-    return ListFigures(lists.shape[1], made, seen, envied, said)
+    return ListFigures(length, lists.made, seen, envied, said)
 
 
 def _catalogue(lists: NDArray[Any], training: ObservedMatrix | None) -> NDArray[Any] | None:
@@ -192,9 +175,8 @@ def _catalogue(lists: NDArray[Any], training: ObservedMatrix | None) -> NDArray[
     return np.array([*known.tolist(), *new.tolist()], dtype=object) if new.size else known
 
 
-def _as_ratings(hidden: HoldOut | None) -> ObservedMatrix:
+def _as_ratings(hidden: HoldOut) -> ObservedMatrix:
     """Return what was hidden as a matrix of its own, of the same individuals, items and range."""
-    assert hidden is not None
     training = hidden.training
     entries = (hidden.values, (hidden.rows, hidden.columns))
     return ObservedMatrix(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from likewise._typing import Floats
 from likewise.errors import InputError, option
 from likewise.estimation import MatrixEstimator, entry_intervals
-from likewise.fairness import CompletionVerdict, PairwiseDistance, judge_completions
+from likewise.fairness import CompletionVerdict, judge_completions
 from likewise.memory import ensure_fits
-from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
+from likewise.pipeline.compared import Case
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.references import ReferenceChoice
-from likewise.pipeline.run import Run
-from likewise.progress import Steps
 
 _AFFORDABLE = 2e9
 """Entries that are compared, over all pairs, up to which all pairs are judged; else that many are drawn:"""
@@ -39,22 +35,9 @@ def refuse_other_distance(reference: ReferenceChoice | None) -> None:
     )
 
 
-def judge_missing(
-    run: Run, outputs: Mapping[str, PairwiseDistance], norm: Norm, measurement: Measurement, steps: Steps
-) -> dict[str, CompletionVerdict]:
-    """Judge every arm over all values that missing entries may have; nothing where that was not asked for.
-
-    Parameters
-    ----------
-    run : Run
-    outputs : mapping of str to PairwiseDistance
-        D of each arm.
-    norm : str or float
-        Of d.
-    measurement : Measurement
-        With L, and whether missing entries lie anywhere in their range or in conformal intervals.
-    steps : Steps
-    """
+def judge_missing(case: Case) -> dict[str, CompletionVerdict]:
+    """Judge every arm over all values that missing entries may have, in their range or in conformal intervals; nothing where that was not asked for."""
+    run, measurement = case.run, case.measurement
     if measurement.missing_entries is None or run.training is None or measurement.lipschitz is None:
         return {}
     m, n = run.training.shape
@@ -62,17 +45,17 @@ def judge_missing(
     chosen = "all" if few else _DRAWN if measurement.pairs == "all" else measurement.pairs
     intervals, confidence = None, None
     if measurement.missing_entries == "intervals":
-        with steps.step("intervals of what is missing"):
+        with case.steps.step("intervals of what is missing"):
             confidence = measurement.confidence
             intervals = _intervals(run.training, run.fitted, measurement)
     found = {}
-    for arm, output in outputs.items():
-        with steps.step(f"judge whatever is missing: {arm}") as report:
+    for arm, output in case.outputs.items():
+        with case.steps.step(f"judge whatever is missing: {arm}") as report:
             found[arm] = judge_completions(
                 output,
                 run.training,
                 lipschitz=measurement.lipschitz,
-                norm=norm,
+                norm=case.norm,
                 intervals=intervals,
                 pairs=chosen,  # type: ignore[arg-type]  # "all" or a number
                 confidence=confidence,

@@ -19,6 +19,7 @@ from likewise.inference import as_model
 from likewise.norms import Norm
 from likewise.observations import HoldOut, ObservedMatrix, PartitionedMatrix
 from likewise.pipeline.assemble import make_report
+from likewise.pipeline.compared import Case
 from likewise.pipeline.held_out import kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import DEFAULT_MEMORY, Measurement
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
@@ -148,7 +149,7 @@ def audit_partitioned(
         data = summarise_data(found.sample, run.working_range, drawn_from, tuple(notes))
         settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, "hold_out": found.share}
         references = reference_distances(found.reference, run, norm, least_shared)
-        return make_report(data, run, references, found.reference, measurement, settings, steps)
+        return make_report(Case(run, found.reference, references, measurement, norm, steps), data, settings)
 
 
 @dataclass(frozen=True, eq=False)
