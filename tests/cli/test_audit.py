@@ -87,7 +87,7 @@ def test_out_writes_a_whole_report_and_says_where(likewise, ratings, tmp_path):
 @pytest.mark.parametrize("limit", [(), ("--lipschitz", "0.5")])
 def test_quiet_alone_is_refused_before_the_work_as_nothing_would_come_of_it(likewise, limit):
     ran = likewise("audit", "nowhere.csv", *limit, "--quiet")
-    expected = "error: --quiet without --out, --json, --violations, --fail-above or --check; expected one of them, or no --quiet.\n"
+    expected = "error: --quiet without --out, --json, --violations, --individual-constants, --fail-above or --check; expected one of them, or no --quiet.\n"
     assert (ran.code, ran.out, ran.err) == (1, "", expected)
 
 
@@ -290,6 +290,22 @@ def test_every_violating_pair_is_listed(likewise, ratings, tmp_path):
         assert float(output) > 0.3 * float(d)
         assert float(ratio) == pytest.approx(float(output) / float(d))
         assert float(excess) == pytest.approx(float(output) - 0.3 * float(d))
+
+
+def test_constants_of_individuals_are_written_and_how_many_are_measured_is_told(likewise, ratings, tmp_path):
+    listed, report = tmp_path / "constants.csv", tmp_path / "report.json"
+    options = ("--estimator", "als", "--individual-constants", listed, "--sandwich-individuals", "5")
+    ran = likewise("audit", ratings, *OPTIONS[2:], *options, "--json", report, "--quiet")
+    assert (ran.code, ran.out) == (0, "")
+    header, *lines = listed.read_text().splitlines()
+    assert header == "individual,n_observed,constant_of_estimate,constant_of_outputs"
+    assert {line.split(",")[0] for line in lines} == {f"user-{k}" for k in range(12)}
+    sandwich = json.loads(report.read_text())["arms"]["with"]["sandwich"]
+    assert (sandwich["n_individuals"], sandwich["drawn"]) == (5, True)
+    refused = likewise("audit", ratings, *OPTIONS, "--individual-constants", ratings)
+    assert (refused.code, refused.out) == (1, "")
+    twice = likewise("audit", ratings, *OPTIONS, "--individual-constants", listed, "--json", listed)
+    assert "two different names" in twice.err
 
 
 @pytest.mark.slow

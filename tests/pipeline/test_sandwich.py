@@ -12,8 +12,10 @@ from sklearn.decomposition import PCA
 
 import likewise
 from likewise.certificates import individual_constants
+from likewise.errors import InputError
 from likewise.inference import SmoothNeighborModel
 from likewise.observations import clustered
+from likewise.pipeline import sandwich
 
 OPTIONS = {"progress": False, "reference": "observed", "hold_out": 0.1}
 
@@ -87,6 +89,49 @@ def test_many_people_are_drawn_and_it_is_said():
     report = likewise.audit(data, estimator="svt", model="identity", **OPTIONS)
     found = report.arms["with"].sandwich
     assert (found.drawn, found.n_individuals, found.n_pairs) == (True, 300, 44_850)
+
+
+def test_how_many_people_are_measured_can_be_told():
+    """With everybody, the largest ratio is that of all pairs; with some, those of the worst pairs are among them."""
+    options = {**OPTIONS, "hold_out": 0.0, "model": "identity", "estimator": "svt"}
+    some = likewise.audit(DATA, sandwich_individuals=12, **options)
+    everybody = likewise.audit(DATA, **options)
+    for name, arm in some.arms.items():
+        found = arm.sandwich
+        assert (found.drawn, found.n_individuals, found.n_pairs) == (True, 12, 66)
+        assert found.measured == pytest.approx(everybody.arms[name].sandwich.measured, rel=1e-6)
+        assert found.measured == pytest.approx(arm.fairness.max_ratio.value, rel=1e-5)
+    assert some.settings["sandwich_individuals"] == 12
+
+
+@pytest.mark.parametrize("size", [1, 0, -3, 2.5, "all", np.nan, True])
+def test_less_than_a_pair_is_refused(size):
+    with pytest.raises(InputError, match="sandwich_individuals"):
+        likewise.audit(DATA, sandwich_individuals=size, **OPTIONS)
+
+
+def test_of_outputs_from_elsewhere_it_has_no_meaning():
+    with pytest.raises(InputError, match="sandwich_individuals beside outputs computed elsewhere"):
+        likewise.audit(DATA, outputs=np.arange(40.0), sandwich_individuals=10, progress=False)
+
+
+@given(data=st.data(), k=st.integers(2, 40), block=st.integers(1, 50))
+@settings(max_examples=25)
+def test_the_worst_pairs_are_those_of_all_ratios(data, k, block):
+    """Block by block as at once: the naive way, over every pair."""
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    rows, outputs = rng.normal(size=(k, 4)), rng.normal(size=(k, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandwich, "_BLOCK", block)
+        largest, pairs = sandwich._worst_pairs(sandwich._Question(lambda rows: rows, "l1"), rows, outputs)
+    D = np.linalg.norm(outputs[:, None] - outputs, axis=2)
+    d = np.abs(rows[:, None] - rows).sum(axis=2)
+    i, j = np.triu_indices(k, 1)
+    naive = D[i, j] / d[i, j]
+    order = np.argsort(-naive, kind="stable")[: sandwich._STARTS]
+    np.testing.assert_allclose(largest, naive[order], rtol=1e-5)
+    np.testing.assert_allclose(D[tuple(pairs.T)] / d[tuple(pairs.T)], naive[order], rtol=1e-5)
 
 
 def test_individuals_with_the_largest_constants_are_named():

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 
-from likewise._typing import Floats, Indices
+from likewise._typing import Counts, Floats, Indices
 from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression import RegressionCertificate, RegressionMap
 from likewise.certificates.steepness import steepest_images
 from likewise.checks import checked_instance
 from likewise.errors import ShapeError
+from likewise.writing import PathLike, spreadsheet_safe, write_file
+
+if TYPE_CHECKING:
+    import polars
 
 _EXACT = 32
 """Features of a row whose slope is searched for; of the others a bound that is at most twice as large tells that it is smaller."""
@@ -46,6 +51,57 @@ class OwnConstants:
     n_individuals: int
     median: float
     largest: tuple[OwnConstant, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class IndividualConstants:
+    """K_i of everybody in an audit.
+
+    Parameters
+    ----------
+    individuals : ndarray, shape (m,)
+        Ids.
+    n_observed : ndarray of int, shape (m,)
+        Observations that the estimate was made from.
+    estimate : ndarray, shape (m,)
+        ``D <= K_i d`` of the estimate, for every pair that one is in; NaN for a row outside the domain.
+    outputs : ndarray, shape (m,), or None
+        The same of the outputs of the algorithm that runs on it; None where it has no constant.
+    """
+
+    individuals: NDArray[Any]
+    n_observed: Counts
+    estimate: Floats
+    outputs: Floats | None
+
+    def to_frame(self) -> polars.DataFrame:
+        """Return a polars frame with a row for each individual.
+
+        Its columns are ``individual``, ``n_observed``, ``constant_of_estimate`` and ``constant_of_outputs``; a constant is null where there is none.
+        """
+        return self._frame(self.individuals.tolist())
+
+    def to_csv(self, path: PathLike) -> None:
+        """Write the frame as CSV; text that a spreadsheet would run as a formula begins with an apostrophe.
+
+        Raises
+        ------
+        OutputError
+            The file cannot be written; then there is none.
+        """
+        safe = [spreadsheet_safe(name) for name in self.individuals.tolist()]
+        write_file(path, self._frame(safe).write_csv())
+
+    def _frame(self, names: list[Any]) -> polars.DataFrame:
+        import polars as pl
+
+        columns = {
+            "individual": names,
+            "n_observed": self.n_observed,
+            "constant_of_estimate": self.estimate,
+            "constant_of_outputs": self.outputs,
+        }
+        return pl.DataFrame(columns, schema_overrides={"constant_of_outputs": pl.Float64}).fill_nan(None)
 
 
 def individual_constants(proved: RegressionCertificate, values: sparse.csr_array) -> Floats:

@@ -48,6 +48,8 @@ class RunOptions:
     least_shared
         How many of the features kept aside two individuals must have in common to be compared. Implies --reference held-out. By default 15.
         With --reference co-observed: how many features both must have observed. By default 1.
+    sandwich_individuals
+        Of how many individuals all pairs are measured to hold what is proved against. By default 300.
     test
         File of observations from elsewhere, such as ratings of items drawn at random, read like the first file: the error on them stands beside the
         one on hidden observations.
@@ -59,15 +61,17 @@ class RunOptions:
     split: Literal["random", "time"] | None = None
     splits: Whole = None
     least_shared: Whole = None
+    sandwich_individuals: Whole = None
     test: OldPath | None = None
 
     def given(self) -> dict[str, Any]:
         """Return every option by name, None where it was not given."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def hiding(self) -> dict[str, Any]:
-        """Return what says which observations are hidden, and what is compared on them."""
+    def of_audit(self) -> dict[str, Any]:
+        """Return the arguments of `likewise.audit` that these are, all but the model and the file of a test."""
         return {
+            "sandwich_individuals": self.sandwich_individuals,
             "hold_out": self.hold_out,
             "split": self.split,
             "splits": self.splits,
@@ -133,11 +137,11 @@ def audit(
             estimator=estimator if not found.outputs or completing.estimator else None,
             model=_chosen_model(running.model, running.n_neighbors),
             reference=d,
-            **running.hiding(),
+            **running.of_audit(),
             test=None if running.test is None else reading.read(running.test),
             norm=norm if features is None else None,
             **found.arguments(measuring),
-            violations=results.violations,
+            **results.lists(),
             random_state=completing.random_state,
             progress=progress,
         )
@@ -156,7 +160,7 @@ def _audit_parts(
     reading: ReadOptions,
 ) -> None:
     """Audit individuals who are drawn from parts; say of the report which command made it and what became of checks."""
-    asked |= {"violations": results.violations, "dry_run": results.dry_run or None}
+    asked |= {**results.lists(), "dry_run": results.dry_run or None}
     asked |= {"model": _chosen_model(asked["model"], asked.pop("n_neighbors"))}
     results.check({}, measuring.checked().limit(), fails=measuring.fails())
     report = audit_parts(ratings, blocks, asked, completing, measuring, reading, quiet=results.quiet)

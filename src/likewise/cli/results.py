@@ -73,17 +73,21 @@ class ResultOptions:
         File for the report as JSON; - prints it, and nothing else.
     violations
         CSV file for every pair with D > L d, where L is --lipschitz or --fail-above.
+    individual_constants
+        CSV file for what is proved of each individual, where the estimate is a regression (als, soft-impute, biases, most choices of auto).
     details
         Print every number, not the answer alone.
     dry_run
         Read the files, say what would be done and what memory and time it takes, and stop.
     quiet
-        Print nothing and show no progress; with --out, --json, --violations, --fail-above or --check, as nothing would come of the work without.
+        Print nothing and show no progress; with --out, --json, --violations, --individual-constants, --fail-above or --check, as nothing would come of the
+        work without.
     """
 
     out: NewPath | None = None
     json: NewPath | None = None
     violations: NewPath | None = None
+    individual_constants: NewPath | None = None
     details: Annotated[bool, Parameter(negative=())] = False
     dry_run: Annotated[bool, Parameter(negative=())] = False
     quiet: Annotated[bool, Parameter(negative=())] = False
@@ -104,8 +108,10 @@ class ResultOptions:
         fails : bool
             Whether the exit code says something of fairness.
         """
-        if self.quiet and not fails and (self.out, self.json, self.violations) == (None, None, None):
-            given = "--quiet without --out, --json, --violations, --fail-above or --check"
+        if self.quiet and not fails and all(path is None for path in self._targets().values()):
+            given = (
+                "--quiet without --out, --json, --violations, --individual-constants, --fail-above or --check"
+            )
             raise InputError(given, "one of them, or no --quiet")
         if self.violations is not None and limit is None:
             given = f"--violations {self.violations} without a limit"
@@ -117,20 +123,36 @@ class ResultOptions:
                 )
         self._check_targets(read)
 
+    def lists(self) -> dict[str, Any]:
+        """Return the arguments of `likewise.audit` that name CSV files."""
+        return {"violations": self.violations, "individual_constants": self.individual_constants}
+
+    def _targets(self) -> dict[str, Path | None]:
+        """Return what is written, by option."""
+        names = ("out", "json", "violations", "individual_constants")
+        return {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
+
     def _check_targets(self, read: Mapping[str, Path | None]) -> None:
         from likewise.report.audit_report import FILES, check_report_folder
         from likewise.writing import check_file
 
         written = [] if self.out is None else [self.out / name for name in (*FILES, CONFIGURATION)]
-        single = {"--json": self.json, "--violations": self.violations}
+        single = self._targets()
+        del single["--out"]
         refuse_to_overwrite(read.values(), [*written, *filter(None, single.values())])
         if self.out is not None:
             check_report_folder(self.out)
         for name, path in single.items():
             if path is not None and path != STANDARD_STREAM:
                 check_file(path)
-            if None not in (path, self.out) and path.resolve() == self.out.resolve():  # type: ignore[union-attr]
-                raise InputError(f"{name} {path} and --out {self.out}", "two different names")
+            for other, used in self._targets().items():
+                if (
+                    other != name
+                    and path is not None
+                    and used is not None
+                    and path.resolve() == used.resolve()
+                ):
+                    raise InputError(f"{name} {path} and {other} {used}", "two different names")
 
     def deliver(self, report: AuditReport, configuration: str = "") -> None:
         """Write what was asked for, the configuration beside it, then print the answer, or JSON and nothing else."""

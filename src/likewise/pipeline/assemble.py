@@ -12,6 +12,7 @@ import numpy as np
 
 from likewise._typing import Indices
 from likewise.certificates import LipschitzCertificates, certify
+from likewise.certificates.individual_constants import IndividualConstants
 from likewise.estimation import SVT
 from likewise.fairness import (
     Contribution,
@@ -35,6 +36,7 @@ from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.item_lists import list_figures, lists_of, ranked
 from likewise.pipeline.missing import judge_missing
 from likewise.pipeline.outside_test import OutsideTest
+from likewise.pipeline.own_constants import check_own_constants, everybodys_constants
 from likewise.pipeline.references import (
     missing_in_worst_pairs,
     reference_caveats,
@@ -42,7 +44,7 @@ from likewise.pipeline.references import (
     why_equal_people_differ,
 )
 from likewise.pipeline.run import Run
-from likewise.pipeline.sandwich import sandwiches
+from likewise.pipeline.sandwich import SANDWICH_INDIVIDUALS, sandwiches
 from likewise.pipeline.summaries import Proved, prove_outputs, proved_of_d, summarise_estimate
 from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
@@ -68,6 +70,7 @@ def make_report(
 ) -> AuditReport:
     """Measure, explain, certify, judge, and put everything together; reruns are those of further splits, which only the truth is measured on."""
     run, measurement = case.run, case.measurement
+    certificates = _certify(case)
     measured = measurement.measure(case.outputs, case.references, case.steps)
     parts: _Parts = {}
     with case.steps.step("explain and certify"):
@@ -75,7 +78,7 @@ def make_report(
         paired = measurement.compare(case.outputs, case.references)
         parts |= {"explained": _explained(case, measured), "group_effects": _by_group(case)}
     beside = replace(case, run=with_estimate(run))
-    proofs = _prove(beside, measured)
+    proofs = _prove(beside, certificates, measured)
     truth, errors = _on_truth(beside, reruns, errors)
     parts |= {"certificate": proofs.proved, "sandwich": proofs.sandwiches, "completions": judge_missing(case)}
     parts |= {"on_truth": {} if truth is None else truth.arms, **_of_outputs(case, test)}
@@ -90,13 +93,12 @@ def make_report(
         data=data,
         estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
         reference=summary,
-        certificates=proofs.certificates,
         arms=arms,
         findings=_findings(case, arms, summary, paired, truth),
         settings={**settings, "reference": summary.kind},
         paired=paired,
         truth=truth,
-        beside=summarise_beside(errors, truth, proofs.proved, proofs.sandwiches),
+        **proofs.told(errors, truth),
         seconds=case.steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
@@ -112,23 +114,50 @@ def _of_arm(parts: _Parts, name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Proofs:
-    """What is proved of the pre-processing and of each arm, and how near to it a search comes."""
+    """What is proved of the pre-processing and of each arm, how near to it a search comes, and what is proved of everybody where that was asked for."""
 
     certificates: LipschitzCertificates | None
     proved: Mapping[str, Proved]
     sandwiches: Mapping[str, Sandwich]
+    of_everybody: IndividualConstants | None
+
+    def told(
+        self, errors: Mapping[str, ErrorMetrics | None], truth: HeldOutFairness | None
+    ) -> dict[str, Any]:
+        """Return what a report holds of it beside the arms."""
+        return {
+            "certificates": self.certificates,
+            "beside": summarise_beside(errors, truth, self.proved, self.sandwiches),
+            "individual_constants": self.of_everybody,
+        }
 
 
-def _prove(case: Case, measured: Mapping[str, FairnessMetrics]) -> _Proofs:
-    run, certificates = case.run, None
-    with case.steps.step("prove and search"):
-        if run.fitted is not None and run.training is not None:
-            certificates = certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)
-            certificates = certificates.without_the_fit() if run.folded_in else certificates
+def _certify(case: Case) -> LipschitzCertificates | None:
+    """Return what is proved of the estimate; raise now, not after the work, where constants of individuals were asked for that it has none of."""
+    run, found = case.run, None
+    if run.fitted is not None and run.training is not None:
+        with case.steps.step("prove"):
+            found = certify(run.fitted.estimate_, run.training, threshold=run.fitted.threshold_)
+            found = found.without_the_fit() if run.folded_in else found
+    check_own_constants(case.measurement.individual_constants, found)
+    return found
+
+
+def _prove(
+    case: Case, certificates: LipschitzCertificates | None, measured: Mapping[str, FairnessMetrics]
+) -> _Proofs:
+    run, asked = case.run, case.measurement
+    with case.steps.step("search"):
         proved = prove_outputs(run, certificates, case.norm)
         worst = {name: _in_worst_pairs(fairness, run) for name, fairness in measured.items()}
-        found = sandwiches(run, proved, certificates, case.norm, worst, case.measurement.random_state)
-    return _Proofs(certificates, proved, found)
+        size = asked.sandwich_individuals or SANDWICH_INDIVIDUALS
+        found = sandwiches(run, proved, certificates, case.norm, worst, asked.random_state, size)
+    if asked.individual_constants is None:
+        return _Proofs(certificates, proved, found, None)
+    with case.steps.step("constants of individuals"):
+        of_everybody = everybodys_constants(run, proved, certificates)
+        of_everybody.to_csv(asked.individual_constants)
+    return _Proofs(certificates, proved, found, of_everybody)
 
 
 def _in_worst_pairs(fairness: FairnessMetrics, run: Run) -> Indices:

@@ -61,6 +61,8 @@ def audit(
     confidence: float = 0.95,
     memory_limit: float | str = "1 GiB",
     violations: PathLike | None = None,
+    individual_constants: PathLike | None = None,
+    sandwich_individuals: int | None = None,
     missing_entries: MissingEntries | None = None,
     random_state: int | np.random.Generator | None = 0,
     source: str = "in memory",
@@ -140,6 +142,11 @@ def audit(
         Blocks and what is loaded on the way take up to 300 MiB, also where the limit is lower.
     violations : path-like, optional
         CSV file for every pair with ``D > lipschitz * d``.
+    individual_constants : path-like, optional
+        CSV file for what is proved of each individual: ``D <= K_i d`` for every pair that one is in, where each row of the estimate is a regression. The report
+        has them too (``individual_constants``).
+    sandwich_individuals : int, optional
+        Of how many individuals all pairs are measured to hold what is proved against (``arms["with"].sandwich``); by default 300. Each is held as a dense row.
     missing_entries : {"any", "intervals"}, optional
         Judge ``D <= lipschitz * d`` for all values that missing entries may have: certainly fair, certainly violated, or undecided, and by which
         features; see `judge_completions`. Values are ``"any"`` in the value range, or in conformal ``"intervals"`` of `confidence`.
@@ -192,13 +199,15 @@ def audit(
     measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, shared, missing_entries)
     if outputs is not None:  # what they should have told; else what a model learns
         measurement, target = replace(measurement, target=target), None
-    measurement = replace(measurement, item_groups=item_groups)
+    of_all: dict[str, Any] = {"sandwich_individuals": sandwich_individuals}
+    of_one: dict[str, Any] = {"individual_constants": individual_constants}
+    measurement = replace(measurement, item_groups=item_groups, **of_all, **of_one)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
-    of_model |= {"split": split, "splits": splits, "least_shared": least_shared}
+    of_model |= {"split": split, "splits": splits, "least_shared": least_shared, **of_all}
     if isinstance(reference, str) and reference == "co-observed" and outputs is not None:
         del of_model["least_shared"]
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
-    of_data |= {"missing_entries": missing_entries}
+    of_data |= {"missing_entries": missing_entries, **of_one}
     _refuse_idle(individuals, outputs, of_model, of_data)
     individuals = _as_individuals(individuals)
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
@@ -288,8 +297,7 @@ def _runs_of_model(
     settings |= {"model": _name(model), "hold_out": share}
     if isinstance(d, str) and d == "held-out":
         settings |= {"splits": asked["splits"] or 1, "least_shared": measurement.least_shared}
-    if asked["split"] is not None:
-        settings["split"] = asked["split"]
+    settings |= {name: asked[name] for name in ("split", "sandwich_individuals") if asked[name] is not None}
     runs = _runs(observed, estimator, asked, share, "splits" in settings, random_state, steps)
     return d, runs
 

@@ -94,6 +94,8 @@ class Measurement:
     paired: Mapping[str, Any] = field(default_factory=lambda: {"population": "data set"})
     population: Literal["data set", "population"] = "data set"
     notes: tuple[str, ...] = ()
+    individual_constants: PathLike | None = None
+    sandwich_individuals: int | None = None
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
@@ -106,6 +108,10 @@ class Measurement:
         if self.violations is not None:
             self._ensure_limit("violations", str(self.violations))
             check_file(self.violations)
+        if self.individual_constants is not None:
+            check_file(self.individual_constants)
+        if self.sandwich_individuals is not None:
+            checked_whole("sandwich_individuals", self.sandwich_individuals, least=2)
         checked_confidence(self.confidence)
         if self.output_distance is not None:
             check_output_distance(self.output_distance)

@@ -15,24 +15,23 @@ from likewise.certificates import (
     LipschitzCertificates,
     RegressionCertificate,
 )
-from likewise.certificates.individual_constants import OwnConstant, OwnConstants, individual_constants
-from likewise.certificates.operator_norm import upward
 from likewise.certificates.worst_rows import worst_rows
 from likewise.estimation import LowRankEstimate
-from likewise.fairness import PatternDistance, RowDistance, search_unseen_rows
+from likewise.fairness import PairwiseDistance, PatternDistance, RowDistance, search_unseen_rows
 from likewise.fairness.search.unseen_rows import attained_ratios, rounding_of
 from likewise.norms import Norm, norm_name, norm_order
+from likewise.pipeline.own_constants import own_constants
 from likewise.pipeline.run import Run
 from likewise.pipeline.summaries import Proved, proved_of_d
 from likewise.randomness import generator_of
 from likewise.report.records import Sandwich
 
-_MOST_INDIVIDUALS = 300
-"""Whose pairs are all measured: 44,850 of them; where there are more people, so many are drawn."""
-_NAMED = 3
-"""Individuals who are named, those of the largest constants of their own."""
+SANDWICH_INDIVIDUALS = 300
+"""Whose pairs are all measured unless told otherwise: 44,850 of them; where there are more people, so many are drawn."""
 _STARTS = 4
 """Pairs of the data that the search begins with, those of the largest ratios."""
+_BLOCK = 512
+"""Individuals whose distances to all later ones are held at once."""
 _STEP = 0.1
 """By how much the two rows differ that attain a constant of a linear map: small, so that nothing is clipped."""
 
@@ -55,12 +54,11 @@ class _Question:
             return f"{norm_name(norm_order(self.norm))} between zero-filled rows"
         return f"l1 with the empty entry as a point, {self.empty:.4g} from every value"
 
-    def distances(self, rows: Floats) -> Floats:
-        """Return d between all rows, shape (k, k)."""
+    def distance(self, rows: Floats) -> PairwiseDistance:
+        """Return d between rows."""
         if self.empty is None:
-            measured = RowDistance(np.nan_to_num(rows), self.norm)
-            return measured.block(0, len(rows), 0, len(rows))
-        return PatternDistance(_stored(rows), self.empty).block(0, len(rows), 0, len(rows))
+            return RowDistance(np.nan_to_num(rows), self.norm)
+        return PatternDistance(_stored(rows), self.empty)
 
 
 def sandwiches(
@@ -70,6 +68,7 @@ def sandwiches(
     norm: Norm,
     worst: Mapping[str, Indices],
     random_state: int | np.random.Generator | None = 0,
+    n_individuals: int = SANDWICH_INDIVIDUALS,
 ) -> dict[str, Sandwich]:
     """Return for each arm in which an algorithm ran here how large D / d is: measured <= found <= proved.
 
@@ -86,6 +85,8 @@ def sandwiches(
         Of each arm, individuals to measure whoever else is drawn: those of the pairs that are known to be the worst.
     random_state : int, Generator or None
         Draws individuals, and the rows that are tried.
+    n_individuals : int, default 300
+        Whose pairs are all measured; drawn where there are more.
 
     Returns
     -------
@@ -97,7 +98,8 @@ def sandwiches(
         question = _question(arm, run, certificates, norm)
         if question is not None and run.training is not None:
             rng = generator_of(random_state)
-            people = _people(run.training.shape[0], worst.get(arm, np.empty(0, dtype=np.intp)), rng)
+            known = worst.get(arm, np.empty(0, dtype=np.intp))
+            people = _people(run.training.shape[0], known, n_individuals, rng)
             found[arm] = _answer(question, run, arm, proved.get(arm), people, rng)
     return found
 
@@ -154,12 +156,9 @@ def _answer(
     constant = proved.value if isinstance(proved, Certificate) else None
     # A constant speaks of rows that are folded in; those of the fit can depart from that by what a solver left.
     outputs = question.function(rows) if constant is not None else np.asarray(run.outputs[arm])[people]
-    ratios = _ratios(question, rows, np.asarray(outputs, dtype=np.float64))
-    measured = float(ratios.max(initial=0.0))
-    worst = np.argsort(-ratios, axis=None, kind="stable")[: 2 * _STARTS : 2]
-    starts = np.stack(
-        [*(rows[list(np.unravel_index(pair, ratios.shape))] for pair in worst), *question.starts]
-    )
+    ratios, worst = _worst_pairs(question, rows, np.asarray(outputs, dtype=np.float64))
+    measured = float(ratios[0])
+    starts = np.stack([*rows[worst], *question.starts])
     searched = search_unseen_rows(
         question.function,
         starts,
@@ -177,57 +176,35 @@ def _answer(
         n_pairs=len(people) * (len(people) - 1) // 2,
         drawn=len(people) < run.training.shape[0],
         n_rows=searched.n_rows,
-        own=_own_constants(question.regression, constant, _stored(rows), _names(run, people)),
+        own=own_constants(question.regression, constant, _stored(rows), run.training.row_ids[people]),
     )
 
 
-def _names(run: Run, people: Indices) -> list[Any]:
-    """Return ids of individuals, or their positions."""
-    ids = None if run.training is None else run.training.row_ids
-    names: list[Any] = (people if ids is None else np.asarray(ids)[people]).tolist()
-    return names
-
-
-def _own_constants(
-    regression: RegressionCertificate | None,
-    constant: float | None,
-    rows: sparse.csr_array,
-    names: list[Any],
-) -> OwnConstants | None:
-    """Return what is proved of each individual: K_i of the estimate, times the K1 of the model that runs on it."""
-    if regression is None or not constant:
-        return None
-    covered = np.flatnonzero(regression.covers(rows))
-    if not covered.size:
-        return None
-    of_model = constant / regression.certificate.value
-    of_estimate = individual_constants(regression, rows[covered]).tolist()
-    own = np.minimum([upward(of_model * value, 4) for value in of_estimate], constant)
-    largest = np.argsort(-own, kind="stable")[:_NAMED].tolist()
-    return OwnConstants(
-        n_individuals=covered.size,
-        median=float(np.median(own)),
-        largest=tuple(OwnConstant(names[covered[place]], float(own[place])) for place in largest),
-    )
-
-
-def _ratios(question: _Question, rows: Floats, outputs: Floats) -> Floats:
-    """Return D / d between all rows, symmetric."""
+def _worst_pairs(question: _Question, rows: Floats, outputs: Floats) -> tuple[Floats, Indices]:
+    """Return the largest ratios D / d between all rows, the largest first, and whose they are, shape (pairs, 2)."""
     columns = outputs.reshape(len(outputs), -1)
-    D = RowDistance(columns, "l2").block(0, len(rows), 0, len(rows))
-    rounding = rounding_of(rows, columns)
-    d = question.distances(rows)
-    found = attained_ratios(D, d, rounding[:, None] + rounding)
-    np.fill_diagonal(found, 0.0)
-    return np.triu(found) + np.triu(found, 1).T
+    D, d, rounding = RowDistance(columns, "l2"), question.distance(rows), rounding_of(rows, columns)
+    k, largest, pairs = len(rows), np.empty(0), np.empty((0, 2), dtype=np.intp)
+    for start in range(0, k, _BLOCK):
+        stop = min(start + _BLOCK, k)
+        of_outputs, of_rows = (distance.block(start, stop, start, k) for distance in (D, d))
+        ratios = attained_ratios(of_outputs, of_rows, rounding[start:stop, None] + rounding[start:])
+        bar = largest[-1] if largest.size == _STARTS else -1.0
+        left, right = np.nonzero(np.triu(ratios > bar, 1))
+        largest = np.append(largest, ratios[left, right])
+        pairs = np.vstack([pairs, np.column_stack([left, right]) + start])
+        kept = np.argsort(-largest, kind="stable")[:_STARTS]
+        largest, pairs = largest[kept], pairs[kept]
+    return largest, pairs
 
 
-def _people(m: int, worst: Indices, rng: np.random.Generator) -> Indices:
+def _people(m: int, worst: Indices, n_individuals: int, rng: np.random.Generator) -> Indices:
     """Return everybody, or those of the worst pairs and others who are drawn."""
-    if m <= _MOST_INDIVIDUALS:
+    if m <= n_individuals:
         return np.arange(m)
+    worst = worst[:n_individuals]
     others = np.setdiff1d(rng.permutation(m), worst, assume_unique=True)
-    drawn = rng.choice(others, _MOST_INDIVIDUALS - worst.size, replace=False)
+    drawn = rng.choice(others, n_individuals - worst.size, replace=False)
     return np.sort(np.concatenate([worst, drawn]))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from likewise.checks import checked_instance
 
 if TYPE_CHECKING:
-    from likewise.certificates.individual_constants import OwnConstants
+    from likewise.certificates.individual_constants import IndividualConstants, OwnConstants
     from likewise.fairness import (
         AffineCertificate,
         Certificate,
@@ -48,10 +48,8 @@ class DataSummary:
         between the individuals.
     observed_fraction : float or None
         ``p_hat`` of all observations.
-    value_range : str or None
-        The range in words, with whether it was inferred.
-    working_range : str or None
-        ``"symmetric"`` or ``"unit"``: the range that the method worked on.
+    value_range, working_range : str or None
+        The range in words, with whether it was inferred; and the one that the method worked on, ``"symmetric"`` or ``"unit"``.
     notes : tuple of str
         What the reader should know: empty rows, merged duplicates, an inferred range.
     columns : tuple of ColumnRoles
@@ -359,12 +357,12 @@ class AuditRecord:
         Fairness on A (Definition 3.2), measured on observations that were kept aside; None where none were.
     beside : Beside or None
         The estimate itself as the outputs, where an algorithm ran on it.
-    seconds : dict of str to float
-        Wall time of each step.
-    provenance : Provenance or None
-        Date, versions, files and command.
+    seconds, provenance : dict of str to float, Provenance or None
+        Wall time of each step; date, versions, files and command.
     checks : tuple of CheckResult
         What became of the checks that were asked for.
+    individual_constants : IndividualConstants or None
+        What is proved of everybody, one by one, where that was asked for.
     """
 
     data: DataSummary
@@ -380,6 +378,7 @@ class AuditRecord:
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None
     checks: tuple[CheckResult, ...] = ()
+    individual_constants: IndividualConstants | None = None
 
     @property
     def comparable(self) -> bool:
