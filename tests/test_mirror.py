@@ -58,7 +58,7 @@ inference/model          registry ../observations/outputs: any model, and the ch
 inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps
 inference/net/dense_net          trained_net training: one net, its steps
 estimation/als/sources           ../base/prior_mean: where vectors begin, in a fit and of new rows
-observations/with_features       features: what is known of rows and columns, encoded and questioned
+observations/with_features       features feature_columns: what is known of rows and columns, encoded and questioned
 observations/partitioned/reading  blocks matrix parts sorting survey text_file: from parts to blocks and back
 observations/times               with_times reading/observation_times: times, read, given and kept
 observations/reading/columns     layouts ../column_names: how columns are named and laid out

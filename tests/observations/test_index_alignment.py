@@ -1,5 +1,7 @@
 """Labels that name others than the individuals are refused, wherever they stand; see test_labelled for those in another order."""
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from likewise.errors import InputError, ModelError, ShapeError
 from likewise.estimation import MatrixEstimator
 from likewise.fairness import (
     CallableDistance,
+    CoObservedDistance,
     GowerDistance,
     ObservedDistance,
     PrecomputedDistance,
@@ -19,7 +22,9 @@ from likewise.fairness import (
     measure_sampled,
     projected_distance,
 )
-from likewise.observations.index_alignment import check_order
+from likewise.fairness.distances.distance import SubsetDistance
+from likewise.fairness.search.differences import differences
+from likewise.observations.index_alignment import order_by_labels
 
 pd = pytest.importorskip("pandas")
 
@@ -86,12 +91,12 @@ def test_labels_of_others_are_refused_wherever_they_stand(index, ids, message):
 
 def test_fewer_labels_than_individuals_are_named():
     with pytest.raises(ShapeError, match=r"outputs whose index lacks 'dan'; expected"):
-        check_order("outputs", SCORES[:3], Z.row_ids)
+        order_by_labels("outputs", list(SCORES[:3].index), Z.row_ids)
 
 
 def test_labels_written_alike_are_the_same():
-    check_order("outputs", pd.Series([1.0, 2.0], index=["7", "9"]), np.array([7, 9]))
-    check_order("outputs", pd.Series([1.0, 2.0], index=[7, 9]), np.array(["7", "9"], dtype=object))
+    assert order_by_labels("outputs", ["7", "9"], np.array([7, 9])) is None
+    assert order_by_labels("outputs", [9, 7], np.array(["7", "9"], dtype=object)) == [1, 0]
 
 
 def test_bad_groups_are_told_before_the_work(monkeypatch):
@@ -180,6 +185,36 @@ def test_a_reference_distance_in_another_order_is_aligned(order):
         assert "aligned the reference distance, given in another order" in found.details().replace(
             "\n    ", " "
         )
+
+
+@pytest.mark.parametrize(
+    "kind", [GowerDistance, partial(CoObservedDistance, norm="l1"), partial(ObservedDistance, norm="l1")]
+)
+def test_what_tells_pairs_apart_is_named_in_another_order_too(kind):
+    """A distance that was put in order as a subset of itself had lost its features: nothing told the worst pairs apart."""
+    people = pd.DataFrame({"age": [20.0, 31, 45, None], "job": [1.0, 2, 2, 1]}, index=IDS)
+
+    def told(order):
+        frame = people.loc[order]
+        given = kind(frame if kind is GowerDistance else ObservedMatrix(frame, value_range=(0, 50)))
+        return [pair.reference for pair in audit(Z, outputs=SCORES, reference=given).last.explained]
+
+    expected = told(IDS)
+    assert any(pair.apart and pair.apart[0].feature == "age" for pair in expected)
+    assert str(told(IDS[::-1])) == str(expected)  # NaN equals nothing
+
+
+def test_some_of_the_records_are_what_they_were():
+    """Also in a subset of a subset, and of a distance that others wrote."""
+    records = pl.DataFrame({"age": [20, 30, None, 60], "job": ["cook", "cook", "nurse", None]})
+    whole = GowerDistance(records, row_ids=IDS)
+    some = whole.taken(np.array([3, 0, 1])).taken(np.array([2, 0]))
+    assert some.row_ids.tolist() == [IDS[1], IDS[3]]
+    assert some.values_of(0) == [30.0, "cook"]
+    np.testing.assert_array_equal(some.block(0, 2), whole.block(0, 4)[np.ix_([1, 3], [1, 3])])
+    other = SubsetDistance(SubsetDistance(whole, np.array([3, 0, 1])), np.array([2, 0]))
+    one, same = differences(other, 0, 1), differences(whole, 1, 3)
+    assert one.left.tolist() == same.left.tolist() == [30.0]
 
 
 def test_a_reference_distance_between_others_is_refused():

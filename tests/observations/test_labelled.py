@@ -7,10 +7,18 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
 
-from likewise import ObservedMatrix, audit, compare
+from likewise import KNNRecommender, ObservedMatrix, audit, compare
 from likewise.errors import InputError, ObservationError, ShapeError
-from likewise.fairness import ObservedDistance, RowDistance, measure_fairness, measure_sampled
+from likewise.fairness import (
+    ObservedDistance,
+    RowDistance,
+    measure_fairness,
+    measure_sampled,
+    target_accuracy,
+)
+from likewise.inference import NearestNeighborModel
 from likewise.observations.labelled import aligned
 
 pd = pytest.importorskip("pandas")
@@ -166,3 +174,61 @@ def test_a_target_that_outputs_are_held_against_is_aligned():
     report, in_order = (audit(Z, outputs=SCORES, target=target) for target in (truth.loc[SHUFFLED], truth))
     assert report.arms["outputs"].accuracy == in_order.arms["outputs"].accuracy
     assert any(note.startswith(f"aligned the target, {NOTE}") for note in report.data.notes)
+
+
+def in_other_orders(target):
+    """Return a target that says in four ways whose it is."""
+    return {
+        "index": target.loc[SHUFFLED],
+        "keys": target.loc[SHUFFLED].to_dict(),
+        "column 'applicant'": by_column(target, pl.DataFrame),
+    }.items()
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
+@pytest.mark.parametrize("model", [NearestNeighborModel(1), LinearRegression()])
+def test_a_target_that_a_model_learns_goes_to_whom_it_names(model):
+    """Learnt as it lies, it would be another one, and so would the outputs."""
+    learn = partial(audit, Z, model=model, estimator="svt", hold_out=0, random_state=0)
+    expected = learn(target=SCORES.to_numpy()).arms["without"]
+    as_it_lies = learn(target=SCORES.loc[SHUFFLED].to_numpy()).arms["without"]
+    assert as_it_lies.fairness.mean_ratio != expected.fairness.mean_ratio
+    for where, target in in_other_orders(SCORES):
+        report = learn(target=target)
+        assert report.arms["without"].fairness.mean_ratio == expected.fairness.mean_ratio
+        assert report.arms["without"].accuracy == expected.accuracy
+        assert f"aligned the target, {NOTE} {where}" in report.data.notes
+
+
+def test_a_target_that_outputs_are_held_against_goes_to_whom_it_names():
+    expected = audit(Z, outputs=SCORES, target=[0, 0, 1, 1]).arms["outputs"].accuracy
+    for where, target in in_other_orders(pd.Series([0, 0, 1, 1], index=IDS)):
+        report = audit(Z, outputs=SCORES, target=target)
+        assert report.arms["outputs"].accuracy == expected
+        assert f"aligned the target, {NOTE} {where}" in report.data.notes
+    frame = pd.DataFrame({"hired": [1, 0, 0, 1]}, index=["dan", "bea", "ann", "cy"])
+    assert audit(Z, outputs=SCORES, target=frame).arms["outputs"].accuracy == expected
+
+
+def test_outputs_and_target_of_two_orders_are_matched():
+    """Also where the labels are only a count that was turned round; without any on one side both are taken as they lie."""
+    target = pd.Series(["no", "no", "yes", "no"], index=IDS)
+    expected = target_accuracy(SCORES.to_numpy(), target.to_numpy())
+    assert expected.first.value == 1
+    for first, second in ((SCORES, target[::-1]), (SCORES[::-1], target), (SCORES, target[::-1].to_dict())):
+        assert target_accuracy(first, second) == expected
+    counted = SCORES.reset_index(drop=True), target.reset_index(drop=True)[::-1]
+    assert target_accuracy(*counted) == expected
+    assert target_accuracy(SCORES.to_numpy(), counted[1]).first.value < 1
+    with pytest.raises(ShapeError, match="target whose index has 'eve'"):
+        target_accuracy(SCORES, target.rename({"ann": "eve"}))
+
+
+def test_what_neighbours_are_to_tell_is_matched_with_the_rows():
+    rows = pd.DataFrame({"a": [0.0, 0.1, 5, 5.2], "b": [1.0, 1, 0, 0]}, index=IDS)
+    expected = KNNRecommender(1).fit(rows, SCORES).predict()
+    np.testing.assert_allclose(expected, [0.2, 0.1, 0.5, 0.9], rtol=1e-12)
+    for y in (SCORES[::-1], SCORES.loc[SHUFFLED].to_dict()):
+        np.testing.assert_array_equal(KNNRecommender(1).fit(rows, y).predict(), expected)
+    with pytest.raises(ShapeError, match="y whose index lacks 'dan'"):
+        KNNRecommender(1).fit(rows, SCORES[:3])

@@ -102,15 +102,20 @@ def test_what_cannot_be_used_is_refused(rows: object, error: type[Exception], ma
         with_features(Z, rows=rows)
 
 
-def test_names_of_a_fit_are_found_again_and_a_new_word_is_none_of_them() -> None:
+def test_names_of_a_fit_are_found_again_or_the_lack_is_said() -> None:
     fit = with_features(Z, rows={"age": [1, 2, 3, 4], "job": ["a", "b", "a", "b"]}).side.rows
     new = Features(
         sparse.csr_array([[1.0, 7.0]]), np.array(["job=c", "age"], dtype=object), np.zeros(2, bool)
     )
     assert fit is not None
-    np.testing.assert_array_equal(new.named(fit.names).values.toarray(), [[7.0, 0.0, 0.0]])
-    new = Features(sparse.csr_array([[1.0]]), np.array(["job=b"], dtype=object), np.zeros(1, bool))
-    np.testing.assert_array_equal(new.named(fit.names).values.toarray(), [[np.nan, 0.0, 1.0]])
+    with pytest.raises(ObservationError, match="lack 'job=a', 'job=b'"):
+        new.named(fit.names)
+    more = with_features(Z, rows={"job": ["b", "c", "c", "b"], "age": [4, 3, 2, 1]}).side.rows
+    assert more is not None
+    np.testing.assert_array_equal(
+        more.named(np.array(["age", "job=b"], dtype=object)).values.toarray(),
+        [[4, 1], [3, 0], [2, 0], [1, 1]],
+    )
 
 
 @given(st.permutations(range(4)), st.lists(st.integers(-9, 9), min_size=4, max_size=4, unique=True))
@@ -161,7 +166,5 @@ def test_new_rows_with_fewer_positional_features_than_the_fit_are_refused(as_giv
 
     fitted = make_estimator("als", random_state=0).fit(beside(3))
     fitted.transform(beside(3))
-    with pytest.raises(
-        ShapeError, match="2 columns of features without names; expected at least 3, as in the fit"
-    ):
+    with pytest.raises(ObservationError, match=r"lack '2', which the fit knows.*like=fitted.observed_"):
         fitted.transform(beside(2))

@@ -14,10 +14,10 @@ from likewise.certificates.models.scikit_learn import replaced_method
 from likewise.errors import ModelError, option
 from likewise.inference.model import Keep, Output, TrainedModel
 from likewise.observations import ObservedMatrix
-from likewise.observations.index_alignment import check_order
+from likewise.observations.labelled import aligned
 
-Fit = Callable[[Any, NDArray[Any]], Any]
-"""Fits a fresh estimator to a matrix and returns the outputs."""
+Fit = Callable[[Any, NDArray[Any], Any], Any]
+"""Fits a fresh estimator to a matrix and a target, None where there is none, and returns the outputs."""
 
 
 def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | None) -> Callable[..., Any]:
@@ -30,14 +30,14 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
         clusterer the cluster as 0/1 columns (labels are names, and a distance between names means nothing), else
         ``predict_proba``, ``fit_transform`` or ``fit_predict``. Predicted classes become 0/1 columns too.
     target : array-like, shape (m,) or (m, t), optional
-        What to learn; one row for each individual.
+        What to learn; one row for each individual, put in their order by its labels where it has some.
     random_state : int, optional
         Given to every part of the estimator whose ``random_state`` is None.
 
     Returns
     -------
     callable
-        Takes the matrix, as ``observed=`` the observations, whose individuals the labels of a target must be, and as ``keep=`` what to
+        Takes the matrix, as ``observed=`` the observations, whose individuals the labels of a target name, and as ``keep=`` what to
         call with the `TrainedModel`.
 
     Raises
@@ -50,17 +50,28 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
             f"{method} of this {type(estimator).__name__}, replaced by custom code, which a fresh copy of it would not have",
             "an estimator of a class of its own, or a function of a matrix",
         )
-    outputs_of, kind = _with_target(estimator, target) if target is not None else _without_target(estimator)
+    outputs_of, kind = _with_target(estimator) if target is not None else _without_target(estimator)
 
     def run(matrix: NDArray[Any], observed: ObservedMatrix | None = None, keep: Keep | None = None) -> Any:
-        check_order("the target", target, None if observed is None else observed.row_ids)
         fresh = seeded(clone(estimator), random_state)
-        outputs = outputs_of(fresh, matrix)
+        outputs = outputs_of(fresh, matrix, None if target is None else target_of(target, observed))
         if keep is not None:
             keep(TrainedModel(fresh, kind, _function(fresh, kind, learns=target is not None)))
         return outputs
 
     return run
+
+
+def target_of(target: ArrayLike, observed: ObservedMatrix | None) -> NDArray[Any]:
+    """Return a target in the order of the individuals, which its labels, if it has any, name.
+
+    Raises
+    ------
+    ShapeError
+        Its labels are not the ids of the individuals.
+    """
+    values, _ = aligned("target", target, None if observed is None else observed.row_ids)
+    return np.asarray(values)
 
 
 def _function(fresh: Any, kind: Output, *, learns: bool) -> Callable[[Any], Any] | None:
@@ -72,16 +83,15 @@ def _function(fresh: Any, kind: Output, *, learns: bool) -> Callable[[Any], Any]
     return getattr(fresh, "predict" if learns and hasattr(fresh, "predict") else "transform", None)
 
 
-def _with_target(estimator: Any, target: ArrayLike) -> tuple[Fit, Output]:
-    y = np.asarray(target)
+def _with_target(estimator: Any) -> tuple[Fit, Output]:
     if hasattr(estimator, "predict_proba"):
-        return (lambda fresh, B: _side_by_side(fresh.fit(B, y).predict_proba(B))), "probability"
+        return (lambda fresh, B, y: _side_by_side(fresh.fit(B, y).predict_proba(B))), "probability"
     if hasattr(estimator, "predict"):
         if is_classifier(estimator):
-            return (lambda fresh, B: _one_hot(fresh.fit(B, y).predict(B))), "class"
-        return (lambda fresh, B: np.asarray(fresh.fit(B, y).predict(B))), "auto"
+            return (lambda fresh, B, y: _one_hot(fresh.fit(B, y).predict(B))), "class"
+        return (lambda fresh, B, y: np.asarray(fresh.fit(B, y).predict(B))), "auto"
     if hasattr(estimator, "transform"):
-        return (lambda fresh, B: fresh.fit(B, y).transform(B)), "auto"
+        return (lambda fresh, B, y: fresh.fit(B, y).transform(B)), "auto"
     raise _no_outputs(estimator, "predict_proba, predict or transform")
 
 
@@ -94,13 +104,13 @@ def _without_target(estimator: Any) -> tuple[Fit, Output]:
             f"give {option('target')}: what it learns to tell of each of them",
         )
     if kind == "clusterer":
-        return (lambda fresh, B: _one_hot(fresh.fit_predict(B))), "class"
+        return (lambda fresh, B, _: _one_hot(fresh.fit_predict(B))), "class"
     if hasattr(estimator, "predict_proba"):
-        return (lambda fresh, B: fresh.fit(B).predict_proba(B)), "probability"
+        return (lambda fresh, B, _: fresh.fit(B).predict_proba(B)), "probability"
     if hasattr(estimator, "fit_transform"):
-        return (lambda fresh, B: fresh.fit_transform(B)), "auto"
+        return (lambda fresh, B, _: fresh.fit_transform(B)), "auto"
     if hasattr(estimator, "fit_predict"):
-        return (lambda fresh, B: fresh.fit_predict(B)), "class"
+        return (lambda fresh, B, _: fresh.fit_predict(B)), "class"
     raise _no_outputs(estimator, "fit_transform, fit_predict or predict_proba, or a target")
 
 

@@ -12,8 +12,9 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from likewise._typing import Floats
 from likewise.arrays import as_array
 from likewise.errors import ModelError
-from likewise.inference.estimator_model import is_classifier, run_estimator, seeded
+from likewise.inference.estimator_model import is_classifier, run_estimator, seeded, target_of
 from likewise.inference.model import FunctionModel
+from likewise.observations import ObservedMatrix
 
 N_FOLDS = 5
 """Parts that individuals are split into; each is predicted by a fit to the others."""
@@ -36,12 +37,14 @@ class SupervisedModel(FunctionModel):
         )
         self.estimator, self.target, self.random_state = estimator, target, random_state
 
-    def unseen(self, matrix: Any) -> Floats | None:
+    def unseen(self, matrix: Any, observed: ObservedMatrix | None = None) -> Floats | None:
         """Return outputs for everybody by fits that have not seen their target (cross-validation).
 
         Parameters
         ----------
         matrix : ndarray or csr_array, shape (m, n)
+        observed : ObservedMatrix, optional
+            Whose individuals the labels of the target, if it has any, name.
 
         Returns
         -------
@@ -54,7 +57,7 @@ class SupervisedModel(FunctionModel):
         ModelError
             If a fit fails.
         """
-        y = np.asarray(self.target)
+        y = target_of(self.target, observed)
         classifies = is_classifier(self.estimator)
         fewest = np.unique(y, return_counts=True)[1].min() if classifies else y.size
         n_folds = min(N_FOLDS, int(fewest))

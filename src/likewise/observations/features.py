@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise._typing import Floats, Mask
-from likewise.arrays import as_array
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
-from likewise.observations.column_names import KNOWN, is_id, note_on_numbers_as_text, plain_name
+from likewise.observations.column_names import note_on_numbers_as_text
+from likewise.observations.feature_columns import labelled_columns
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown, places_by_text
-from likewise.observations.index_alignment import row_labels_of
 
 if TYPE_CHECKING:
-    import narwhals as nw
+    pass
 
 _BETWEEN = "|"
 """What stands between the words of a cell that holds several, such as ``Action|Comedy``."""
 _NAMED = 4
+_OF_NEW = "with_features(new, rows=..., like=fitted.observed_) gives new rows the columns of the fit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,41 +57,33 @@ class Features:
         k, p = self.values.shape
         return k, p
 
+    @property
+    def origins(self) -> list[str]:
+        """The columns that they were made from, of which a word is left in each name of a category."""
+        return list(dict.fromkeys(name.partition("=")[0] for name in self.names.tolist()))
+
     def take(self, rows: NDArray[np.integer]) -> Features:
         """Return the features of some of the individuals, in the order given."""
         return replace(self, values=self.values[rows])
 
     def named(self, names: NDArray[Any]) -> Features:
-        """Return the features of these names in this order, as those of a fit; what is not known here is missing.
-
-        A word that a category of the fit did not have is none of its words: its columns are 0.
+        """Return the features of these names in this order, as those of a fit.
 
         Raises
         ------
-        ShapeError
-            Columns known by their positions, fewer of them than in the fit.
+        ObservationError
+            Some are not here: features that were encoded by themselves lack the columns that are constant there, and words of one row alone.
         """
-        of_fit = [name.partition("=")[0] for name in names.tolist()]
-        needed = 1 + max(map(int, of_fit)) if of_fit and all(map(str.isdigit, of_fit)) else 0
-        if self.n_positions is not None and self.n_positions < needed:
-            raise ShapeError(
-                f"{self.n_positions} columns of features without names", f"at least {needed}, as in the fit"
-            )
         places = {name: place for place, name in enumerate(self.names.tolist())}
-        categories = {name.partition("=")[0] for name in places if "=" in name}
-        empty = sparse.csr_array((self.shape[0], 1))
-        missing = sparse.csr_array(np.full((self.shape[0], 1), np.nan))
-        by_column = self.values.tocsc()
-        columns = [
-            by_column[:, [places[name]]]
-            if name in places
-            else (empty if "=" in name and name.partition("=")[0] in categories else missing)
-            for name in names.tolist()
-        ]
-        values = sparse.hstack(columns, format="csr") if columns else self.values[:, :0]
-        return replace(
-            self, values=sparse.csr_array(values), names=names, is_number=np.zeros(len(names), bool)
-        )
+        lacking = [name for name in names.tolist() if name not in places]
+        if lacking:
+            raise ObservationError(
+                f"features that lack {listed(lacking)}, which the fit knows",
+                "the columns and words of the fit",
+                _OF_NEW,
+            )
+        kept = np.array([places[name] for name in names.tolist()], dtype=np.intp)
+        return replace(self, values=self.values[:, kept], names=names, is_number=self.is_number[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +133,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         Not one row for each id.
     """
     if isinstance(given, Features):
-        return _of_length(given, ids.size, axis)
+        return of_length(given, ids.size, axis)
     if sparse.issparse(given):
         stored: Any = given
         if stored.ndim != 2 or stored.shape[0] != ids.size:  # before anything of its size is made
@@ -151,14 +143,14 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         values: sparse.csr_array = sparse.csr_array(stored).astype(np.float64)
         names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
         found = Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
-        return _told(_of_length(_informative(found, axis, []), ids.size, axis), axis)
-    columns, labels = _columns(given, ids, axis)
+        return told(of_length(_informative(found, axis, []), ids.size, axis), axis)
+    columns, labels = labelled_columns(given, ids, axis)
     encoded = [_encoded(name, column) for name, column in columns]
     useless = [name for (name, _), one in zip(columns, encoded, strict=True) if one is None]
     kept = [one for one in encoded if one is not None]
     if not kept:
         raise ObservationError(
-            f"{axis} features of which none says anything", "a column with two values or more"
+            f"{axis} features of which none says anything", "a column with two values or more", _OF_NEW
         )
     by_position = not isinstance(given, Mapping) and as_frame(given) is None
     found = Features(
@@ -169,108 +161,9 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         len(columns) if by_position else None,
     )
     found = _informative(found, axis, useless)
-    return _told(
-        _of_length(found, ids.size, axis) if labels is None else _aligned(found, labels, ids, axis), axis
+    return told(
+        of_length(found, ids.size, axis) if labels is None else in_order(found, labels, ids, axis), axis
     )
-
-
-def _columns(
-    given: Any, ids: NDArray[Any], axis: str
-) -> tuple[list[tuple[str, NDArray[Any]]], list[Any] | None]:
-    """Return the columns under their names, and the ids that the rows carry."""
-    if isinstance(given, Mapping):
-        listed = {str(name): _listed(column) for name, column in given.items()}
-        found = {name: column.tolist() for name, column in listed.items() if _names(name, axis)}
-        label, labels = _label_of(found, ids, axis, others=False)
-        return [(name, column) for name, column in listed.items() if name != label], labels
-    frame = as_frame(given)
-    if frame is not None:
-        found = {
-            str(name): frame.get_column(name).to_list() for name in frame.columns if _names(str(name), axis)
-        }
-        label, labels = _label_of(found, ids, axis)
-        others = [name for name in frame.columns if str(name) != label]
-        named = row_labels_of(given) if label is None else labels
-        return [(str(name), _cells(frame.get_column(name))) for name in others], named
-    array = as_array(given, f"{axis} features", ShapeError)
-    labels = row_labels_of(given) if array.ndim == 1 else None
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise ShapeError(
-            f"{axis} features of shape {array.shape}", f"a row for each {axis} of the observations"
-        )
-    return [(str(place), array[:, place]) for place in range(array.shape[1])], labels
-
-
-def _names(name: str, axis: str) -> bool:
-    """Return whether a column is called what names individuals are called, or, beside columns of a matrix, what items are called."""
-    return is_id(name) or (axis == "column" and KNOWN["item"].fullmatch(plain_name(name)) is not None)
-
-
-def _label_of(
-    found: dict[str, list[Any]], ids: NDArray[Any], axis: str, others: bool = True
-) -> tuple[str | None, list[Any] | None]:
-    """Return which of some columns names the rows, and the names; whole numbers that were read as fractions are whole.
-
-    Parameters
-    ----------
-    found : dict of str to list
-        Cells of the columns that are called like ids.
-    ids : ndarray
-        Of the observations.
-    axis : {"row", "column"}
-    others : bool, default True
-        Whether names may be those of others altogether, which is then refused.
-
-    Raises
-    ------
-    ObservationError
-        A column has mostly ids of the observations, but some of them twice.
-    """
-    known, fallback = set(map(str, ids.tolist())), None
-    for name, cells in found.items():
-        listed = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
-        texts = [str(cell) for cell in listed]
-        shared = len(known.intersection(texts))
-        is_known = 2 * shared > min(len(texts), len(known))
-        is_fraction = any(isinstance(cell, float) for cell in listed if not is_unknown(cell))
-        if is_known and len(set(texts)) < len(texts):
-            raise ObservationError(
-                f"{axis} features with an id twice in column {name!r}",
-                "each id once",
-                "drop that column if it holds no ids",
-            )
-        if len(set(texts)) == len(texts) and not is_fraction:
-            if is_known:
-                return name, listed
-            fallback = fallback or (name, listed)
-    return fallback if fallback is not None and others else (None, None)
-
-
-def _listed(column: Any) -> NDArray[Any]:
-    """Return a column as an array of objects; NumPy would make text of a list of words and numbers."""
-    if isinstance(column, np.ndarray):
-        return column
-    try:
-        listed = list(column)
-    except TypeError as error:
-        raise ShapeError(
-            f"a column of features of type {type(column).__name__}", "a list of cells"
-        ) from error
-    cells = np.empty(len(listed), dtype=object)
-    cells[:] = listed
-    return cells
-
-
-def _cells(column: nw.Series[Any]) -> NDArray[Any]:
-    import narwhals as nw
-
-    if column.dtype == nw.Boolean or column.dtype.is_numeric():
-        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    cells = np.empty(len(column), dtype=object)
-    cells[:] = column.to_list()
-    return cells
 
 
 def _encoded(name: str, cells: NDArray[Any]) -> Features | None:
@@ -296,9 +189,14 @@ def _number(name: str, numbers: Floats) -> Features | None:
     return Features(sparse.csr_array(numbers[:, None]), np.array([name], dtype=object), np.ones(1, bool))
 
 
+def words_of(text: str | None) -> set[str] | None:
+    """Return the words of a cell; None where it is missing."""
+    return None if text is None else {word.strip() for word in text.split(_BETWEEN)}
+
+
 def _category(name: str, texts: Sequence[str | None]) -> Features | None:
     """Return a column of 0 and 1 for each word that two individuals or more have, and that some lack."""
-    words = [None if text is None else {word.strip() for word in text.split(_BETWEEN)} for text in texts]
+    words = [words_of(text) for text in texts]
     known = [there for there in words if there is not None]
     counts: dict[str, int] = {}
     for there in known:
@@ -319,6 +217,11 @@ def _category(name: str, texts: Sequence[str | None]) -> Features | None:
     return Features(values, names, np.zeros(names.size, bool))
 
 
+def listed(names: Sequence[str]) -> str:
+    """Name some of many."""
+    return ", ".join(map(repr, names[:_NAMED])) + (", ..." if len(names) > _NAMED else "")
+
+
 def _informative(found: Features, axis: str, useless: list[str]) -> Features:
     """Leave out columns that are constant or missing throughout, and warn of them and of those left out before."""
     if np.isinf(found.values.data).any():
@@ -334,16 +237,15 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
         tells[place] = known.size > 0 and (np.ptp(known) > 0 or (has_zero and bool(known.any())))
     useless = [*useless, *found.names[~tells].tolist()]
     if useless:
-        shown = ", ".join(map(repr, useless[:_NAMED])) + (", ..." if len(useless) > _NAMED else "")
         warnings.warn(
             FeatureWarning(
-                f"{axis} features that say nothing are left out: {shown}; they are constant, missing throughout, or another word in each row"
+                f"{axis} features that say nothing are left out: {listed(useless)}; they are constant, missing throughout, or another word in each row"
             ),
             stacklevel=5,
         )
     if not tells.any():
         raise ObservationError(
-            f"{axis} features of which none says anything", "a column with two values or more"
+            f"{axis} features of which none says anything", "a column with two values or more", _OF_NEW
         )
     kept = np.flatnonzero(tells)
     return replace(
@@ -351,7 +253,8 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
     )
 
 
-def _of_length(found: Features, length: int, axis: str) -> Features:
+def of_length(found: Features, length: int, axis: str) -> Features:
+    """Return features of as many rows as there are, or raise ShapeError."""
     if found.shape[0] != length:
         raise ShapeError(
             f"{axis} features with {found.shape[0]:,} rows",
@@ -361,7 +264,7 @@ def _of_length(found: Features, length: int, axis: str) -> Features:
     return found
 
 
-def _aligned(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: str) -> Features:
+def in_order(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: str) -> Features:
     """Give each individual the row that names it; who has none has no known feature."""
     if len(set(map(str, labels))) < len(labels):
         raise ObservationError(f"{axis} features with an id twice", "each id once")
@@ -385,9 +288,9 @@ def _aligned(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: st
     return replace(found, values=values, notes=(*found.notes, *notes))
 
 
-def _told(found: Features, axis: str) -> Features:
+def told(found: Features, axis: str) -> Features:
     """Say first what was taken."""
-    origins = list(dict.fromkeys(name.partition("=")[0] for name in found.names.tolist()))
+    origins = found.origins
     shown = ", ".join(origins[:_NAMED]) + (
         f" and {len(origins) - _NAMED} more" if len(origins) > _NAMED else ""
     )

@@ -177,33 +177,6 @@ def _listed(names: Sequence[Any], *, more: bool = True) -> str:
 _AS_THEY_LIE = ".to_numpy() takes the values as they lie"
 
 
-def check_order(what: str, values: Any, ids: NDArray[Any] | None) -> None:
-    """Raise where values carry labels that contradict the individuals, who are taken in their own order.
-
-    Parameters
-    ----------
-    what : str
-        What the values are.
-    values : object
-        Only a frame or column with an index of its own, as pandas has, says whose its rows are. The index that pandas makes where it
-        is given none, 0 to m - 1 in order, says nothing and is left aside.
-    ids : ndarray, shape (m,), or None
-        Of the individuals, in their order; None where they are only counted. Ids that are written alike are the same: 7 is "7".
-
-    Raises
-    ------
-    ShapeError
-        The index has the same individuals in another order, or other individuals; the message names the first that differs.
-
-    Examples
-    --------
-    >>> check_order("outputs", [0.5, 0.1], np.array(["ann", "bea"]))  # no labels
-    """
-    labels = row_labels_of(values)
-    if labels is not None and order_by_labels(what, labels, ids) is not None:
-        raise _in_another_order(what)
-
-
 def order_of_individuals(
     what: str, its_ids: NDArray[Any] | None, ids: NDArray[Any] | None
 ) -> NDArray[np.intp] | None:
@@ -311,25 +284,21 @@ def order_by_labels(
     )
 
 
-def _in_another_order(what: str) -> ShapeError:
-    return ShapeError(
-        f"{what} whose index has the individuals in another order",
-        "the order of the individuals",
-        f".loc[Z.row_ids] puts them in order; {_AS_THEY_LIE}",
-    )
-
-
 def row_labels_of(values: Any) -> list[Any] | None:
     """Return the labels that the index of a frame or series has; None where there are none but a count from 0."""
+    index = index_of(values)
+    return None if index is None else _unless_counted(index)
+
+
+def index_of(values: Any) -> list[Any] | None:
+    """Return the index of a frame or series, also one that only counts; None where there is none."""
     if isinstance(values, np.ndarray | list | tuple):
         return None
     import narwhals as nw
 
     native = nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
     index = nw.maybe_get_index(native) if isinstance(native, nw.DataFrame | nw.Series) else None
-    if index is None:
-        return None
-    return _unless_counted(list(index))
+    return None if index is None else list(index)
 
 
 def _unless_counted(labels: list[Any]) -> list[Any] | None:

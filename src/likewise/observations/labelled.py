@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likewise.observations.column_names import is_id, long_columns
 from likewise.observations.frames import as_frame
-from likewise.observations.index_alignment import order_by_labels, row_labels_of
+from likewise.observations.index_alignment import index_of, order_by_labels, row_labels_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -62,6 +62,18 @@ def aligned(what: str, values: Any, ids: NDArray[Any] | None) -> tuple[Any, tupl
         return kept, ()
     note = f"aligned the {what}, given in another order, with the individuals by {where}"
     return _in_order(kept, order), (note,)
+
+
+def aligned_with(what: str, values: Any, others: Any) -> Any:
+    """Return values in the order of the index of other ones; as they lie where these have no index.
+
+    Raises
+    ------
+    ShapeError
+        Their labels are not the same, each once.
+    """
+    index = index_of(others)
+    return values if index is None else aligned(what, values, np.array(index, dtype=object))[0]
 
 
 def _beside_ids(values: Any) -> tuple[Any, list[Any], str] | None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.errors import FeatureWarning
+from likewise.errors import FeatureWarning, InputError, option
 from likewise.observations.features import Features, SideInformation, features_of
+from likewise.observations.features_like import features_like
 from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 
 _LEAK, _FEWEST = 0.99, 10
@@ -19,7 +20,9 @@ _LEAK, _FEWEST = 0.99, 10
 _NAMED = 4
 
 
-def with_features(observed: ObservedMatrix | Any, rows: Any = None, columns: Any = None) -> ObservedMatrix:
+def with_features(
+    observed: ObservedMatrix | Any, rows: Any = None, columns: Any = None, like: ObservedMatrix | None = None
+) -> ObservedMatrix:
     """Return observations with what is known of the individuals and of the columns beside them.
 
     Estimators that can regress on features do: what is known of a person then says where to begin, and what was observed where to go on.
@@ -31,6 +34,9 @@ def with_features(observed: ObservedMatrix | Any, rows: Any = None, columns: Any
         Numbers, or words, which become categories; of a cell such as ``Action|Comedy`` each word counts. A frame with a column of ids, or an
         index, is put in order by them: who is not named there has no known feature, and rows of others are left out. NaN and None are missing.
         By default those that the observations have already.
+    like : ObservedMatrix with features, optional
+        For new rows, `observed_` of what was fitted: they get its columns and its words, even a single row. A column that it has and they do
+        not is missing, a word that it does not have is none.
 
     Returns
     -------
@@ -40,30 +46,55 @@ def with_features(observed: ObservedMatrix | Any, rows: Any = None, columns: Any
     Raises
     ------
     ObservationError
-        Infinite numbers; ids that occur twice, or of which none is known; features that say nothing.
+        Infinite numbers; ids that occur twice, or of which none is known; features that say nothing; none that `like` has.
     ShapeError
-        Not one row for each individual, or for each column.
+        Not one row for each individual, or for each column; columns without names, not as many as `like` has.
+    InputError
+        `like` without such features.
 
     Warns
     -----
     FeatureWarning
-        Features that are constant or missing throughout, which are left out; features that are nearly the mean of what was observed.
+        Features that are constant or missing throughout, which are left out; features that are nearly the mean of what was observed; a column
+        of `like` that is not given.
 
     Examples
     --------
     >>> Z = ObservedMatrix(np.array([[1.0, np.nan], [0.0, 5.0], [3.0, 2.0]]), value_range=(0, 5))
     >>> with_features(Z, rows={"age": [20, 50, None], "job": ["cook", "cook", "nurse"]}, columns=[1990, 2020]).notes
     ('row features from age, job (2 columns)', 'column features from 0 (1 columns)')
+
+    A new person, described as these three are:
+
+    >>> known = with_features(Z, rows={"age": [20, 50, None], "job": ["cook", "cook", "nurse"]})
+    >>> new = ObservedMatrix(np.array([[4.0, np.nan]]), value_range=(0, 5))
+    >>> with_features(new, rows={"age": [30], "job": ["cook"]}, like=known).side.rows.values.toarray()
+    array([[30.,  1.]])
     """
     observed = as_observed(observed)
     found: dict[str, Features] = {}
     for axis, given in (("row", rows), ("column", columns)):
         if given is not None:
-            features = features_of(given, getattr(observed, f"{axis}_ids"), axis)
-            _warn_of_leaks(features, _means(observed, axis), axis)
-            found[f"{axis}s"] = features
+            found[f"{axis}s"] = _features(observed, given, axis, like)
     side: SideInformation = replace(observed.side, **found)
     return ObservedMatrix.from_table(replace(observed.to_table(), side=side), observed.value_range)
+
+
+def _features(observed: ObservedMatrix, given: Any, axis: str, like: ObservedMatrix | None) -> Features:
+    ids = getattr(observed, f"{axis}_ids")
+    if like is None:
+        features = features_of(given, ids, axis)
+        _warn_of_leaks(features, _means(observed, axis), axis)
+        return features
+    known = getattr(like.side, f"{axis}s") if isinstance(like, ObservedMatrix) else None
+    if known is None:
+        given_like = (
+            repr(like) if not isinstance(like, ObservedMatrix) else f"observations without {axis} features"
+        )
+        raise InputError(
+            option("like", given_like), f"an ObservedMatrix with {axis} features, such as fitted.observed_"
+        )
+    return features_like(given, ids, axis, known)
 
 
 def _means(observed: ObservedMatrix, axis: str) -> Floats:

@@ -20,6 +20,7 @@ from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.column_scales import warn_of_unlike_columns
+from likewise.observations.labelled import aligned
 from likewise.observations.split import SplitRule
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.compared import Case
@@ -214,6 +215,8 @@ def audit(
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
     ids = (d if isinstance(d, PairwiseDistance) else individuals).row_ids
     measurement = measurement.of_individuals(_count(individuals), ids)
+    of_model["target"], of_target = aligned("target", target, ids)
+    measurement = replace(measurement, notes=(*measurement.notes, *of_target))
     chosen = None if estimator is None else as_estimator(estimator, random_state)
     tested = _outside_test(test, individuals, of_model)
     with shown(progress) as reported:

@@ -141,9 +141,11 @@ class Measurement:
         """Return the target in the order of the individuals; ratings, which have ids of their own, as they are."""
         if isinstance(self.target, ObservedMatrix):
             return self.target, ()
-        if np.ndim(as_array(self.target, "target")) == _RATINGS:
-            return ObservedMatrix(self.target), ()
         target, notes = aligned("target", self.target, ids)
+        found = as_array(target, "target")
+        if found.ndim == _RATINGS and found.shape[1] != 1:
+            return ObservedMatrix(self.target), ()
+        target = found.ravel() if found.ndim == _RATINGS else target
         if target is not None:
             Target.of(target, n_individuals)
         return target, notes

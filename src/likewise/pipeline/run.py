@@ -17,6 +17,7 @@ from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorMetrics, held_out_error
 from likewise.inference import Model, NearestNeighborModel, TrainedModel
+from likewise.inference.estimator_model import target_of
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
@@ -93,14 +94,16 @@ class UnseenOutputs:
     target: ArrayLike
 
     @classmethod
-    def of(cls, model: Model, matrices: Mapping[str, Any], steps: Steps) -> UnseenOutputs | None:
+    def of(
+        cls, model: Model, matrices: Mapping[str, Any], observed: ObservedMatrix, steps: Steps
+    ) -> UnseenOutputs | None:
         """Predict everybody by cross-validation on the matrix of each arm; None where the model has no target, or nothing can be told."""
         if not isinstance(model, SupervisedModel):
             return None
         with steps.step("predict those whose target was not seen"):
-            told = {arm: model.unseen(matrix) for arm, matrix in matrices.items()}
+            told = {arm: model.unseen(matrix, observed) for arm, matrix in matrices.items()}
         outputs = {arm: values for arm, values in told.items() if values is not None}
-        return cls(outputs, model.target) if len(outputs) == len(told) else None
+        return cls(outputs, target_of(model.target, observed)) if len(outputs) == len(told) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +265,7 @@ def run_fitted(
         complete = fitted.estimate_.on_working_range().to_dense()
         clipped_fraction = _at_the_ends(complete, fitted.estimate_.scale.bounds)
         with_ = model(complete, scaled, progress=report, keep=keep)
-    unseen = UnseenOutputs.of(model, {"without": scaled.zero_filled(), "with": complete}, steps)
+    unseen = UnseenOutputs.of(model, {"without": scaled.zero_filled(), "with": complete}, scaled, steps)
     for arm in ARMS:
         trained.setdefault(arm, TrainedModel(model))
     titles = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -99,6 +100,14 @@ class GowerDistance(PairwiseDistance):
         """Measure given pairs; see `PairwiseDistance.between`."""
         left, right = checked_pairs(left, right, self.n_individuals)
         return self._mean_difference(self.features[:, left], self.features[:, right])
+
+    def taken(self, individuals: NDArray[np.intp]) -> GowerDistance:
+        """Return the same distance between some of the individuals, in the order given."""
+        some = copy(self)
+        some.features, some._table = self.features[:, individuals], self._table[individuals.tolist()]
+        some.n_individuals = len(individuals)
+        some.row_ids = None if self.row_ids is None else self.row_ids[individuals]
+        return some
 
     def values_of(self, k: int) -> list[float | str]:
         """Return what is recorded of an individual, as it was given; NaN where something is missing."""

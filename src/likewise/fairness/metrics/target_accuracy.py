@@ -18,6 +18,7 @@ from likewise.errors import InputError, ModelError, ShapeError
 from likewise.fairness.metrics.accuracy import held_out_error
 from likewise.fairness.metrics.target import Target
 from likewise.fairness.sampled.intervals.interval import Interval
+from likewise.observations.labelled import aligned_with
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 """What a probability below it counts as in a log loss, which would be infinite at 0; scikit-learn's."""
@@ -105,7 +106,7 @@ def target_accuracy(outputs: ArrayLike, target: ArrayLike, *, confidence: float 
     outputs : array-like or data frame, shape (m,) or (m, k)
         One number for each individual, or probabilities of the k classes, by name or in sorted order.
     target : array-like, shape (m,)
-        Numbers or words. Of two values, the larger number counts as 1, or the word that says yes, or else the last in sorted order. Missing ones
+        Numbers or words; with labels of its own it is put in the order of those of `outputs`. Of two values, the larger number counts as 1, or the word that says yes, or else the last in sorted order. Missing ones
         are counted and left out.
     confidence : float, default 0.95
         Of each interval.
@@ -119,7 +120,7 @@ def target_accuracy(outputs: ArrayLike, target: ArrayLike, *, confidence: float 
     Raises
     ------
     ShapeError
-        A target of another length.
+        A target of another length, or of others than the outputs.
     ModelError
         Outputs that are not finite numbers.
     InputError
@@ -138,6 +139,7 @@ def target_accuracy(outputs: ArrayLike, target: ArrayLike, *, confidence: float 
     0.3333333333333333
     """
     checked_confidence(confidence)
+    target = aligned_with("target", target, outputs)
     told = as_floats(outputs, "outputs", ModelError)
     if told.ndim not in (1, 2) or not told.size:
         raise ShapeError(f"outputs of shape {told.shape}", "(m,) or (m, k), one row for each individual")

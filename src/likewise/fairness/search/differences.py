@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise._typing import Floats
-from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.distance import PairwiseDistance, SubsetDistance
 from likewise.fairness.distances.gower import GowerDistance
 from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.distances.observed import CoObservedDistance, ObservedDistance
@@ -58,6 +58,12 @@ def differences(distance: PairwiseDistance, i: int, j: int) -> Differences | Non
         Positions of two individuals.
     """
     return None
+
+
+@differences.register
+def _(distance: SubsetDistance, i: int, j: int) -> Differences | None:
+    """Compare the same two where all are known; what is usual there is usual here."""
+    return differences(distance.distance, int(distance.individuals[i]), int(distance.individuals[j]))
 
 
 @differences.register

@@ -20,7 +20,7 @@ from likewise.inference.neighbors.training_rows import CentredRows, Matrix, Trai
 from likewise.inference.neighbors.weights import neighbor_weights
 from likewise.memory import ensure_fits
 from likewise.observations import ObservedMatrix
-from likewise.observations.index_alignment import check_order
+from likewise.observations.labelled import aligned
 from likewise.progress import Progress
 
 Average = Literal["all", "co-raters"]
@@ -258,18 +258,17 @@ class NearestNeighborModel(Model):
         rows = matrix
         if self.average == "co-raters":
             rows = _entries(matrix, np.ones(matrix.shape) if observed is None else observed.values)
-        if observed is not None:
-            check_order("the target", self.targets, observed.row_ids)
+        targets, _ = aligned("target", self.targets, None if observed is None else observed.row_ids)
         outputs = nearest_neighbor_outputs(
-            rows, self.n_neighbors, average=self.average, targets=self.targets, progress=progress
+            rows, self.n_neighbors, average=self.average, targets=targets, progress=progress
         )
         return outputs, TrainedModel(
-            self, function=self._of_new_rows(rows) if self.average == "all" else None
+            self, function=self._of_new_rows(rows, targets) if self.average == "all" else None
         )
 
-    def _of_new_rows(self, rows: Any) -> Callable[[Floats], Floats]:
+    def _of_new_rows(self, rows: Any, targets: Any) -> Callable[[Floats], Floats]:
         """Return the outputs of rows that were not there, each of whom may have everybody who was as a neighbour."""
-        learnt = cache(lambda: _learnt(as_matrix(rows, "a matrix"), self.average, self.targets))
+        learnt = cache(lambda: _learnt(as_matrix(rows, "a matrix"), self.average, targets))
         return lambda new: _averages(*learnt(), learnt()[0].center(new), self.n_neighbors)
 
 

@@ -19,6 +19,7 @@ from likewise.inference.neighbors.nearest_neighbors import (
 )
 from likewise.observations import ObservedMatrix
 from likewise.observations.estimator_input import validated, validated_target
+from likewise.observations.labelled import aligned_with
 
 
 class KNNRecommender(BaseEstimator):
@@ -76,7 +77,7 @@ class KNNRecommender(BaseEstimator):
             A complete matrix; what a sparse one does not store is 0. For ``average="co-raters"`` it need not be
             complete: what is NaN or not stored is missing, and an `ObservedMatrix` is taken too.
         y : array-like, shape (n_individuals,) or (n_individuals, n_targets), optional
-            Average these instead of the rows of X.
+            Average these instead of the rows of X; labels of its own are matched with those of X.
 
         Returns
         -------
@@ -117,7 +118,7 @@ class KNNRecommender(BaseEstimator):
         rows = self._checked(X, reset=True)
         if y is None:
             return rows, None
-        return rows, _finite(validated_target(y, rows), "y")
+        return rows, _finite(validated_target(aligned_with("y", y, X), rows), "y")
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         checked_name("average", self.average, AVERAGES, ModelError)

@@ -1,0 +1,127 @@
+"""Columns of features as they are given, under their names, and the ids that their rows carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise.arrays import as_array
+from likewise.errors import ObservationError, ShapeError
+from likewise.observations.column_names import KNOWN, is_id, plain_name
+from likewise.observations.frames import as_frame
+from likewise.observations.ids import is_unknown
+from likewise.observations.index_alignment import row_labels_of
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+
+def labelled_columns(
+    given: Any, ids: NDArray[Any], axis: str
+) -> tuple[list[tuple[str, NDArray[Any]]], list[Any] | None]:
+    """Return the columns under their names, and the ids that the rows carry."""
+    if isinstance(given, Mapping):
+        listed = {str(name): _listed(column) for name, column in given.items()}
+        _check_lengths({name: len(column) for name, column in listed.items()}, axis)
+        found = {name: column.tolist() for name, column in listed.items() if _names(name, axis)}
+        label, labels = _label_of(found, ids, axis, others=False)
+        return [(name, column) for name, column in listed.items() if name != label], labels
+    frame = as_frame(given)
+    if frame is not None:
+        found = {
+            str(name): frame.get_column(name).to_list() for name in frame.columns if _names(str(name), axis)
+        }
+        label, labels = _label_of(found, ids, axis)
+        others = [name for name in frame.columns if str(name) != label]
+        named = row_labels_of(given) if label is None else labels
+        return [(str(name), _cells(frame.get_column(name))) for name in others], named
+    array = as_array(given, f"{axis} features", ShapeError)
+    labels = row_labels_of(given) if array.ndim == 1 else None
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ShapeError(
+            f"{axis} features of shape {array.shape}", f"a row for each {axis} of the observations"
+        )
+    return [(str(place), array[:, place]) for place in range(array.shape[1])], labels
+
+
+def _check_lengths(lengths: dict[str, int], axis: str) -> None:
+    if len(different := sorted(set(lengths.values()), reverse=True)) > 1:
+        raise ShapeError(
+            f"columns of {axis} features with {' and '.join(map(str, different[:2]))} rows",
+            "as many rows in each",
+        )
+
+
+def _names(name: str, axis: str) -> bool:
+    """Return whether a column is called what names individuals are called, or, beside columns of a matrix, what items are called."""
+    return is_id(name) or (axis == "column" and KNOWN["item"].fullmatch(plain_name(name)) is not None)
+
+
+def _label_of(
+    found: dict[str, list[Any]], ids: NDArray[Any], axis: str, others: bool = True
+) -> tuple[str | None, list[Any] | None]:
+    """Return which of some columns names the rows, and the names; whole numbers that were read as fractions are whole.
+
+    Parameters
+    ----------
+    found : dict of str to list
+        Cells of the columns that are called like ids.
+    ids : ndarray
+        Of the observations.
+    axis : {"row", "column"}
+    others : bool, default True
+        Whether names may be those of others altogether, which is then refused.
+
+    Raises
+    ------
+    ObservationError
+        A column has mostly ids of the observations, but some of them twice.
+    """
+    known, fallback = set(map(str, ids.tolist())), None
+    for name, cells in found.items():
+        listed = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
+        texts = [str(cell) for cell in listed]
+        shared = len(known.intersection(texts))
+        is_known = 2 * shared > min(len(texts), len(known))
+        is_fraction = any(isinstance(cell, float) for cell in listed if not is_unknown(cell))
+        if is_known and len(set(texts)) < len(texts):
+            raise ObservationError(
+                f"{axis} features with an id twice in column {name!r}",
+                "each id once",
+                "drop that column if it holds no ids",
+            )
+        if len(set(texts)) == len(texts) and not is_fraction:
+            if is_known:
+                return name, listed
+            fallback = fallback or (name, listed)
+    return fallback if fallback is not None and others else (None, None)
+
+
+def _listed(column: Any) -> NDArray[Any]:
+    """Return a column as an array of objects; NumPy would make text of a list of words and numbers."""
+    if isinstance(column, np.ndarray):
+        return column
+    try:
+        listed = list(column)
+    except TypeError as error:
+        raise ShapeError(
+            f"a column of features of type {type(column).__name__}", "a list of cells"
+        ) from error
+    cells = np.empty(len(listed), dtype=object)
+    cells[:] = listed
+    return cells
+
+
+def _cells(column: nw.Series[Any]) -> NDArray[Any]:
+    import narwhals as nw
+
+    if column.dtype == nw.Boolean or column.dtype.is_numeric():
+        return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = column.to_list()
+    return cells
