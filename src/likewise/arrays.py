@@ -142,6 +142,15 @@ def ensure_axes_fit(matrix: Any) -> None:
     ensure_fits(16 * longest, f"an axis of {longest:,}", "number individuals and features without gaps")
 
 
+def without_duplicates(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Return the matrix with sorted rows in which every entry is stored once, as the sum of what stands there: itself where it is so."""
+    if matrix.has_canonical_format:
+        return matrix
+    summed = matrix.copy()
+    summed.sum_duplicates()
+    return summed
+
+
 def _filled(matrix: Any) -> NDArray[Any]:
     rows, columns = matrix.shape[0], matrix.shape[-1]
     size = matrix.dtype.itemsize * rows * columns

@@ -59,14 +59,6 @@ def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     raise InputError(f"dtype is {dtype}", "float32 or float64")
 
 
-def _csr_fault(matrix: Any) -> str:
-    return _compressed_fault(matrix, *matrix.shape)
-
-
-def _csc_fault(matrix: Any) -> str:
-    return _compressed_fault(matrix, *matrix.shape[::-1])
-
-
 def _coo_fault(matrix: Any) -> str:
     sizes = {array.shape for array in (matrix.data, *matrix.coords)}
     if len(sizes) != 1:
@@ -74,11 +66,9 @@ def _coo_fault(matrix: Any) -> str:
     return next(filter(None, map(_index_fault, matrix.coords, matrix.shape)), "")
 
 
-_FAULTS = {"csr": _csr_fault, "csc": _csc_fault, "coo": _coo_fault}
-
-
-def _compressed_fault(matrix: Any, n_lists: int, n_members: int) -> str:
-    """Say what is wrong with a compressed matrix of `n_lists` rows (or columns), or nothing."""
+def _compressed_fault(matrix: Any) -> str:
+    """Say what is wrong with a matrix of compressed rows or columns, or nothing."""
+    n_lists, n_members = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
     pointers, members, values = matrix.indptr, matrix.indices, matrix.data
     if not (pointers.ndim == members.ndim == values.ndim == 1 and pointers.dtype.kind in "iu"):
         return "indptr, indices or data is not a flat array of its kind"
@@ -89,6 +79,9 @@ def _compressed_fault(matrix: Any, n_lists: int, n_members: int) -> str:
     if pointers[-1] > members.size or members.size != values.size:
         return f"indptr ends at {pointers[-1]}, with {members.size} indices and {values.size} values"
     return _index_fault(members[: pointers[-1]], n_members)
+
+
+_FAULTS = {"csr": _compressed_fault, "csc": _compressed_fault, "coo": _coo_fault}
 
 
 def _index_fault(indices: NDArray[Any], size: int) -> str:

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from likewise import _kernels
 from likewise._kernels.checks import checked_csr
 from likewise._typing import AnyFloats
-from likewise.arrays import as_reals, ensure_axes_fit
+from likewise.arrays import as_reals, ensure_axes_fit, without_duplicates
 from likewise.errors import InputError, ObservationError, ShapeError
 
 _NEAR_ONE = 8
@@ -267,7 +267,7 @@ def _in_type(source: Any, dtype: np.dtype[Any]) -> Any:
     if not issparse(source):
         return as_reals(source, "entries of the matrix").astype(dtype, copy=False)
     ensure_axes_fit(source)
-    return _without_duplicates(checked_csr(source, dtype))
+    return without_duplicates(checked_csr(source, dtype))
 
 
 def largest_of(values: AnyFloats) -> float:
@@ -295,14 +295,6 @@ def _checked_largest(largest: float) -> float:
 def _finite(product: AnyFloats) -> AnyFloats:
     _checked_largest(largest_of(product))
     return product
-
-
-def _without_duplicates(matrix: csr_array) -> csr_array:
-    if matrix.has_canonical_format:
-        return matrix
-    summed = matrix.copy()
-    summed.sum_duplicates()
-    return summed
 
 
 def _float_type(dtype: Any) -> np.dtype[Any]:

@@ -122,7 +122,12 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         InputError
             Observations or parameters that cannot be used; see `likewise.errors`.
         """
-        observed = self._observe(X)
+        observed = self._taken(X, reset=True)
+        if not isinstance(observed, ObservedMatrix | PartitionedMatrix):
+            names = getattr(self, "feature_names_in_", None)
+            observed = ObservedMatrix(observed, value_range=self.value_range, column_ids=names)
+            if self.value_range is None:
+                warn_of_unlike_columns(observed, stacklevel=2)
         observed.value_range.scale_to(self.working_range)  # a wrong range or seed is told before the work
         generator_of(self.random_state)
         self.__dict__.pop("certificate_", None)
@@ -152,7 +157,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             Complete rows, in the user's units.
         """
         check_is_fitted(self)
-        return self.estimate_.fold_in(self._validate(X, reset=False))
+        return self.estimate_.fold_in(self._taken(X, reset=False))
 
     def transform_to_parquet(self, X: PartitionedMatrix, folder: PathLike) -> None:
         """Estimate the rows of X, which need not fit into memory, and write them: `transform`, for observations in blocks.
@@ -252,17 +257,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             setattr(estimator, name, value)
         return estimator
 
-    def _observe(self, X: Any) -> ObservedMatrix | PartitionedMatrix:
-        values = self._validate(X, reset=True)
-        if isinstance(values, ObservedMatrix | PartitionedMatrix):
-            return values
-        names = getattr(self, "feature_names_in_", None)
-        observed = ObservedMatrix(values, value_range=self.value_range, column_ids=names)
-        if self.value_range is None:
-            warn_of_unlike_columns(observed, stacklevel=3)
-        return observed
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
+    def _taken(self, X: Any, *, reset: bool) -> Any:
+        """Return observations as they are, and anything else as scikit-learn checks it."""
         if isinstance(X, ObservedMatrix | PartitionedMatrix):
             if reset:
                 self.n_features_in_ = X.shape[1]

@@ -23,7 +23,6 @@ from likewise.observations.value_range import WorkingRange
 
 if TYPE_CHECKING:
     from likewise.estimation.base.preparation import Centre
-    from likewise.spectrum import SingularTriplets
     from likewise.writing import PathLike
 
 
@@ -115,21 +114,6 @@ class LowRankEstimate:
             column_offsets=None if centre is None else centre.column_offsets,
             folding=folding,
         )
-
-    @classmethod
-    def from_triplets(
-        cls,
-        triplets: SingularTriplets,
-        shrunk_values: Floats,
-        observed: ObservedMatrix,
-        working_range: WorkingRange,
-        folding: Folding | None = None,
-        centre: Centre | None = None,
-    ) -> LowRankEstimate:
-        """Combine singular triplets with their shrunk values; the rest as in `from_factors`."""
-        factors = (triplets.left, shrunk_values, triplets.right)
-        folding = LinearFolding() if folding is None else folding
-        return cls.from_factors(observed, working_range, factors, folding, centre, triplets.values)
 
     @property
     def shape(self) -> tuple[int, int]:

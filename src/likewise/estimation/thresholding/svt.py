@@ -118,15 +118,16 @@ def threshold_spectrum(
     kept = Thresholded.of(
         statistics, prepared.matrix, threshold, shrinker, solver, random_state, memory_limit
     )
-    estimate = LowRankEstimate.from_triplets(
-        kept.triplets,
-        kept.shrunk_values,
+    triplets = kept.triplets
+    estimate = LowRankEstimate.from_factors(
         prepared.observed,
         prepared.working_range,
+        (triplets.left, kept.shrunk_values, triplets.right),
         prepared.folding,
         prepared.centre,
+        triplets.values,
     )
-    return estimate, kept.triplets, kept.threshold
+    return estimate, triplets, kept.threshold
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from likewise._kernels import PairWalk, absolute_differences, shared_differences, squared_differences
 from likewise._typing import Floats
-from likewise.arrays import as_array, ensure_axes_fit
+from likewise.arrays import as_array, ensure_axes_fit, without_duplicates
 from likewise.checks import checked_instance, checked_whole
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows, sums_are_exact
@@ -103,11 +103,7 @@ def _sound(matrix: Any) -> sparse.csr_array:
     if not np.isfinite(values.data).all():
         raise DistanceError("NaN or infinite observations", "finite values; leave a missing entry out")
     check_magnitude("observations", float(np.abs(values.data).max(initial=0)) * values.shape[1])
-    if values.has_canonical_format:
-        return values
-    values = values.copy()
-    values.sum_duplicates()
-    return values
+    return without_duplicates(values)
 
 
 class _OnObservations(PairwiseDistance):

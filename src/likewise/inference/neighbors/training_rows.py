@@ -106,15 +106,12 @@ class CentredRows:
 
 
 def _lengths(matrix: Matrix) -> Floats:
-    squares = (
-        np.einsum("ij,ij->i", matrix, matrix) if isinstance(matrix, np.ndarray) else _sum_squares(matrix)
-    )
-    return np.sqrt(squares)
-
-
-def _sum_squares(matrix: sparse.csr_array) -> Floats:
+    if isinstance(matrix, np.ndarray):
+        return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0]).astype(np.float64)
+    squares = np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0])
+    lengths: Floats = np.sqrt(squares)
+    return lengths
 
 
 @dataclass(frozen=True, eq=False)
