@@ -1,9 +1,11 @@
 """Fairness on the truth, on real data: the gap of people who are similar on what nobody saw, beside the error.
 
     LIKEWISE_DATA=/path/to/data python benchmarks/bench_held_out.py [--data ml-100k ml-1m coat insteval law exam] [--least-shared 15] [--splits 1]
+        [--estimators svt:threshold=noise-edge svt:threshold=adaptive,centering=biases auto biases]
 
 A share of the observations is kept aside to measure distance and error; the estimators and the paper's nearest neighbours see the rest, in every split anew.
-Where too little is in common, the refusal is printed. `--least-shared` asks for less in common than an audit does.
+Where too little is in common, the refusal is printed. `--least-shared` asks for less in common than an audit does. An estimator can have options; of svt the
+outputs on it are measured, of biases the estimate, of others both.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ TABLES = {
     "law": {"columns": ["LSAT", "UGPA", "ZFYA"], "id_columns": [0]},
     "exam": {"columns": ["written", "course"], "id_columns": ["school", "student"]},
 }
-ESTIMATORS = ("svt", "auto", "biases")
+ESTIMATORS = ("svt:threshold=noise-edge", "auto", "biases")
+"""Singular value thresholding at the noise edge: its default, "adaptive", keeps nothing where no threshold predicts better than the mean."""
 MOST_PEOPLE = 4000
 """Of more applicants that many are drawn: complete matrices of theirs are small, but nearest neighbours among all are not."""
 
@@ -56,18 +59,23 @@ def read(name: str, folder: Path) -> ObservedMatrix:
     return read_ratings(path, value_range=(1, 5), **columns)
 
 
-def arms(training: ObservedMatrix, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+def options_of(estimator: str) -> tuple[str, dict[str, str]]:
+    name, _, given = estimator.partition(":")
+    return name, dict(option.split("=") for option in given.split(",") if option)
+
+
+def arms(training: ObservedMatrix, estimators: list[str], seed: int) -> Iterator[tuple[str, np.ndarray]]:
     """The paper's neighbours on zero-filled data (h) and on estimates (f), and the estimates themselves."""
     scaled, model = training.scaled("symmetric"), as_model("knn")
     yield "h", model(scaled.zero_filled(), scaled)
-    for name in ESTIMATORS:
-        complete = (
-            make_estimator(name, random_state=seed).fit(training).estimate_.on_working_range().to_dense()
-        )
+    for estimator in estimators:
+        name, given = options_of(estimator)
+        fitted = make_estimator(name, random_state=seed, **given).fit(training)
+        complete = fitted.estimate_.on_working_range().to_dense()
         if name != "biases":
-            yield f"f on {name}", model(complete, scaled)
+            yield f"f on {estimator}", model(complete, scaled)
         if name != "svt":
-            yield name, complete
+            yield estimator, complete
 
 
 def splits(
@@ -78,7 +86,7 @@ def splits(
         aside = kept_aside(hidden, "symmetric")
         pairs = reference_pairs(aside, least_shared=options.least_shared, rng=np.random.default_rng(seed))
         outputs = {}
-        for arm, values in arms(hidden.training, seed):
+        for arm, values in arms(hidden.training, options.estimators, seed):
             outputs[arm] = values.astype(np.float32) if options.splits == 1 else values
             squares = (values[hidden.rows, hidden.columns] - aside[hidden.rows, hidden.columns]) ** 2
             errors.setdefault(arm, []).append(float(squares.mean()))
@@ -90,13 +98,16 @@ def show(
 ) -> None:
     print(f"\n{name}, {found.n_splits} splits: {found.pairs}")
     print(f"  reliability of d {found.reliability:.2f}; {seconds:.0f} CPU s")
-    print(f"  {'outputs':12} {'RMSE':>6}  gap of similar pairs      rank correlation          freed of noise")
+    width = max(map(len, found.arms))
+    print(
+        f"  {'outputs':{width}} {'RMSE':>6}  gap of similar pairs      rank correlation          freed of noise"
+    )
     before = found.arms["h"].relative_gap
     for arm, metrics in found.arms.items():
         gap = metrics.relative_gap
         apart = "  below h, intervals apart" if gap.high < before.low else ""
         print(
-            f"  {arm:12} {unit * np.sqrt(np.mean(errors[arm])):6.3f}  {gap!s:24}  {metrics.rank_correlation!s:24}  {metrics.corrected_correlation}{apart}"
+            f"  {arm:{width}} {unit * np.sqrt(np.mean(errors[arm])):6.3f}  {gap!s:24}  {metrics.rank_correlation!s:24}  {metrics.corrected_correlation}{apart}"
         )
 
 
@@ -106,6 +117,7 @@ def main() -> None:
     parser.add_argument("--least-shared", type=int, default=15)
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--share", type=float, default=0.5)
+    parser.add_argument("--estimators", nargs="*", default=list(ESTIMATORS))
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.data:

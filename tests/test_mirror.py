@@ -17,6 +17,7 @@ _kernels/regressions     fallback/regressions: one operation, all its twins
 engines/engine           choice local dask_engine ray_engine: every engine gives the same
 certificates/preprocessing       constants: constants of an estimate, of which these are the parts
 certificates/steepness           individual_constants: what information bounds, and its use for each row
+certificates/regression          regression_map: a map of rows, and what is proved of it
 certificates/filled              row_map: rows filled with their centre are a map of rows
 certificates/models/constants    network layers: constants of models, of which these are the parts
 cli/demo_and_doctor      demo: commands that show an installation at work
@@ -97,6 +98,7 @@ OF_SEVERAL = {
     "cli/test_limits.py": "the exit code of limits, all commands",
     "cli/test_measuring.py": "how outputs are compared, and by what, from files: several modules",
     "cli/test_process.py": "the command as a process",
+    "cli/test_proved_bad_input.py": "what is held out, proved, repaired: each fault from files and from Python",
     "cli/test_propensities_sample.py": "one option, from the file to the estimate",
     "cli/test_spelling.py": "options in messages, all commands",
     "estimation/test_blocks.py": "every estimator that takes observations in blocks",

@@ -324,6 +324,8 @@ class _Reader:
 
 
 _MOVED = {
+    "likewise.certificates.regression.RegressionMap": "likewise.certificates.regression_map.RegressionMap",
+    "likewise.certificates.regression.RegressionMixture": "likewise.certificates.regression_map.RegressionMixture",
     "likewise.estimation.als.transformer.AlternatingLeastSquares": "likewise.estimation.als.solver.AlternatingLeastSquares",
     "likewise.estimation.base.normal_equations.Factors": "likewise.estimation.base.factor_update.Factors",
     "likewise.estimation.thresholding.optimal_shrinkers.OptimalShrinker": "likewise.estimation.thresholding.shrinkers.OptimalShrinker",

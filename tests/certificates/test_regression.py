@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise.certificates.regression import RegressionMap, certify_regression, phi
+from likewise.certificates.regression import certify_regression
+from likewise.certificates.regression_map import RegressionMap
+from likewise.certificates.steepness import phi
 from likewise.errors import ShapeError
 
 

@@ -8,8 +8,9 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from likewise.certificates.individual_constants import individual_constants
-from likewise.certificates.regression import RegressionMap, certify_regression, phi
-from likewise.certificates.steepness import steepest_images
+from likewise.certificates.regression import certify_regression
+from likewise.certificates.regression_map import RegressionMap
+from likewise.certificates.steepness import phi, steepest_images
 from likewise.errors import ShapeError
 
 from .test_regression import KINDS, estimate, pattern_distance, random_map, random_rows, row

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.certificates.regression import RegressionMap
+from likewise.certificates.regression_map import RegressionMap
 from likewise.certificates.worst_rows import worst_rows
 
 

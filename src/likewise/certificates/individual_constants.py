@@ -13,7 +13,8 @@ from scipy.linalg import eigh
 
 from likewise._typing import Counts, Floats, Indices
 from likewise.certificates.operator_norm import upward
-from likewise.certificates.regression import RegressionCertificate, RegressionMap
+from likewise.certificates.regression import RegressionCertificate
+from likewise.certificates.regression_map import RegressionMap
 from likewise.certificates.steepness import steepest_images
 from likewise.checks import checked_instance
 from likewise.errors import ShapeError
@@ -116,7 +117,7 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
     proved : RegressionCertificate
         Of an estimate: ``certificate_.regression``.
     values : csr_array, shape (k, n)
-        Rows within its domain (`RegressionCertificate.covers`), on the working range; a stored entry is an observation.
+        Rows within its domain, on the working range; a stored entry is an observation.
 
     Returns
     -------
@@ -129,6 +130,8 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
         No certificate of a regression; rows that are not a csr_array.
     ShapeError
         Rows of other features.
+    ObservationError
+        Rows outside the domain, of which nothing is proved.
 
     Examples
     --------
@@ -155,6 +158,12 @@ def individual_constants(proved: RegressionCertificate, values: sparse.csr_array
     n = proved.map.shape[0]
     if values.shape[1] != n:
         raise ShapeError(f"rows of {values.shape[1]} features", f"{n} features")
+    proved.ensure_covers(values)
+    return constants_within(proved, values)
+
+
+def constants_within(proved: RegressionCertificate, values: sparse.csr_array) -> Floats:
+    """Return what `individual_constants` does of rows that are known to lie in the domain."""
     if isinstance(proved.map, RegressionMap):
         found = _constants(proved, proved.map, values)
     else:

@@ -66,3 +66,17 @@ def _dual(mu: Floats, levels: Floats, squares: Floats, added: Mask | bool) -> Fl
         value = mu**2 / 4 * np.where(added, s / (1 + mu * s), s)
         feasible = (mu > top) | (added & (1 + mu * s < 0))
     return np.where(feasible & (value >= 0), value, np.inf)
+
+
+def phi(t: Floats) -> Floats:
+    """Return ``sup ||A^-1 x||`` over all ``A >= I + x x^T``, for ``||x|| = t``: ``t / (1 + t^2)`` up to 1, then 1/2.
+
+    With ``A = B + x x^T`` and ``q = x^T B^-1 x <= t^2``, ``||A^-1 x|| = ||B^-1 x|| / (1 + q) <= sqrt(q) / (1 + q)``, which grows up to q = 1.
+
+    Examples
+    --------
+    >>> phi(np.array([0.0, 0.5, 1.0, 9.0]))
+    array([0. , 0.4, 0.5, 0.5])
+    """
+    below = np.minimum(t, 1.0)
+    return np.asarray(below / (1 + below**2))

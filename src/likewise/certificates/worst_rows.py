@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from likewise._typing import Floats, Indices
-from likewise.certificates.regression import RegressionMap, RegressionMixture
+from likewise.certificates.regression_map import RegressionMap, RegressionMixture
 
 _MOST_STARTS = 32
 _MOST_OBSERVED = 64

@@ -15,7 +15,7 @@ from likewise.certificates.individual_constants import (
     IndividualConstants,
     OwnConstant,
     OwnConstants,
-    individual_constants,
+    constants_within,
 )
 from likewise.certificates.operator_norm import upward
 from likewise.errors import InputError, option
@@ -108,7 +108,7 @@ def _of_estimate(regression: RegressionCertificate, rows: sparse.csr_array) -> F
     """Return K_i of each row; NaN where it lies outside the domain."""
     found = np.full(rows.shape[0], np.nan)
     covered = np.flatnonzero(regression.covers(rows))
-    found[covered] = individual_constants(regression, rows[covered])
+    found[covered] = constants_within(regression, rows[covered])
     return found
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from likewise import ObservedMatrix, make_estimator
-from likewise.certificates.regression import RegressionMap, certify_regression
+from likewise.certificates.regression import certify_regression
+from likewise.certificates.regression_map import RegressionMap
 from likewise.observations import clustered
 
 

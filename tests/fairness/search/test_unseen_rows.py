@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise.certificates.regression import RegressionMap, certify_regression
+from likewise.certificates.regression import certify_regression
+from likewise.certificates.regression_map import RegressionMap
 from likewise.errors import InputError, ShapeError
 from likewise.fairness import PatternDistance, search_unseen_rows
 from likewise.fairness.search.unseen_rows import _Way, attained_ratios

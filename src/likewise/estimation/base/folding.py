@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.certificates.regression import RegressionMap, RegressionMixture
+from likewise.certificates.regression_map import RegressionMap, RegressionMixture
 from likewise.errors import InputError, ShapeError
 from likewise.estimation.base.weighting import AnyWeighting, ValueWeighting, Weighting, stored_weighting
 from likewise.observations import Features

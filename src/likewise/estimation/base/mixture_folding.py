@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.certificates.regression import RegressionMap, RegressionMixture
+from likewise.certificates.regression_map import RegressionMap, RegressionMixture
 from likewise.errors import InputError
 from likewise.estimation.base.folding import Factors, Folding, LinearFolding, RidgeFolding
 from likewise.estimation.base.posterior_folding import PosteriorFolding

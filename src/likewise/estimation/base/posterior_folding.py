@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.certificates.regression import RegressionMap
+from likewise.certificates.regression_map import RegressionMap
 from likewise.errors import FeatureWarning, InputError
 from likewise.estimation.base.factor_update import (
     Factors,
