@@ -30,6 +30,7 @@ __all__ = [
     "MemoryLimitError",
     "MissingDependencyError",
     "ModelError",
+    "Note",
     "NumberTypeError",
     "ObservationError",
     "OutputError",
@@ -73,8 +74,32 @@ def option(name: str, value: str = "...") -> str:
 
 
 def spelled(message: object, spelling: Callable[[str, str], str]) -> str:
-    """Write an error, a warning, or a text with the arguments that it mentions spelled by ``spelling(name, value)``."""
+    """Write an error, a warning, a note, or a text with the arguments that it mentions spelled by ``spelling(name, value)``."""
     return _MARKED.sub(lambda mention: spelling(*mention.groups()), getattr(message, "marked", str(message)))
+
+
+class Note(str):
+    """A sentence of a result that mentions arguments: as Python spells them, until a command line spells them its own way.
+
+    Parameters
+    ----------
+    text : str
+        With arguments mentioned by `option`.
+
+    Examples
+    --------
+    >>> found = Note(f"if it is missing, give {option('missing_value', '0')}")
+    >>> found, spelled(found, lambda name, value: f"--{name} {value}")
+    ('if it is missing, give missing_value=0', 'if it is missing, give --missing_value 0')
+    """
+
+    marked: str
+
+    def __new__(cls, text: str) -> Note:
+        """Keep the text as it was marked beside the sentence."""
+        note = super().__new__(cls, spelled(text, _in_python))
+        note.marked = text
+        return note
 
 
 def printable(text: object) -> str:
@@ -94,6 +119,10 @@ def _in_python(name: str, value: str) -> str:
 
 class LikewiseError(Exception):
     """Base of every error that likewise raises on purpose."""
+
+    def __init__(self, message: str = "") -> None:
+        self.marked = message
+        super().__init__(spelled(message, _in_python))
 
 
 class InputError(LikewiseError, ValueError):
@@ -118,8 +147,7 @@ class InputError(LikewiseError, ValueError):
 
     def __init__(self, given: str, expected: str, hint: str = "") -> None:
         self.given, self.expected, self.hint = (spelled(part, _in_python) for part in (given, expected, hint))
-        self.marked = f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else "")
-        super().__init__(spelled(self.marked, _in_python))
+        super().__init__(f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else ""))
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str], dict[str, object]]:
         return type(self), (self.given, self.expected, self.hint), self.__dict__

@@ -1,14 +1,18 @@
 """Errors and warnings speak as a shell does; wishes that mean nothing are refused; names of columns win over positions."""
 
+import ast
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from likewise import read_ratings
+from likewise import errors, read_ratings
 from likewise.cli.exits import exit_code_of
-from likewise.errors import FileFormatError, InputError, LikewiseWarning, option
+from likewise.cli.main import _options
+from likewise.errors import FileFormatError, InputError, LikewiseWarning, MemoryLimitError, option
 from likewise.inference import read_groups
 from likewise.observations.reading.columns import Numeral
 
@@ -106,6 +110,94 @@ def test_warnings_are_spelled_as_well(capsys):
     assert str(LikewiseWarning(option("a", "1"))) == "a=1"
     assert exit_code_of(command, lambda: {"--value-range"}) == 0
     assert capsys.readouterr().err == "warning: give --value-range 1,5\n"
+
+
+def test_errors_of_every_kind_are_spelled_as_well(capsys):
+    """A limit of memory is no argument that cannot be used, and its marks would have reached the terminal."""
+
+    def command():
+        raise MemoryLimitError(f"allow more with {option('memory_limit')}")
+
+    assert exit_code_of(command, lambda: {"--memory-limit"}) == 1
+    assert capsys.readouterr().err == "error: allow more with --memory-limit\n"
+    assert str(pickle.loads(pickle.dumps(MemoryLimitError(option("a", "1"))))) == "a=1"
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "shell", "python"),
+    [
+        (
+            "user,item,rating\n" + "".join(f"u{k % 9},i{k},{k % 6}\n" for k in range(90)),
+            {},
+            "give --missing-value 0; if it is a rating, give --value-range 0,5",
+            "give missing_value=0; if it is a rating, give value_range=(0, 5)",
+        ),
+        (
+            "".join(f"{k % 2}\t{k}\t{k % 5 + 1}\n" for k in range(90)),
+            {},
+            "give --user 1 and --item 0",
+            "give user=1 and item=0",
+        ),
+        ("1 2 3\n3 1 2\n2 3 1\n", {"format": "grid"}, "give --missing-value", "give missing_value"),
+    ],
+)
+def test_notes_name_options_as_they_are_typed(likewise, write, tmp_path, content, options, shell, python):
+    """On the terminal and on the page, which keeps what the command was told; in Python as Python does."""
+    file = write(content)
+    given = [word for name, value in options.items() for word in (f"--{name}", value)]
+    assert python in " ".join(read_ratings(file, **options).notes)
+    ran = likewise(
+        "audit",
+        file,
+        *given,
+        "--estimator",
+        "biases",
+        "--model",
+        "identity",
+        "--hold-out",
+        "0",
+        "--out",
+        tmp_path / "page",
+        "--details",
+    )
+    page = (tmp_path / "page" / "report.html").read_text()
+    told = " ".join(ran.out.split())
+    assert ran.code == 0
+    assert shell in told
+    assert shell in page
+    assert python not in page + told
+
+
+def test_no_sentence_spells_an_option_as_python_does():
+    """What a command may print mentions arguments by `option`; the files named here speak to Python alone, or of both."""
+    python_alone = {"frames.py", "unpack.py", "outputs.py", "references.py", "products.py", "pytorch.py"}
+    names = "|".join(
+        name.removeprefix("--").replace("-", "_") for name in _options() if name.startswith("--")
+    )
+    spelled_out = re.compile(rf"(?<![\w.(\[])({names})=(?!=)")
+    package = Path(errors.__file__).parent
+    found = [
+        (file.name, text)
+        for file in sorted(package.rglob("*.py"))
+        if file.name not in python_alone and "reproduction" not in file.parts
+        for text in sentences(ast.parse(file.read_text()))
+        if " " in text and spelled_out.search(text)
+    ]
+    assert found == []
+    assert "give a=1" in sentences(ast.parse("f'{x} give'; y = 'give a=1'"))
+
+
+def sentences(tree):
+    """Return the texts of a module, but for docstrings and what `option` is given."""
+    silent = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        or (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "option")
+        for inner in (ast.walk(node) if isinstance(node, ast.Call) else [node.value])
+    }
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in silent)
+    return [node.value for node in constants if isinstance(node.value, str)]
 
 
 def test_errors_travel_between_processes():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from json import loads
 from math import inf
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from cyclopts import Parameter, Token
 
+from likewise.cli.exits import in_shell
 from likewise.cli.values import (
     Column,
     Columns,
@@ -22,7 +23,7 @@ from likewise.cli.values import (
     Shape,
     Whole,
 )
-from likewise.errors import EstimatorError, InputError, option
+from likewise.errors import EstimatorError, InputError, option, spelled
 
 if TYPE_CHECKING:
     from likewise.estimation import MatrixEstimator
@@ -33,6 +34,16 @@ if TYPE_CHECKING:
 def _words(_: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     """Read ``?,NA``."""
     return tuple(tokens[0].value.split(","))
+
+
+def _noted_in_shell(observed: ObservedMatrix, names: Iterable[str]) -> ObservedMatrix:
+    """Return observations whose notes spell the options of their reading as one types them."""
+    from likewise.observations import ObservedMatrix
+
+    table = observed.to_table()
+    spell = in_shell([f"--{name.replace('_', '-')}" for name in names])
+    notes = tuple(spelled(note, spell) for note in table.notes)
+    return ObservedMatrix.from_table(replace(table, notes=notes), observed.value_range)
 
 
 Words = Annotated[
@@ -121,7 +132,7 @@ class ReadOptions:
 
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         files = [given.pop(name) for name in _FEATURES]
-        observed = read_ratings(path, **given)
+        observed = _noted_in_shell(read_ratings(path, **given), given)
         if files == [None, None]:
             return observed
         rows, columns = (None if file is None else read_features(file) for file in files)

@@ -14,7 +14,7 @@ from scipy.special import expit
 from likewise._typing import AnyFloats, Floats
 from likewise.arrays import as_array
 from likewise.checks import checked_non_negative
-from likewise.errors import InputError
+from likewise.errors import InputError, option
 from likewise.memory import ensure_fits
 from likewise.observations.table import Values, rows_of_entries
 from likewise.randomness import generator_of
@@ -129,7 +129,10 @@ def _dense(observed: NDArray[np.bool_] | Values) -> AnyFloats:
             f"a mask of {kind}", "True or False for each cell, or a csr_array whose stored cells are observed"
         )
     m, n = observed.shape
-    what, instead = f"1-bit matrix completion of {m:,} x {n:,} cells", "use propensities='degrees'"
+    what, instead = (
+        f"1-bit matrix completion of {m:,} x {n:,} cells",
+        f"use {option('propensities', repr('degrees'))}",
+    )
     if m * n > _LARGEST_CELLS or min(m, n) > _LONGEST_SHORT_SIDE:
         expected = f"at most {_LARGEST_CELLS:.0e} cells and {_LONGEST_SHORT_SIDE:,} on the short side"
         raise InputError(what, expected, instead)

@@ -311,7 +311,7 @@ def _of_split(reference: ReferenceChoice | None, split: SplitRule | None) -> Ref
         return reference
     if isinstance(reference, str) and reference == "held-out":
         raise InputError(
-            f"{option('split', repr(split))} beside the reference 'held-out', its splits and least_shared",
+            f"{option('split', repr(split))} beside the reference 'held-out', its {option('splits', '')} and {option('least_shared', '')}",
             "observations kept aside at random, or another reference",
             f"{option('reference', repr('observed'))} compares on what is left",
         )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import AnyFloats
-from likewise.errors import MemoryLimitError
+from likewise.errors import MemoryLimitError, option
 from likewise.memory import format_bytes
 from likewise.spectrum.candidates import CandidateTriplets
 from likewise.spectrum.krylov import (
@@ -93,7 +93,7 @@ class _Search:
         if self.limit < min(4 * self.width, operator.shape[1]):
             raise MemoryLimitError(
                 f"{format_bytes(request.memory_limit)} do not hold a few blocks of {operator.shape[1]:,} rows; allow more "
-                "with memory_limit="
+                f"with {option('memory_limit')}"
             )
         self.space = BlockKrylov(operator, self._starting_block())
         self.schedule = RestartSchedule(max(_FIRST_LOOK, 4 * self.width))
@@ -179,7 +179,7 @@ class _Search:
         return MemoryLimitError(
             f"at least {count} singular values exceed the threshold {self.request.asked:g}, too many for the "
             f"{format_bytes(self.request.memory_limit)} that may be used; raise the threshold, ask for fewer with "
-            "at_most=, or allow more with memory_limit="
+            f"{option('at_most')}, or allow more with {option('memory_limit')}"
         )
 
     def _excess(self, pairs: RitzPairs, target: ConvergenceTarget) -> NDArray[np.float64]:

@@ -55,7 +55,7 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
             raise InputError(
                 f"{option('sources', repr(name))} for observations without {name.replace('-', ' ')}",
                 "observations that have such",
-                f"likewise.observations.with_features(observed, {name.split('-')[0]}s=...) gives them",
+                f"likewise.observations.with_features(observed, {name.split('-')[0]}s=...) gives them, on the command line --{name}",
             )
     if "time" in names:
         checked_times(observed)

@@ -11,10 +11,12 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.checks import checked_name, is_number
-from likewise.errors import ThresholdError
+from likewise.errors import ThresholdError, option
 from likewise.estimation.thresholding.statistics import ObservationStatistics
 from likewise.memory import ensure_fits
 from likewise.spectrum import singular_triplets
+
+_RESIDUAL = option("threshold", repr("noise-edge-residual"))
 
 
 @lru_cache(maxsize=64)
@@ -132,7 +134,7 @@ def median_variance(statistics: ObservationStatistics) -> float:
         raise ThresholdError(
             "a median singular value of 0",
             "noise in more than half of the dimensions",
-            "noise='residual' needs none",
+            f"{_RESIDUAL} needs none",
         )
     return median**2 / (longer * median_square(values.size / longer))
 
@@ -147,9 +149,9 @@ def all_singular_values(statistics: ObservationStatistics) -> tuple[Floats, int]
         raise ThresholdError(
             f"all {shorter:,} singular values of a matrix of this size",
             f"a short side of at most {LONGEST_SHORT_SIDE:,}",
-            "noise='residual' and the threshold 'sign-flip' need a few of them only",
+            f"{_RESIDUAL} and {option('threshold', repr('sign-flip'))} need a few of them only",
         )
-    ensure_fits(24 * shorter**2, "all products of rows on the short side", "noise='residual' needs none")
+    ensure_fits(24 * shorter**2, "all products of rows on the short side", f"{_RESIDUAL} needs none")
     narrow = occupied if occupied.shape[1] == shorter else sparse.csr_array(occupied.T)
     squares = np.linalg.eigvalsh((narrow.T @ narrow).toarray())
     return np.sqrt(np.maximum(squares[::-1], 0.0)), longer

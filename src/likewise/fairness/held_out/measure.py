@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from likewise._typing import Floats, Indices
-from likewise.errors import DistanceError, InputError
+from likewise.errors import DistanceError, InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.held_out.estimates import (
@@ -205,7 +205,7 @@ def _check_tells(pairs: ReferencePairs) -> None:
         raise DistanceError(
             f"{pairs.n_pairs:,} pairs whose differences on what was kept aside are no larger than noise",
             "pairs of which some are more similar than others",
-            "two people have too little in common in what is kept aside to say who is similar: keep more aside, or take reference='observed'",
+            f"two people have too little in common in what is kept aside to say who is similar: keep more aside, or take {option('reference', repr('observed'))}",
         )
 
 

@@ -177,7 +177,7 @@ def _instead(n_features: int, least_shared: int) -> str:
     if n_features < min(least_shared, LEAST_SHARED):
         return (
             f"there are {n_features} features in all: of a table so narrow, one more value kept aside is one fewer to judge by, and says little of who is "
-            "similar; take d from the observations: reference='observed'"
+            f"similar; take d from the observations: {option('reference', repr('observed'))}"
         )
     fewer = f"ask for fewer features in common with {option('least_shared', '')}"
     return (

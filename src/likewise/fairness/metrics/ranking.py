@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats, Indices
 from likewise.checks import checked_confidence
-from likewise.errors import InputError, ShapeError
+from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.distances.lists import checked_lists
 from likewise.fairness.metrics.target_accuracy import TargetAccuracy, mean_over_individuals
 from likewise.observations import ObservedMatrix
@@ -239,7 +239,7 @@ def _places(ratings: ObservedMatrix, n_individuals: int, row_ids: NDArray[Any] |
             raise ShapeError(
                 f"{n_individuals} lists without ids, and ratings of {ratings.shape[0]} individuals",
                 "one list for each of them",
-                "row_ids= says whose the lists are",
+                f"{option('row_ids')} says whose the lists are",
             )
         return np.arange(n_individuals)
     known = places_by_text(row_ids.tolist())

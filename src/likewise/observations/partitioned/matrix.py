@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.engines import Engine
-from likewise.errors import MemoryLimitError, ObservationError
+from likewise.errors import MemoryLimitError, ObservationError, option
 from likewise.memory import format_bytes
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.index_alignment import checked_positions
@@ -198,7 +198,7 @@ class PartitionedMatrix:
         limit = standing + 0.8 * available_memory() if self.memory_limit is None else self.memory_limit
         if standing + state > limit:
             raise MemoryLimitError(
-                f"{what} need {format_bytes(standing + state)} with the blocks in hand, {format_bytes(limit)} may be used; raise memory_limit="
+                f"{what} need {format_bytes(standing + state)} with the blocks in hand, {format_bytes(limit)} may be used; raise {option('memory_limit', '')}"
             )
         return limit - standing
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.errors import option
+from likewise.errors import Note, option
 from likewise.observations.table import Table, Values, keep_entries
 from likewise.observations.value_range import column_extremes
 
@@ -63,11 +63,13 @@ def note_on_lowest(data: Floats) -> list[str]:
     if not data.size or (lowest := _not_rated(data)) is None:
         return []
     others = data[data > lowest]
-    return [
+    missing = option("missing_value", f"{lowest:g}")
+    rated = option("value_range", f"({lowest:g}, {others.max():g})")
+    told = (
         f"{np.mean(data == lowest):.0%} of the ratings are {lowest:g} and the others {others.min():g} to {others.max():g}: if {lowest:g} "
-        f"stands for not rated, give missing_value={lowest:g}; if it is a rating, give "
-        f"value_range=({lowest:g}, {others.max():g})"
-    ]
+        f"stands for not rated, give {missing}; if it is a rating, give {rated}"
+    )
+    return [Note(told)]
 
 
 def _not_rated(data: Floats) -> float | None:

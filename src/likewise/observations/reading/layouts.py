@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.checks import is_finite
-from likewise.errors import FileFormatError, ObservationError, option
+from likewise.errors import FileFormatError, Note, ObservationError, option
 from likewise.observations.convert import to_table
 from likewise.observations.reading.columns import (
     Column,
@@ -204,10 +204,11 @@ def _note_on_sides(table: Table, user: int, item: int) -> list[str]:
     n_rows, n_columns = table.values.shape
     if n_columns < _LOPSIDED * n_rows:
         return []
-    return [
+    told = (
         f"no header: column {user} ({n_rows:,} different ids) is read as the individual and column {item} ({n_columns:,}) as the feature; "
-        f"if that is the wrong way round, give user={item} and item={user}"
-    ]
+        f"if that is the wrong way round, give {option('user', str(item))} and {option('item', str(user))}"
+    )
+    return [Note(told)]
 
 
 def read_wide(file: Tabular, choices: Choices, layout: Layout) -> Table:
@@ -225,7 +226,8 @@ def read_wide(file: Tabular, choices: Choices, layout: Layout) -> Table:
         n_rows, n_columns = table.values.shape
         notes.append(f"read as a grid of {n_rows:,} x {n_columns:,} numbers, each row an individual")
         if choices.missing_value is None and table.values.nnz == n_rows * n_columns:
-            notes.append("every cell counts as observed; if a value stands for missing, give missing_value")
+            told = f"every cell counts as observed; if a value stands for missing, give {option('missing_value', '')}"
+            notes.append(Note(told))
     return without_value(_with_notes(table, notes), choices.missing_value)
 
 

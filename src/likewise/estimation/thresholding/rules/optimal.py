@@ -10,7 +10,7 @@ import numpy as np
 
 from likewise._typing import Floats
 from likewise.checks import is_whole
-from likewise.errors import ThresholdError
+from likewise.errors import ThresholdError, option
 from likewise.estimation.thresholding.noise_level import (
     LONGEST_SHORT_SIDE,
     all_singular_values,
@@ -114,7 +114,9 @@ class ScreeNOT(ThresholdRule):
             )
         if values[bound] == 0:
             raise ThresholdError(
-                f"no singular value above 0 but the largest {bound}", "noise to estimate", "use threshold=0"
+                f"no singular value above 0 but the largest {bound}",
+                "noise to estimate",
+                f"use {option('threshold', '0')}",
             )
         return optimal_threshold(pseudo_noise(values, bound), values.size / longer)
 
