@@ -9,8 +9,8 @@ ml-1m     a tenth hidden at random, seeds 0 to 4
 ml-100k   the five official splits
 ablation  MovieLens 1M, seed 0: each source alone, all, none
 coat      ratings of coats that people chose, tested on coats drawn at random (Schnabel et al. 2016: 1.093 with propensities)
-cold      MovieLens 1M: a tenth of the people have no rating in training; predicted from their features, and without
-arms      MovieLens 100K: nearest neighbours on the ratings, and on the estimates without and with sources: error and gap of similar pairs
+cold      MovieLens 1M: a tenth of the people, or of the films, have no rating in training; predicted from their features, and without
+arms      MovieLens 100K: the paper's neighbours and net on the ratings, and on the estimates without and with sources: error and gap of similar pairs
 time      MovieLens 100K: a tenth hidden at random, and the latest tenth
 """
 
@@ -22,18 +22,22 @@ import resource
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from likewise import ObservedMatrix, hold_out, make_estimator, read_ratings
 from likewise.errors import LikewiseWarning
 from likewise.estimation import MatrixEstimator
 from likewise.fairness import ObservedDistance, measure_sampled
+from likewise.fairness.held_out import MeasuredSplit, measure_held_out, reference_pairs
 from likewise.inference import as_model
+from likewise.inference.net.dense_net import DenseNetModel
 from likewise.observations import HoldOut, with_features
 
 SEEDS, PAIRS = 5, 40_000
@@ -161,36 +165,50 @@ def coat(folder: Path) -> None:
 
 
 def cold(folder: Path) -> None:
-    """A tenth of the people lose all ratings."""
+    """A tenth of the people lose all ratings, then a tenth of the films."""
     ratings, known = films_1m(folder)
     rows, columns = ratings.positions()
-    cold_people = np.random.default_rng(0).random(ratings.shape[0]) < 0.1
-    hidden = cold_people[rows]
-    split = HoldOut(ratings.keep(~hidden), rows[hidden], columns[hidden], ratings.values.data[hidden])
-    columns_only = {"columns": known["columns"]}
-    fitted("without features of people", split, columns_only, **{**ML_1M, "rank": 20})
-    fitted("with features of people", split, known, **{**ML_1M, "rank": 20})
+    for axis, places, length in (("rows", rows, ratings.shape[0]), ("columns", columns, ratings.shape[1])):
+        what = "people" if axis == "rows" else "films"
+        hidden = (np.random.default_rng(0).random(length) < 0.1)[places]
+        split = HoldOut(ratings.keep(~hidden), rows[hidden], columns[hidden], ratings.values.data[hidden])
+        others = {name: features for name, features in known.items() if name != axis}
+        fitted(f"new {what}, their features absent", split, others, **{**ML_1M, "rank": 20})
+        fitted(f"new {what}, features known", split, known, **{**ML_1M, "rank": 20})
 
 
 def arms(folder: Path) -> None:
-    """The paper's nearest neighbours; d is l1 between the zero-filled training ratings, and similar is the tenth with the smallest d."""
+    """The paper's nearest neighbours and its net (where PyTorch is), on the ratings and on two estimates.
+
+    Two d: l1 between the zero-filled training ratings, where similar is the tenth with the smallest d; and how far the hidden ratings of two people are apart.
+    """
     known, split = films_100k(folder), next(official_splits(folder / "ml-100k"))
-    scaled, knn = split.training.scaled("symmetric"), as_model("knn")
-    d = ObservedDistance(split.training, "l1")
+    scaled, d = split.training.scaled("symmetric"), ObservedDistance(split.training, "l1")
     matrices = {"ratings (h)": scaled.zero_filled()}
     for sources in ("none", "all"):
         estimator, _ = fitted(f"the estimate itself, {sources}", split, known, sources=sources, **ML_100K)
-        matrices[f"estimate, {sources} (f)"] = estimator.estimate_.on_working_range().to_dense()
-    for title, matrix in matrices.items():
-        computed = process_time()
-        outputs = knn(matrix, scaled)
-        error = np.sqrt(np.mean((3 + 2 * outputs[split.rows, split.columns] - split.values) ** 2))
-        found = measure_sampled(outputs, d, n_pairs=PAIRS, worst=0, random_state=0)
-        gap = f"gap of similar pairs {found.similar.scale_free_ratio.value:.3f}"
-        print(
-            f"{'neighbours on ' + title:34} {error:8.4f} {process_time() - computed:6.1f} {peak():9.2f}  {gap}",
-            flush=True,
-        )
+        matrices[f"estimate, {sources}"] = estimator.estimate_.on_working_range().to_dense()
+    shape = split.training.shape
+    hidden = sparse.csr_array(((split.values - 3) / 2, (split.rows, split.columns)), shape=shape)
+    pairs = reference_pairs(hidden, rng=np.random.default_rng(0))
+    models = {"neighbours": as_model("knn")}
+    if find_spec("torch") is not None:
+        models["net"] = DenseNetModel(random_state=0)
+    for name, model in models.items():
+        found = {}
+        for title, matrix in matrices.items():
+            computed = process_time()
+            outputs = found[title] = model(matrix, scaled)
+            error = np.sqrt(np.mean((3 + 2 * outputs[split.rows, split.columns] - split.values) ** 2))
+            similar = measure_sampled(outputs, d, n_pairs=PAIRS, worst=0, random_state=0).similar
+            told = f"similar on zero-filled {similar.scale_free_ratio.value:.3f}"
+            print(
+                f"{name + ' on ' + title:34} {error:8.4f} {process_time() - computed:6.1f} {peak():9.2f}  {told}",
+                flush=True,
+            )
+        truth = measure_held_out([MeasuredSplit(pairs, found)], rng=np.random.default_rng(0))
+        for title, metrics in truth.arms.items():
+            print(f"  on hidden ratings, {title:14} gap of similar {metrics.relative_gap}")
 
 
 def time(folder: Path) -> None:

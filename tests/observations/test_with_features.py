@@ -78,7 +78,7 @@ def test_what_says_nothing_is_left_out_and_named() -> None:
 def test_a_feature_made_from_the_values_is_warned_of() -> None:
     values = np.random.default_rng(0).uniform(0, 5, (20, 6))
     observed = ObservedMatrix(values, value_range=(0, 5))
-    with pytest.warns(FeatureWarning, match="mean of what was observed: '0'"):
+    with pytest.warns(FeatureWarning, match="mean of what was observed, or in its order: '0'"):
         with_features(observed, rows=3 * values.mean(axis=1) + 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, timedelta
+from decimal import Decimal
+from numbers import Real
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import Floats
 from likewise.arrays import as_array
 from likewise.errors import ObservationError, ShapeError
 from likewise.observations.column_names import KNOWN, is_id, plain_name
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown
 from likewise.observations.index_alignment import row_labels_of
+from likewise.observations.times import number_of
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -38,6 +44,10 @@ def labelled_columns(
         others = [name for name in frame.columns if str(name) != label]
         named = row_labels_of(given) if label is None else labels
         return [(str(name), _cells(frame.get_column(name))) for name in others], named
+    if isinstance(given, str | PathLike):
+        raise ShapeError(
+            f"{given!r} as {axis} features", "a table", "read the file first, as polars.read_csv does"
+        )
     array = as_array(given, f"{axis} features", ShapeError)
     labels = row_labels_of(given) if array.ndim == 1 else None
     if array.ndim == 1:
@@ -125,3 +135,30 @@ def _cells(column: nw.Series[Any]) -> NDArray[Any]:
     cells = np.empty(len(column), dtype=object)
     cells[:] = column.to_list()
     return cells
+
+
+def numbers_of(name: str, cells: NDArray[Any]) -> Floats | None:
+    """Return a column of numbers, dates or spans of time as numbers, NaN where one is missing; None where a cell is something else.
+
+    Raises
+    ------
+    ObservationError
+        Complex numbers, records, infinite numbers.
+    """
+    if cells.dtype.kind in "cV" or any(isinstance(cell, complex) for cell in cells.tolist()):
+        raise ObservationError(f"feature {name!r} of complex numbers or records", "numbers, words or dates")
+    numbers = cells if cells.dtype.kind in "biuf" else _numbers_of_objects(cells)
+    if numbers is not None and np.isinf(found := np.asarray(numbers, dtype=np.float64)).any():
+        raise ObservationError(
+            f"feature {name!r} with infinite values", "finite numbers; NaN where one is missing"
+        )
+    return None if numbers is None else found
+
+
+def _numbers_of_objects(cells: NDArray[Any]) -> Floats | None:
+    if cells.dtype.kind in "mM":  # NumPy would give those in nanoseconds as whole numbers
+        cells = cells.astype(f"{cells.dtype.kind}8[us]")
+    known = [None if is_unknown(cell) else cell for cell in cells.tolist()]
+    if not all(cell is None or isinstance(cell, Real | Decimal | date | timedelta) for cell in known):
+        return None
+    return np.array([np.nan if cell is None else number_of(cell) for cell in known])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,15 @@ from scipy import sparse
 from likewise._typing import Floats, Mask
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
 from likewise.observations.column_names import note_on_numbers_as_text
-from likewise.observations.feature_columns import labelled_columns
+from likewise.observations.feature_columns import labelled_columns, numbers_of
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown, places_by_text
-
-if TYPE_CHECKING:
-    pass
 
 _BETWEEN = "|"
 """What stands between the words of a cell that holds several, such as ``Action|Comedy``."""
 _NAMED = 4
+_SIZES = {True: (1e-300, 1e300), False: (1e-150, 1e150)}
+"""The largest value of a feature lies between these; of what is taken as it is, so that its square does not overflow or vanish."""
 _OF_NEW = "with_features(new, rows=..., like=fitted.observed_) gives new rows the columns of the fit"
 
 
@@ -145,6 +144,8 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         found = Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
         return told(of_length(_informative(found, axis, []), ids.size, axis), axis)
     columns, labels = labelled_columns(given, ids, axis)
+    if labels is None and columns:
+        _check_length(columns[0][1].shape[0], ids.size, axis)
     encoded = [_encoded(name, column) for name, column in columns]
     useless = [name for (name, _), one in zip(columns, encoded, strict=True) if one is None]
     kept = [one for one in encoded if one is not None]
@@ -161,32 +162,31 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         len(columns) if by_position else None,
     )
     found = _informative(found, axis, useless)
-    return told(
-        of_length(found, ids.size, axis) if labels is None else in_order(found, labels, ids, axis), axis
-    )
+    return told(found if labels is None else in_order(found, labels, ids, axis), axis)
 
 
 def _encoded(name: str, cells: NDArray[Any]) -> Features | None:
     """Return one column as a number, or as a category; None where it says nothing of anybody."""
-    if cells.dtype.kind in "biuf":
-        return _number(name, np.asarray(cells, dtype=np.float64))
+    if (numbers := numbers_of(name, cells)) is not None:
+        return _number(name, numbers)
     listed = [None if is_unknown(cell) else cell for cell in cells.tolist()]
-    if all(cell is None or isinstance(cell, int | float) for cell in listed):
-        return _number(
-            name, np.array([np.nan if cell is None else cell for cell in listed], dtype=np.float64)
-        )
     return _category(name, [None if cell is None or not str(cell).strip() else str(cell) for cell in listed])
 
 
 def _number(name: str, numbers: Floats) -> Features | None:
-    if np.isinf(numbers).any():
-        raise ObservationError(
-            f"feature {name!r} with infinite values", "finite numbers; NaN where one is missing"
-        )
     known = numbers[~np.isnan(numbers)]
-    if not known.size or np.ptp(known) == 0:
+    if not known.size or known.min() == known.max():
         return None
+    _check_size(name, known, True)
     return Features(sparse.csr_array(numbers[:, None]), np.array([name], dtype=object), np.ones(1, bool))
+
+
+def _check_size(name: Any, known: Floats, is_number: bool) -> None:
+    smallest, largest = _SIZES[is_number]
+    if not smallest <= (size := float(np.abs(known).max())) <= largest:
+        raise ObservationError(
+            f"feature {name!r} with {size:.3g} for its largest value", "a unit in which it is nearer to 1"
+        )
 
 
 def words_of(text: str | None) -> set[str] | None:
@@ -234,7 +234,9 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
         stored = by_column.data[by_column.indptr[place] : by_column.indptr[place + 1]]
         known = stored[~np.isnan(stored)]
         has_zero = stored.size < found.shape[0]
-        tells[place] = known.size > 0 and (np.ptp(known) > 0 or (has_zero and bool(known.any())))
+        tells[place] = known.size > 0 and (known.min() < known.max() or (has_zero and bool(known.any())))
+        if tells[place]:
+            _check_size(found.names[place], known, bool(found.is_number[place]))
     useless = [*useless, *found.names[~tells].tolist()]
     if useless:
         warnings.warn(
@@ -255,13 +257,17 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
 
 def of_length(found: Features, length: int, axis: str) -> Features:
     """Return features of as many rows as there are, or raise ShapeError."""
-    if found.shape[0] != length:
+    _check_length(found.shape[0], length, axis)
+    return found
+
+
+def _check_length(found: int, length: int, axis: str) -> None:
+    if found != length:
         raise ShapeError(
-            f"{axis} features with {found.shape[0]:,} rows",
+            f"{axis} features with {found:,} rows",
             f"{length:,}, one for each {axis} of the observations",
             "a frame with a column of ids may have more or fewer",
         )
-    return found
 
 
 def in_order(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: str) -> Features:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
-from likewise.observations.feature_columns import labelled_columns
+from likewise.observations.feature_columns import labelled_columns, numbers_of
 from likewise.observations.features import Features, in_order, listed, of_length, told, words_of
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown
@@ -118,16 +118,11 @@ def _encoded(columns: Sequence[tuple[str, NDArray[Any]]], axis: str, fit: Featur
 
 def _numbers(name: str, cells: NDArray[Any]) -> Floats:
     """Return measurements; NaN where one is missing."""
-    if cells.dtype.kind not in "biuf":
-        cells = np.array([np.nan if is_unknown(cell) else cell for cell in cells.tolist()], dtype=object)
-        strange = [cell for cell in cells.tolist() if not isinstance(cell, int | float)]
-        if strange:
-            raise ObservationError(f"feature {name!r} with {strange[0]!r}", "numbers, as in the fit")
-    numbers = np.asarray(cells, dtype=np.float64)
-    if np.isinf(numbers).any():
-        raise ObservationError(
-            f"feature {name!r} with infinite values", "finite numbers; NaN where one is missing"
+    if (numbers := numbers_of(name, cells)) is None:
+        strange = next(
+            cell for cell in cells.tolist() if not is_unknown(cell) and not isinstance(cell, int | float)
         )
+        raise ObservationError(f"feature {name!r} with {strange!r}", "numbers, as in the fit")
     return numbers
 
 

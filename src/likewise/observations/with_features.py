@@ -115,23 +115,38 @@ def _warn_of_leaks(features: Features, means: Floats, axis: str) -> None:
         Of what was observed of each; NaN where nothing was.
     axis : {"row", "column"}
     """
-    leaking = list(_leaks(features, means))
+    leaking = [repr(name) for name in _leaks(features, means)]
     if leaking:
         warnings.warn(
             FeatureWarning(
-                f"{axis} features that are nearly the mean of what was observed: {', '.join(leaking[:_NAMED])}; made from the values that are to be "
-                "predicted, they make held-out errors look too small"
+                f"{axis} features that are nearly the mean of what was observed, or in its order: {', '.join(leaking[:_NAMED])}; made from the values that "
+                "are to be predicted, they make held-out errors look too small"
             ),
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
 def _leaks(features: Features, means: Floats) -> Iterator[str]:
-    seen = ~np.isnan(means)
-    for place in np.flatnonzero(features.is_number):
-        column = features.values[:, [place]].toarray()[:, 0]
-        both = seen & ~np.isnan(column)
-        if both.sum() < _FEWEST or np.ptp(column[both]) == 0 or np.ptp(means[both]) == 0:
+    seen, by_column = ~np.isnan(means), features.values.tocsc()
+    for place, name in enumerate(features.names.tolist()):
+        stored = by_column.data[by_column.indptr[place] : by_column.indptr[place + 1]]
+        if ((stored == 0) | (stored == 1) | np.isnan(stored)).all():
             continue
-        if abs(float(np.corrcoef(column[both], means[both])[0, 1])) > _LEAK:
-            yield repr(features.names[place])
+        column = by_column[:, [place]].toarray()[:, 0]
+        both = seen & ~np.isnan(column)
+        if both.sum() >= _FEWEST and _likeness(column[both], means[both]) > _LEAK:
+            yield name
+
+
+def _likeness(column: Floats, means: Floats) -> float:
+    """Return the larger of two correlations, of the numbers and of their order, without their signs."""
+    ranks = (np.unique(each, return_inverse=True)[1].astype(np.float64) for each in (column, means))
+    return max(_correlation(column, means), _correlation(*ranks))
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    """Return the absolute correlation; 0 where one is constant."""
+    x, y = (each / (np.abs(each).max() or 1.0) for each in (x, y))  # or squares would overflow, or vanish
+    x, y = x - x.mean(), y - y.mean()
+    lengths = float(np.linalg.norm(x) * np.linalg.norm(y))
+    return abs(float(x @ y)) / lengths if lengths else 0.0
