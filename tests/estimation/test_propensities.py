@@ -24,6 +24,7 @@ from likewise.estimation import (
 )
 from likewise.estimation.base.bias_equations import variance_components
 from likewise.estimation.one_bit import NuclearBall
+from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::likewise.errors.PropensityWarning"
@@ -50,6 +51,26 @@ def test_degrees_by_hand():
         f"16.7% of the observations clipped to [0.05, 1]; weighted, 6 observations are worth {worth:.0f}"
         in found.notes[-1]
     )
+
+
+def test_weights_that_add_up_to_their_worth_by_hand():
+    """Weights .5, .5, 1, 1, .5, .75 sum to 4.25, their squares to 3.3125; they are worth 4.25^2 / 3.3125 equal ones."""
+    found = propensities_of(stored(SEEN), "degrees").scaled_to_their_worth()
+    np.testing.assert_allclose(found.weights, np.array([0.5, 0.5, 1, 1, 0.5, 0.75]) * 4.25 / 3.3125)
+    assert found.weights.sum() == pytest.approx(4.25**2 / 3.3125)
+    assert found.weighting.weights(stored(SEEN)) == pytest.approx(found.weights)
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.5])
+def test_only_ratios_of_propensities_count_where_regularization_is_estimated(factor):
+    """What is observed twice as seldom everywhere says as much: propensities too small for the share observed must not hide the data."""
+    data = clustered(40, 30, 2, observed_fraction=0.5, random_state=0).observed
+    chances = np.random.default_rng(0).uniform(0.4, 0.9, data.shape)
+    fits = [
+        AlternatingLeastSquares(2, propensities=p, random_state=0).fit(data)
+        for p in (chances, factor * chances)
+    ]
+    np.testing.assert_allclose(*(fit.estimate_.to_dense() for fit in fits), rtol=1e-9)
 
 
 def test_the_floor_clips_and_says_so():

@@ -113,8 +113,8 @@ class Propensities:
         For an estimator that reads from the weights how sure it may be: with those as they are it would count the observations in full.
         """
         weights = self.weights
-        worth = float(weights.sum() ** 2 / (weights.size * (weights @ weights)))
-        return replace(self, weighting=replace(self.weighting, scale=self.weighting.scale * worth))
+        factor = float(weights.sum() / (weights @ weights))
+        return replace(self, weighting=replace(self.weighting, scale=self.weighting.scale * factor))
 
 
 def propensities_of(
