@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from likewise._typing import AnyFloats, Floats
 from likewise.errors import SpectrumError
@@ -16,6 +19,9 @@ from likewise.spectrum.orthonormal import measured
 from likewise.spectrum.proof import Proof, Prover
 from likewise.spectrum.request import Request
 from likewise.spectrum.result import Completeness
+
+_FEW = 8
+"""One in so many columns: fewer eigenvectors are computed alone."""
 
 
 def dense_bytes(m: int, n: int) -> int:
@@ -48,7 +54,7 @@ def _svd(array: AnyFloats) -> tuple[Floats, Floats, Floats]:
 
 
 def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
-    """Eigenvectors of the Gram matrix with an eigenvalue above tau^2 (LAPACK ``syevd``, all of them): complete by construction.
+    """Eigenvectors of the Gram matrix with an eigenvalue above tau^2, of which all are computed: complete by construction.
 
     Raises
     ------
@@ -71,14 +77,43 @@ def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
         raise lost_threshold(request)
     lowest = max(request.square - rounding, rounding)
     request.report("eigenvalues of the Gram matrix", None)
-    # All eigenvalues by divide and conquer: LAPACK's solver by value gives up with an internal error where many are equal.
-    squares, vectors = linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
-    vectors = vectors[:, squares > lowest][:, ::-1][:, : request.at_most]
+    vectors = _above(gram, lowest, request.at_most)
     if request.square or vectors.shape[1] == request.at_most:
         proof = Proof(Completeness(True, "all eigenvalues of the Gram matrix"), rounding)
     else:
         proof = Proof.failed(lost_below(request, lowest))
     return CandidateTriplets(vectors, 0.0, proof)
+
+
+def _above(gram: Floats, lowest: float, at_most: int | None) -> Floats:
+    """Return eigenvectors of the largest eigenvalues, decreasing: of all that are above a level, or of so many.
+
+    A third of the work says how many there are; where they are few, only theirs are computed. Divide and conquer computes all where they are
+    many, and where LAPACK's solver of a few gives up with an internal error, as it can where many are equal.
+    """
+    n = len(gram)
+    work = int(lapack.dsytrd_lwork(n, lower=1)[0])
+    reduced, diagonal, beside, scales, _ = lapack.dsytrd(gram, lower=1, lwork=work)
+    count = int(np.count_nonzero(linalg.eigvalsh_tridiagonal(diagonal, beside) > lowest))
+    count = count if at_most is None else min(count, at_most)
+    if count == 0:
+        return np.empty((n, 0))
+    if _FEW * count <= n:
+        with suppress(linalg.LinAlgError):
+            wanted = (n - count, n - 1)
+            _, few = linalg.eigh_tridiagonal(diagonal, beside, select="i", select_range=wanted)
+            return _turned_back(reduced, scales, few)[:, ::-1]
+    del reduced
+    squares, vectors = linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
+    return np.asarray(vectors[:, squares > lowest][:, ::-1][:, :at_most])
+
+
+def _turned_back(reduced: Floats, scales: Floats, vectors: AnyFloats) -> Floats:
+    """Return ``Q X`` for the reflections Q that LAPACK's ``sytrd`` has left below the diagonal: all of them keep the first coordinate."""
+    reflections, rest = reduced[1:, :-1], np.asfortranarray(vectors[1:])
+    needed = int(lapack.dormqr("L", "N", reflections, scales, rest, -1)[1][0])
+    turned = lapack.dormqr("L", "N", reflections, scales, rest, needed)[0]
+    return np.vstack([vectors[:1], turned])
 
 
 _FIRST = 16
@@ -92,11 +127,9 @@ def arpack_search(operator: RowOperator, request: Request) -> CandidateTriplets:
     SpectrumError
         If ARPACK does not converge or would have to compute the whole spectrum.
     """
-    n = operator.shape[1]
-    asked = _FIRST if request.at_most is None else request.at_most + 1
-    while True:
-        if asked >= n:
-            raise SpectrumError(f"ARPACK cannot find {asked} of {n} triplets; use solver='gram' or 'dense'")
+    most = operator.shape[1] - 1
+    asked = min(_FIRST if request.at_most is None else request.at_most + 1, most)
+    while asked > 0:
         request.report(f"ARPACK for {asked} triplets", None)
         subspace = measured(operator, _largest(operator, asked, request))
         target = ConvergenceTarget.of(subspace.squares, request, request.dtype)
@@ -104,9 +137,14 @@ def arpack_search(operator: RowOperator, request: Request) -> CandidateTriplets:
             outside = float(subspace.squares[-1])
             proof = Prover(operator, request).prove(subspace, target, outside)
             # Lanczos from one vector can miss copies of an equal value; with more to find it goes on to meet them.
-            if proof.complete or 2 * asked >= n or operator.passes >= request.max_passes:
+            if proof.complete or asked == most or operator.passes >= request.max_passes:
                 return CandidateTriplets.of(subspace, target, proof)
-        asked *= 2
+        elif asked == most:
+            break
+        asked = min(2 * asked, most)
+    raise SpectrumError(
+        f"ARPACK finds at most {most} triplets of a matrix of {most + 1} columns, of which one has to lie below the threshold; use solver='gram' or 'dense'"
+    )
 
 
 def _largest(operator: RowOperator, asked: int, request: Request) -> AnyFloats:
