@@ -122,6 +122,67 @@ def test_a_file_of_features_is_the_reference_aligned_by_id(likewise, folder, dat
     assert len(found["data"]["columns"][-1]["features"]) == N
 
 
+def test_every_form_of_a_reference_gives_the_same_distance_and_names_its_features(likewise, folder, data):
+    """A line for each individual, one for each individual and feature, or an array: a column may be called score."""
+    header = ["id", "score", "age", *(f"f{j}" for j in range(2, N))]
+    write(folder / "named.csv", header, [[i, *data.truth[i]] for i in range(M)])
+    lines = [[i, name, data.truth[i, j]] for j, name in enumerate(header[1:]) for i in range(M)]
+    write(folder / "lines.csv", ["user", "item", "rating"], lines)
+    np.save(folder / "array.npy", data.truth)
+    np.savez(folder / "arrays.npz", features=data.truth[::-1], row_ids=np.arange(M)[::-1])
+    found = {
+        file: told(likewise, folder, "--outputs", folder / "scores.csv", "--reference", folder / file)
+        for file in ("named.csv", "lines.csv", "array.npy", "arrays.npz")
+    }
+    means = {
+        each["arms"]["outputs"]["fairness"]["mean_reference_distance"]["value"] for each in found.values()
+    }
+    assert max(means) == pytest.approx(min(means))
+    assert {len(each["data"]["columns"][-1]["features"]) for each in found.values()} == {N}
+    pair = found["named.csv"]["arms"]["outputs"]["explained"][0]["reference"]
+    assert {part["feature"] for part in pair["apart"]} <= {*header}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,age,city\n" + "\n".join(f"{i},{i},rome" for i in range(M)), "words in 'city' of some.csv"),
+        ("id,age\n" + "\n".join(f"{i},{'NA' if i == 3 else i}" for i in range(M)), "line 5 of some.csv"),
+        ("id,age\n" + "\n".join(f"{i},{i}" for i in range(1, M)), "has features for 39 of 40 individuals"),
+        ("\n".join(f"{i},{i}" for i in range(M)), "begins with the features of '0'"),
+        (
+            "user,item,rating\n" + "\n".join(f"{i},{i % 7},1" for i in range(M)),
+            "1 of 7 items for an individual",
+        ),
+    ],
+)
+def test_a_reference_that_cannot_be_one_is_told_in_its_own_words(likewise, folder, text, message):
+    (folder / "some.csv").write_text(text + "\n")
+    ran = likewise("audit", folder / "ratings.csv", RANGE, "--reference", folder / "some.csv")
+    assert (ran.code, ran.out) == (1, "")
+    assert message in " ".join(ran.err.split())
+    assert "output" not in ran.err
+
+
+def test_what_was_asked_for_stands_in_the_answer(likewise, folder):
+    """The error on a test, consistency, and which D the proofs are of where outputs are compared otherwise."""
+    model = ("--model", "knn", "--estimator", "svt", "--test", folder / "test.csv")
+    answer = told(likewise, folder, *model, "--output-distance", "linf", "--reference", "observed")["answer"]
+    assert "error on the test" in [row["label"] for row in answer["rows"]]
+    assert answer["beside"][0].startswith("Measured, found, proved are of the proofs' D and d: l2, and l1")
+    usual = told(likewise, folder, *model, "--reference", "observed")["answer"]
+    assert not any("proofs' D" in line for line in usual["beside"])
+    scores = ("--outputs", folder / "scores.csv", "--consistency")
+    rows = {row["label"]: row["values"] for row in told(likewise, folder, *scores, "3")["answer"]["rows"]}
+    assert 0 < float(rows["consistency"][0]) < 1
+    refused = likewise("audit", folder / "ratings.csv", RANGE, *scores, M)
+    assert f"--consistency {M}; expected a whole number from 1 to {M - 1}" in refused.err
+    several = likewise(
+        "audit", folder / "ratings.csv", RANGE, "--outputs", folder / "shares.csv", "--consistency", "3"
+    )
+    assert "--consistency 3 of outputs with 3 columns" in " ".join(several.err.split())
+
+
 def test_with_the_truth_as_reference_a_model_is_held_against_it(likewise, folder, data):
     found = told(
         likewise, folder, "--reference", folder / "truth.csv", "--model", "identity", "--estimator", "svt"

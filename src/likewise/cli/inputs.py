@@ -38,6 +38,7 @@ from likewise.observations.reading import (
     read_outputs_file,
     read_table,
 )
+from likewise.observations.reading.outputs import read_reference_file
 from likewise.pipeline import AuditReport
 from likewise.pipeline.measurement import Measurement
 from likewise.report.checks import with_checks
@@ -134,10 +135,11 @@ class Inputs:
             return name, self
         ids = self.individuals.row_ids
         assert ids is not None
-        found = read_outputs_file(path, ids, usual_ids=reading.id_columns, kind="numbers")
+        found = read_reference_file(path, ids, usual_ids=reading.id_columns)
         d = feature_distance(found.values.reshape(len(found.values), -1), norm or "l2", row_ids=ids)
+        d.names = np.array(found.names, dtype=object)
         d.description = replace(d.description, name=f"{d.name} of {path.name}")
-        roles = replace(found.roles, outputs=None, features=found.roles.outputs)
+        roles = replace(found.roles, outputs=None, features=found.names)
         return d, replace(self, columns=(*self.columns, roles), notes=(*self.notes, *found.notes))
 
     def arguments(self, measuring: MeasureOptions) -> dict[str, Any]:

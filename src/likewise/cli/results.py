@@ -54,6 +54,13 @@ def data_plan(observed: ObservedMatrix) -> list[str]:
 
 
 _WIDEST = 100
+_HOLDS = {
+    "test": "observations",
+    "reference": "features, or of the truth A",
+    **dict.fromkeys(("outputs", "without", "with"), "outputs"),
+}
+"""What a file holds, where that is not what it is called in an audit."""
+
 """Columns of a terminal up to which lines are read with ease."""
 
 _PLAIN = 80
@@ -118,9 +125,7 @@ class ResultOptions:
             raise InputError(given, "--lipschitz L or --fail-above L beside it")
         for role, path in read.items():
             if path is not None:
-                existing(
-                    path, role if role in ("observations", "groups", "target", "item groups") else "outputs"
-                )
+                existing(path, _HOLDS.get(role, role))
         self._check_targets(read)
 
     def lists(self) -> dict[str, Any]:

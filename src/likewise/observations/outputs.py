@@ -14,7 +14,7 @@ _NAMED = 5
 """How many offending rows a message names."""
 
 
-def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
+def checked_outputs(outputs: Any, n_individuals: int, source: str, what: str = "outputs") -> Floats:
     """Return outputs as a float array, or say what is wrong with them.
 
     Parameters
@@ -24,6 +24,8 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
         m.
     source : str
         What gave them, for the message.
+    what : str
+        What they are called there.
 
     Returns
     -------
@@ -42,12 +44,12 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str) -> Floats:
     >>> checked_outputs([0.5, np.nan, np.inf], 3, "the model")
     Traceback (most recent call last):
     ...
-    likewise.errors.ModelError: the model gave NaN or infinite outputs in 2 of 3 rows: 1, 2; expected finite numbers.
+    likewise.errors.ModelError: the model gave NaN or infinite {what} in 2 of 3 rows: 1, 2; expected finite numbers.
     """
-    array = as_floats(outputs, f"outputs of {source}", ModelError)
+    array = as_floats(outputs, f"{what} of {source}", ModelError)
     if array.ndim not in (1, 2) or not array.size or array.shape[0] != n_individuals:
         raise ModelError(
-            f"{source} gave outputs of shape {array.shape}",
+            f"{source} gave {what} of shape {array.shape}",
             f"({n_individuals},) or ({n_individuals}, k): one row for each individual",
             "rows are individuals; transpose" if n_individuals in array.shape[1:] else "",
         )

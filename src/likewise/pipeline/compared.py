@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.errors import InputError, option
+from likewise.checks import checked_whole
+from likewise.errors import InputError, ShapeError, option
 from likewise.fairness import (
     ExactValue,
     PairwiseDistance,
@@ -89,7 +90,7 @@ def consistency_of(case: Case, arm: str) -> ExactValue | None:
     Raises
     ------
     InputError
-        Outputs that are a distance.
+        Outputs that are a distance; as many neighbours as individuals, or more.
     ShapeError
         Outputs of several numbers.
     """
@@ -100,6 +101,13 @@ def consistency_of(case: Case, arm: str) -> ExactValue | None:
         raise InputError(
             f"{option('consistency', str(n_neighbors))} of outputs that are a distance",
             "one number for each individual",
+        )
+    checked_whole("consistency", n_neighbors, most=case.references[arm].n_individuals - 1)
+    if np.ndim(outputs) > 1 and np.shape(outputs)[1] > 1:
+        raise ShapeError(
+            f"{option('consistency', str(n_neighbors))} of outputs with {np.shape(outputs)[1]} columns",
+            "one number for each individual",
+            "the gap of similar pairs says the same of any outputs",
         )
     return consistency(outputs, case.references[arm], n_neighbors)
 

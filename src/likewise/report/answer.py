@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _FEATURES = 3
 """How many features a pair's explanation names in a line."""
 
+_EQUALS_L2 = ("l2", "absolute")
+"""Norms of D that are l2; of one number both are the same."""
+
 
 @dataclass(frozen=True)
 class PairStory:
@@ -70,7 +73,7 @@ class Answer:
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     beside : tuple of str
-        What the estimate itself does as the outputs, where an algorithm ran on it.
+        Of which D and d the proofs are, where the audit has others; what the estimate itself does as the outputs, where an algorithm ran on it.
     lists : tuple of str
         Who would rather have another's list of items, and how exposure is shared.
     groups : tuple of str
@@ -108,7 +111,7 @@ class Answer:
             ),
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
             rows=headline(report),
-            beside=_beside(report),
+            beside=(*_proofs_distances(report), *_beside(report)),
             lists=list_lines(report),
             groups=tuple(group_lines(report)),
             arm=report.last.label,
@@ -141,6 +144,14 @@ def undecided_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say of the worst pairs for which missing entries decide on which features it depends, for every arm."""
     judged = [(arm.label, arm.completions.undecided) for arm in report.arms.values() if arm.completions]
     return tuple(f"{label}: {shown(str(pair))}." for label, pairs in judged for pair in pairs)
+
+
+def _proofs_distances(report: AuditRecord) -> tuple[str, ...]:
+    """Say which D and d the three numbers are of, where the audit compares by others."""
+    sandwich, by_l2 = report.last.sandwich, report.last.fairness.output.norm in _EQUALS_L2
+    if sandwich is None or (by_l2 and report.reference.kind != "given"):
+        return ()
+    return (f"Measured, found, proved are of the proofs' D and d: l2, and {sandwich.distance}.",)
 
 
 def _beside(report: AuditRecord) -> tuple[str, ...]:

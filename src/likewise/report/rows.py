@@ -131,10 +131,17 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
 
 
 def headline(report: AuditRecord) -> tuple[Row, ...]:
-    """Return the rows that matter most: the gap, the error, what is proved or else the largest ratio, and the sandwich where one was made."""
+    """Return the rows that matter most: the gap, the error, what is proved or else the largest ratio; a test, the sandwich and consistency where there are."""
     arms = list(report.arms.values())
     gap = truth_rows(report)[0] if report.truth else gap_row(arms, report.comparable)
-    return (gap, _headline_error(arms), _worst_row(report, arms), *_sandwich_row(arms))
+    return (
+        gap,
+        _headline_error(arms),
+        *_test_row(arms),
+        _worst_row(report, arms),
+        *_sandwich_row(arms),
+        *_consistency_rows(arms, report.comparable),
+    )
 
 
 def _sandwich_row(arms: list[Arm]) -> tuple[Row, ...]:
@@ -218,11 +225,22 @@ def _with_ends(value: SampledValue) -> str:
     return with_ends(value.value, value.low, value.high)
 
 
+def _test_row(arms: list[Arm]) -> tuple[Row, ...]:
+    """Return the error on observations from elsewhere, where there are."""
+    errors = [arm.test_error for arm in arms if arm.test_error is not None]
+    if not errors:
+        return ()
+    meaning = f"On {errors[0].n:,} test observations from elsewhere, in {errors[0].unit}."
+    texts = tuple(map(_rmse_text, errors))
+    return (Row("error on the test", meaning, texts, _change([error.rmse for error in errors])),)
+
+
 def _error_text(arm: Arm) -> str:
-    if arm.error is None:
-        return NOT_MEASURED
-    interval = arm.error.rmse_interval
-    rmse = arm.error.rmse
+    return NOT_MEASURED if arm.error is None else _rmse_text(arm.error)
+
+
+def _rmse_text(error: ErrorMetrics) -> str:
+    interval, rmse = error.rmse_interval, error.rmse
     return number(rmse) if interval is None else with_ends(rmse, interval.low, interval.high)
 
 

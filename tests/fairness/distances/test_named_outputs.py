@@ -64,12 +64,20 @@ def test_each_name_is_the_distance_it_stands_for(seed):
     assert {*expected, *of_shares, "absolute"} >= set(OUTPUT_DISTANCES)
 
 
-def test_few_items_are_all_compared_and_have_their_names():
+def test_items_have_their_names_and_some_must_be_left_out():
+    """What everybody has in common tells nobody from others; nor does the order of one item."""
     table = [[3.0, 2.0, 1.0], [1.0, 2.0, 3.0]]
-    assert whole(named_output_distance("top-n", table))[0, 1] == 0
+    assert whole(named_output_distance("top-2", table))[0, 1] == 0.5
+    assert whole(named_output_distance("rbo", table))[0, 1] > 0
+    for name in ("top-n", "top-3"):
+        with pytest.raises(InputError, match=f"{name} of 3 items, all that there are.*top-1.*rbo"):
+            named_output_distance(name, table)
+    for name in ("top-n", "rbo", "rbo-1"):
+        with pytest.raises(ShapeError, match=f"{name} of outputs with one column"):
+            named_output_distance(name, [0.2, 0.4, 0.1])
     D = named_output_distance("top-1", table, np.array(["tea", "milk", "rum"], dtype=object))
     assert whole(D)[0, 1] == 1
-    with pytest.raises(InputError, match="between 1 and 3"):
+    with pytest.raises(InputError, match="top-4; expected at most the 3 items"):
         named_output_distance("top-4", table)
 
 
@@ -89,6 +97,21 @@ def test_what_a_plug_in_registered_is_known():
 )
 def test_no_other_name_is_one(name):
     with pytest.raises(InputError, match="output distance"):
+        named_output_distance(name, scores(0))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("Wasserstein", "did you mean 'w1'"),
+        ("total_variation", "did you mean 'tv'"),
+        ("euclidean", "did you mean 'l2'"),
+        ("hellinge", "did you mean 'hellinger'"),
+        ("l0.5", "any other norm from l1"),
+    ],
+)
+def test_what_others_call_it_leads_to_the_name(name, hint):
+    with pytest.raises(InputError, match=hint):
         named_output_distance(name, scores(0))
 
 

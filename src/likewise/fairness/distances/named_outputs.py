@@ -34,6 +34,16 @@ _OF_LISTS: dict[str, Callable[[ArrayLike], PairwiseDistance]] = {
     "top": top_n_distance,
     "rbo": rank_biased_distance,
 }
+_OTHERWISE = {
+    **dict.fromkeys(("total-variation", "total variation"), "tv"),
+    **dict.fromkeys(("wasserstein", "wasserstein-1", "earth-mover", "emd"), "w1"),
+    **dict.fromkeys(("euclid", "euclidean"), "l2"),
+    **dict.fromkeys(("manhattan", "cityblock"), "l1"),
+    **dict.fromkeys(("max", "maximum", "chebyshev"), "linf"),
+}
+"""What others call a distance, and its name here."""
+
+_MORE_NAMES = "l3 and any other norm from l1, top-5 and rbo-5 are names too"
 _LISTS = re.compile(r"(top|rbo)(?:-(n|[1-9][0-9]*))?")
 
 OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *_OF_DISTRIBUTIONS, "top-n", "rbo")
@@ -59,7 +69,9 @@ def check_output_distance(name: object) -> str:
         or name in _registered()
     )
     if not isinstance(name, str) or not known or name == "top":
-        raise InputError(*unknown_name("output distance", name, [*OUTPUT_DISTANCES, *_registered()]))
+        given, expected, hint = unknown_name("output distance", name, [*OUTPUT_DISTANCES, *_registered()])
+        meant = _OTHERWISE.get(name.lower().replace("_", "-")) if isinstance(name, str) else None
+        raise InputError(given, expected, f"did you mean {meant!r}?" if meant else hint or _MORE_NAMES)
     return name
 
 
@@ -98,7 +110,7 @@ def named_output_distance(
     """
     check_output_distance(name)
     if (lists := _LISTS.fullmatch(name)) is not None:
-        return _OF_LISTS[lists[1]](_best_items(outputs, lists[2], item_ids))
+        return _OF_LISTS[lists[1]](_best_items(name, outputs, lists[2], item_ids))
     if name == "absolute":
         return RowDistance.of_outputs(_one_number(outputs))
     if name in _OF_DISTRIBUTIONS:
@@ -119,9 +131,27 @@ def _is_norm(name: str) -> bool:
     return name.startswith("l")
 
 
-def _best_items(outputs: ArrayLike, count: str | None, item_ids: NDArray[Any] | None) -> NDArray[Any]:
+def _best_items(
+    name: str, outputs: ArrayLike, count: str | None, item_ids: NDArray[Any] | None
+) -> NDArray[Any]:
     scores = complete_rows(outputs)
     n = min(N_ITEMS, scores.shape[1]) if count in (None, "n") else int(count)
+    if scores.shape[1] == 1:
+        raise ShapeError(
+            f"{option('output_distance', name)} of outputs with one column",
+            "a score for each of several items",
+            f"{option('output_distance', 'l2')} compares one number",
+        )
+    if n > scores.shape[1]:
+        raise InputError(
+            option("output_distance", name), f"at most the {scores.shape[1]} items that there are"
+        )
+    if n == scores.shape[1] and name.startswith("top"):
+        raise InputError(
+            f"{option('output_distance', name)} of {n} items, all that there are, which everybody has in common",
+            f"fewer of them, such as {option('output_distance', f'top-{max(1, n // 2)}')}",
+            f"{option('output_distance', 'rbo')} compares their order",
+        )
     items = top_items(scores, n)
     return items if item_ids is None else np.asarray(item_ids)[items]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Counts, Floats
-from likewise.errors import FileFormatError, InputError
+from likewise.errors import FileFormatError, InputError, option
 from likewise.memory import ensure_fits
 from likewise.observations.column_names import LISTED
 from likewise.observations.column_roles import ColumnRoles
@@ -116,8 +116,12 @@ def note_on_lists(n: int) -> str:
     return f"the outputs are lists of {n} items each, compared by what they have in common"
 
 
-def of_lines(file: Tabular, places: dict[str, int], wanted: Sequence[Any]) -> OutputsFile:
+def of_lines(
+    file: Tabular, places: dict[str, int], wanted: Sequence[Any], holds: str = "outputs"
+) -> OutputsFile:
     """Read one line for each individual and item: numbers where all have a score for every item, lists where all have as many items.
+
+    What holds features holds no lists.
 
     Raises
     ------
@@ -134,7 +138,7 @@ def of_lines(file: Tabular, places: dict[str, int], wanted: Sequence[Any]) -> Ou
     scores = taken.frame[str(score[0])].to_numpy() if score else -np.arange(len(users), dtype=np.float64)
     people, codes = factorize(users, "row")
     order = np.full(people.size, -1)
-    order[places_in_file(people, wanted, file.name)] = np.arange(len(wanted))
+    order[places_in_file(people, wanted, file.name, holds)] = np.arange(len(wanted))
     row = order[codes]
     row, items, scores = row[row >= 0], items[row >= 0], scores[row >= 0]  # the file may speak of others too
     things, column = factorize(items, "column")
@@ -146,6 +150,12 @@ def of_lines(file: Tabular, places: dict[str, int], wanted: Sequence[Any]) -> Ou
     if score and (counts == things.size).all():
         values = _score_matrix((row, column), scores, (len(wanted), things.size), file.name)
         return OutputsFile(values, roles, tuple(map(str, things.tolist())), "numbers", tuple(taken.notes))
+    if holds == "features":
+        raise FileFormatError(
+            f"{file.name} with {_fewest_to_most(counts)} of {things.size:,} items for an individual",
+            "a number for every item, for everybody",
+            f"observations with gaps are compared by {option('reference', 'observed')} or {option('reference', 'co-observed')}",
+        )
     n = _length_of_lists(counts, things.size, file.name)
     lists = items[np.lexsort((-scores, row))].reshape(len(wanted), n)
     by = f"by {file.names(score)[0]}" if score else "in the order of the lines"
@@ -168,8 +178,13 @@ def _length_of_lists(counts: Counts, n_items: int, file: str) -> int:
     """Return how many items each individual has; an error where not all have as many."""
     if (counts != counts[0]).any():
         raise FileFormatError(
-            f"{file} with {counts.min():,} to {counts.max():,} of {n_items:,} items for an individual",
+            f"{file} with {_fewest_to_most(counts)} of {n_items:,} items for an individual",
             "a score for every item, or as many items for each individual",
             "keep the same number of best items for each, or fill in the scores that are not there",
         )
     return int(counts[0])
+
+
+def _fewest_to_most(counts: Counts) -> str:
+    least, most = counts.min(), counts.max()
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

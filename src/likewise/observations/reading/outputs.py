@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ from likewise.observations.reading.columns import (
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_file
 from likewise.observations.reading.layouts import id_array, joined_ids
-from likewise.observations.reading.numerals import could_be_numbers
+from likewise.observations.reading.numerals import could_be_number, could_be_numbers
 from likewise.observations.reading.output_kinds import (
     OutputKind,
     OutputsFile,
@@ -147,11 +147,6 @@ def read_outputs_file(
     likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
     """
     check_choice("kind", kind, get_args(OutputKind))
-    wanted = as_id_array(row_ids, "row_ids").tolist()
-    source = unpack(path, "outputs")
-    file = open_file(source, checked_text(text), lambda _: True)
-    if isinstance(file, ArrayFile):
-        return _of_arrays(file, wanted)
     ask = _Asked(
         as_columns(id_columns, "id_columns"),
         as_columns(output_columns, "output_columns"),
@@ -159,9 +154,56 @@ def read_outputs_file(
         as_columns(usual_ids, "usual_ids") or (),
         kind,
     )
+    return _read(path, row_ids, ask, text)
+
+
+def read_reference_file(
+    path: str | PathLike[str],
+    row_ids: ArrayLike,
+    *,
+    usual_ids: Column | Sequence[Column] | None = None,
+    text: TextOptions = PLAIN_TEXT,
+) -> OutputsFile:
+    r"""Read the features that individuals are compared by, or the truth A: numbers alone, in the order of the individuals.
+
+    Parameters
+    ----------
+    path, row_ids, usual_ids, text
+        As in `read_outputs_file`.
+
+    Returns
+    -------
+    OutputsFile
+        The features are in the place of the outputs.
+
+    Raises
+    ------
+    FileFormatError
+        As there; columns of text; a line for each individual and item that leaves some out.
+    ModelError
+        If an individual has no features, or several lines of them; or features that are not finite.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("id,age,score\nbea,31,0.2\nann,40,0.9\n")
+    >>> read_reference_file(file, ["ann", "bea"]).values.tolist()
+    [[40.0, 0.9], [31.0, 0.2]]
+    """
+    usual = as_columns(usual_ids, "usual_ids") or ()
+    return _read(path, row_ids, _Asked(None, None, None, usual, "numbers", "features"), text)
+
+
+def _read(path: str | PathLike[str], row_ids: ArrayLike, ask: _Asked, text: TextOptions) -> OutputsFile:
+    wanted = as_id_array(row_ids, "row_ids").tolist()
+    source = unpack(path, ask.holds)
+    file = open_file(source, checked_text(text), lambda _: True)
+    if isinstance(file, ArrayFile):
+        return _of_arrays(file, wanted, ask.holds)
     names = file.header or tuple(f"column {position}" for position in range(file.width))
     if ask.are_unsaid and (places := long_columns(names)) is not None:
-        return of_lines(file, places, wanted)
+        return of_lines(file, places, wanted, ask.holds)
     return _of_columns(file, ask, wanted)
 
 
@@ -174,30 +216,31 @@ class _Asked:
     exclude: tuple[Column, ...] | None
     usual_ids: tuple[Column, ...]
     kind: OutputKind | None
+    holds: Literal["outputs", "features"] = "outputs"
 
     @property
     def are_unsaid(self) -> bool:
         return self.ids is None and self.outputs is None and self.exclude is None
 
 
-def _of_arrays(file: ArrayFile, wanted: Sequence[Any]) -> OutputsFile:
+def _of_arrays(file: ArrayFile, wanted: Sequence[Any], holds: str) -> OutputsFile:
     arrays = file.arrays()
-    if "outputs" not in arrays and len(arrays) == 1:
-        arrays = {"outputs": next(iter(arrays.values()))}
-    if not {"outputs"} <= set(arrays) <= {"outputs", "row_ids"}:
+    if holds not in arrays and len(arrays) == 1:
+        arrays = {holds: next(iter(arrays.values()))}
+    if not {holds} <= set(arrays) <= {holds, "row_ids"}:
         raise FileFormatError(
-            f"{file.name} with arrays {', '.join(list(arrays)[:12])}", "outputs, and perhaps row_ids"
+            f"{file.name} with arrays {', '.join(list(arrays)[:12])}", f"{holds}, and perhaps row_ids"
         )
-    ids, values = arrays.get("row_ids"), arrays["outputs"]
+    ids, values = arrays.get("row_ids"), arrays[holds]
     if ids is not None and (values.ndim == 0 or ids.shape != values.shape[:1]):
         raise FileFormatError(
-            f"{file.name} with row_ids of shape {ids.shape} for outputs of shape {values.shape}",
-            "one id for each row of outputs",
+            f"{file.name} with row_ids of shape {ids.shape} for {holds} of shape {values.shape}",
+            f"one id for each row of {holds}",
         )
     if ids is not None:
-        values = values[places_in_file(ids, wanted, file.name)]
-    roles = ColumnRoles(file.name, None if ids is None else ("row_ids",), outputs=("outputs",))
-    values = checked_outputs(values, len(wanted), file.name)
+        values = values[places_in_file(ids, wanted, file.name, holds)]
+    roles = ColumnRoles(file.name, None if ids is None else ("row_ids",), outputs=(holds,))
+    values = checked_outputs(values, len(wanted), file.name, holds)
     return OutputsFile(values, roles, tuple(map(str, range(values.shape[1] if values.ndim > 1 else 1))))
 
 
@@ -208,9 +251,11 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
     outputs = _output_columns(file, ask, ids, left_out)
     labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
     lists = take_lists(file, ids, outputs, ask.kind)
-    taken, notes = (lists, [note_on_lists(len(outputs))]) if lists else _numbers(file, ids, outputs)
+    taken, notes = (
+        (lists, [note_on_lists(len(outputs))]) if lists else _numbers(file, ids, outputs, ask.holds)
+    )
     frame = taken.frame
-    if ask.outputs is None and lists is None:
+    if ask.outputs is None and lists is None and ask.holds == "outputs":
         if len(outputs) > 1:
             refuse_counts(file.header, outputs, frame, file.name, "an output", "output_columns")
         _refuse_unlike(file, outputs)
@@ -218,14 +263,15 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
     first = (file.header or ("",))[ids[0]]
     if ask.ids is None and first in {str(one) for one in wanted} - {str(name) for name in names.tolist()}:
         raise FileFormatError(
-            f"{file.name} begins with the outputs of {first!r}", "a header first, such as id,score"
+            f"{file.name} begins with the {ask.holds} of {first!r}", "a header first, such as id,score"
         )
-    rows = places_in_file(names, wanted, file.name)
+    rows = places_in_file(names, wanted, file.name, ask.holds)
     if lists:
         items = np.stack([id_array(frame[str(position)]) for position in outputs], axis=1)
         return OutputsFile(items[rows], roles, labels, "top-n", tuple(notes))
     values = frame.select(map(str, outputs)).to_numpy()[rows].astype(np.float64)
-    values = checked_outputs(values.ravel() if len(outputs) == 1 else values, len(wanted), file.name)
+    values = values.ravel() if len(outputs) == 1 else values
+    values = checked_outputs(values, len(wanted), file.name, ask.holds)
     return OutputsFile(values, roles, labels, "numbers", (*taken.notes, *notes))
 
 
@@ -246,7 +292,9 @@ def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int], left_out: Se
     return outputs
 
 
-def _numbers(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> tuple[Taken, list[str]]:
+def _numbers(
+    file: Tabular, ids: Sequence[int], outputs: Sequence[int], holds: str
+) -> tuple[Taken, list[str]]:
     """Take outputs as numbers; where each column holds one of two words, these count as 1 and 0."""
     import polars as pl
 
@@ -257,7 +305,8 @@ def _numbers(file: Tabular, ids: Sequence[int], outputs: Sequence[int]) -> tuple
         columns = [taken.frame[str(position)].str.strip_chars().fill_null("") for position in outputs]
         valued = [two_valued(column.to_list()) for column in columns]
         if any((column == "").any() for column in columns) or None in valued:
-            raise _on_other_columns(file, outputs, columns) or fault from None
+            told = _on_other_columns if holds == "outputs" else _on_categories
+            raise told(file, outputs, columns) or fault from None
         found = [pair for pair in valued if pair is not None]
         numbers = [
             pl.Series(str(position), values) for position, (values, _) in zip(outputs, found, strict=True)
@@ -280,6 +329,22 @@ def _on_other_columns(
         f"columns {listing(texts)} of {file.name}, which are not numbers, beside others that are",
         "to be told which are outputs",
         f"give {option('output_columns')}, or {option('exclude', repr(','.join(texts[:5])))}",
+    )
+
+
+def _on_categories(file: Tabular, places: Sequence[int], columns: Sequence[pl.Series]) -> InputError | None:
+    """Say what to do with features that are words throughout; a word among numbers is a fault of its line."""
+    words = [
+        name
+        for name, column in zip(file.names(places), columns, strict=True)
+        if not any(map(could_be_number, column))
+    ]
+    if not words:
+        return None
+    return FileFormatError(
+        f"words in {listing(words)} of {file.name}",
+        "features that are numbers",
+        "leave them out of the file, or compare numbers and words by GowerDistance in Python: reference=GowerDistance(table)",
     )
 
 
