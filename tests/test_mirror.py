@@ -37,6 +37,7 @@ estimation/base/folding          weighting posterior_folding: rows that are fold
 estimation/blocks        base/block_preparation base/complete_rows: blocks, against the same in memory
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
+estimation/nuclear_norm/in_blocks        mixing path_in_blocks: one descent, its parts
 estimation/nuclear_norm/soft_impute      transformer: one problem, its solver and its estimator
 estimation/propensities  one_bit: propensities of three kinds
 estimation/thresholding/rules/rules      cross_validation noise_edges optimal paper ../noise_level: every rule against the same simulated spectra

@@ -73,7 +73,10 @@ def test_processes_write_the_same_bytes(parts, tmp_path):
         (["--engine", "spark"], "unknown engine 'spark'; expected one of 'serial', 'threads'"),
         (["--engine", "threads=2"], "--engine threads=2; expected threads alone"),
         (["--header"], "--header for Parquet parts; expected only --user, --item"),
-        (["--estimator", "auto"], "an estimator that needs passes over the rows alone: svt, als or biases"),
+        (
+            ["--estimator", "auto"],
+            "an estimator that needs passes over the rows alone: svt, soft-impute, als or biases",
+        ),
         (["--memory-limit", "1MiB"], "raise memory_limit"),
         (["--pairs", "pairs.csv"], "--pairs for the parts of"),
         (["--scratch", "absent"], "cannot write a sorted copy to absent"),

@@ -24,7 +24,7 @@ from likewise.errors import (
     ShapeError,
     ThresholdError,
 )
-from likewise.estimation import AlternatingLeastSquares, Biases, SoftImpute
+from likewise.estimation import AlternatingLeastSquares, Biases, CaiCandesShen, SoftImpute
 from likewise.estimation.als.in_blocks import RowsInBlocks
 from likewise.estimation.base import complete_rows
 from likewise.estimation.base.factor_update import Factors, ObservedRows
@@ -99,7 +99,12 @@ def test_a_budget_is_kept(blocks):
 
 
 def test_what_needs_all_rows_is_refused(blocks):
-    for estimator in (SoftImpute(), SVT(propensities="degrees"), Biases(propensities="degrees")):
+    for estimator in (
+        SoftImpute(propensities="degrees"),
+        CaiCandesShen(),
+        SVT(propensities="degrees"),
+        Biases(propensities="degrees"),
+    ):
         with pytest.raises(EstimatorError, match="for PartitionedMatrix"):
             estimator.fit(blocks)
     with pytest.raises(EstimatorError, match="constants for PartitionedMatrix"):
@@ -122,7 +127,13 @@ def read_rows(folder):
 
 
 @pytest.mark.parametrize(
-    "estimator", [SVT(random_state=0), Biases(), SVT(centering="biases", random_state=0)]
+    "estimator",
+    [
+        SVT(random_state=0),
+        Biases(),
+        SVT(centering="biases", random_state=0),
+        SoftImpute(5.0, tol=1e-6, random_state=0),
+    ],
 )
 def test_complete_rows_are_those_of_transform(observed, blocks, tmp_path, monkeypatch, estimator):
     monkeypatch.setattr(complete_rows, "_PART_BYTES", 8 * 120 * 11)  # eleven rows a file

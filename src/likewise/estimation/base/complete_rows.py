@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def write_complete_rows(estimate: LowRankEstimate, observed: PartitionedMatrix, 
     reading = observed.engine.n_workers if observed.engine.name == "threads" else 1
     observed.room(float(_COPIES * reading * _PART_BYTES), "complete rows")
     # Rows are folded in, so no worker needs the vectors of all individuals.
-    features = replace(estimate, left=np.zeros((0, estimate.rank)), row_ids=np.zeros(0), row_offsets=None)
+    features = estimate.without_rows()
     kept = observed.engine.kept_folder(_key(features, observed, names))
     with staged_folder(folder, kept) as staging:
         parts = (part for part in _parts(observed, str(staging)) if not Path(part.path).exists())

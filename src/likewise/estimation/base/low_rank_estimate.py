@@ -139,6 +139,10 @@ class LowRankEstimate:
         """Return the same estimate read on the method's working range, not clipped to it."""
         return replace(self, scale=AffineScale(np.asarray(0.0), np.asarray(1.0), (-np.inf, np.inf)))
 
+    def without_rows(self) -> LowRankEstimate:
+        """Return what rows are folded into, without those of the fit, of which there may be many."""
+        return replace(self, left=np.zeros((0, self.rank)), row_ids=np.zeros(0), row_offsets=None)
+
     def rows(self, positions: slice | ArrayLike) -> Floats:
         """Return whole rows, in the user's units.
 

@@ -15,7 +15,7 @@ from likewise.estimation.base.folding import ridge_rows
 from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values
 from likewise.spectrum.continuation import continue_triplets
-from likewise.spectrum.operators import SparseRows
+from likewise.spectrum.operators import RowOperator, SparseRows
 from likewise.spectrum.proof import certify_norm_bound
 
 _SPARED = 0.5
@@ -100,6 +100,33 @@ class DualityGap:
     def _best_scale(self) -> float:
         """Of greatest dual value, feasible or not."""
         return max(self.linear / self.quadratic, 0.0) if self.quadratic else 0.0
+
+
+def proved_gap(
+    gap: DualityGap, residual: RowOperator, seen: float, tol: float, rng: np.random.Generator
+) -> float:
+    """Return a gap that is proved; somewhat above the true one, but below `tol` where that is possible.
+
+    Parameters
+    ----------
+    gap : DualityGap
+    residual : RowOperator
+        The weighted residual.
+    seen : float
+        Its largest singular value as far as is known.
+    tol : float
+    rng : Generator
+        Draws the vectors of a randomised test, where columns are many.
+    """
+    least = gap.at(seen)
+    # Nothing can be proved to be below rounding; and doubled, 0 stays 0 for ever.
+    target = max(least + max(_SPARED * (tol - least), _LOOSE * least), _LEAST_GAP)
+    while target < 1:
+        level = gap.bound_for(target)
+        if level == np.inf or certify_norm_bound(residual, level, seen, rng).complete:
+            return target
+        target *= 2
+    return 1.0
 
 
 class NuclearNormProblem:
@@ -197,16 +224,7 @@ class NuclearNormProblem:
         Where columns are many the proof is a randomised test, whose vectors `rng` draws: anew, so that they do not depend on the point.
         """
         gap, seen = self._gap(point), self._seen(point, subspace)
-        least = gap.at(seen)
-        residual = SparseRows(self._residual_rows(point))
-        # Nothing can be proved to be below rounding; and doubled, 0 stays 0 for ever.
-        target = max(least + max(_SPARED * (tol - least), _LOOSE * least), _LEAST_GAP)
-        while target < 1:
-            level = gap.bound_for(target)
-            if level == np.inf or certify_norm_bound(residual, level, seen, rng).complete:
-                return target
-            target *= 2
-        return 1.0
+        return proved_gap(gap, SparseRows(self._residual_rows(point)), seen, tol, rng)
 
     def _gap(self, point: Point) -> DualityGap:
         pull = self._weighted(point)

@@ -253,13 +253,13 @@ class _Descent:
 
 _LARGEST = 0.9
 """Of the largest singular value: where a path begins; above it the solution is 0."""
-_SMALLEST = 0.02
+SMALLEST = 0.02
 """Of the same: where it ends at the latest."""
-_HIDDEN = 0.1
+HIDDEN = 0.1
 """Share of the observations that is held out to choose."""
-_LOOSER = 10
+LOOSER = 10
 """How many times the tolerance is enough to compare solutions: their held-out errors differ by far more than the last steps change them."""
-_PATIENCE = 1
+PATIENCE = 1
 """How many solutions may be worse than the best before the path ends: those of smaller lambdas cost the most."""
 
 
@@ -332,7 +332,7 @@ def chosen_on_path(
     ----------
     values : csr_array, shape (m, n)
     n_path : int
-        Solutions on the whole path, from `_LARGEST` to `_SMALLEST` of the largest singular value.
+        Solutions on the whole path, from `_LARGEST` to `SMALLEST` of the largest singular value.
     rng : Generator
         Draws the observations held out.
     weights : ndarray, shape (n_observed,), optional
@@ -346,7 +346,7 @@ def chosen_on_path(
         Up to where the path ended; empty where there are too few observations to hold any out, or nothing to explain but 0.
     """
     hidden = np.zeros(values.nnz, dtype=bool)
-    hidden[rng.choice(values.nnz, round(_HIDDEN * values.nnz), replace=False)] = True
+    hidden[rng.choice(values.nnz, round(HIDDEN * values.nnz), replace=False)] = True
     if not hidden.any():
         return []
     training, rest = keep_entries(values, ~hidden), keep_entries(values, hidden)
@@ -355,12 +355,12 @@ def chosen_on_path(
     if not largest:
         return []
     points: list[PathPoint] = []
-    lambdas = lambdas_down_to(_SMALLEST * largest, largest, n_path)
-    options["tol"] *= _LOOSER
+    lambdas = lambdas_down_to(SMALLEST * largest, largest, n_path)
+    options["tol"] *= LOOSER
     for fit in solution_path(training, lambdas, weights=seen, **options):
         errors = rest.data - sampled_entries(rest, fit.left * fit.values, fit.right)
         points.append(PathPoint(fit, self_normalised_error(errors, unseen)))
-        if len(points) - 1 - best_of(points) >= _PATIENCE:
+        if len(points) - 1 - best_of(points) >= PATIENCE:
             break
     return points
 
@@ -372,4 +372,4 @@ def best_of(points: list[PathPoint]) -> int:
 
 def scaled_up(regularization: float) -> float:
     """Return the lambda for all observations that goes with one for those that were not held out: noise grows with the root of their number."""
-    return float(regularization / np.sqrt(1 - _HIDDEN))
+    return float(regularization / np.sqrt(1 - HIDDEN))

@@ -8,10 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from likewise.checks import checked_positive, checked_whole
+from likewise.errors import EstimatorError
 from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
+from likewise.estimation.nuclear_norm.path_in_blocks import BlockSearch
 from likewise.estimation.nuclear_norm.problem import note_on_rounding
 from likewise.estimation.nuclear_norm.soft_impute import (
     NuclearNormFit,
@@ -23,7 +25,7 @@ from likewise.estimation.nuclear_norm.soft_impute import (
     solution_path,
 )
 from likewise.estimation.propensities import PropensityChoice
-from likewise.observations import ObservedMatrix
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
 
@@ -69,6 +71,8 @@ class SoftImpute(MatrixEstimator):
         lambda.
     gap_ : float
         Proved: the smallest possible objective is at least ``(1 - gap)`` times that of the result.
+    passes_ : int
+        Over the blocks, of observations in blocks, but for those of the centre.
     path_ : tuple of (float, int, float)
         Where lambda was chosen: lambda, rank and held-out root mean squared error, on the method's working range, of each solution.
     budget_ : StrongerPrior or None
@@ -88,6 +92,8 @@ class SoftImpute(MatrixEstimator):
            [4.5, 4.4, 1.5],
            [1.3, 1.5, 4.7]])
     """
+
+    path_: tuple[tuple[float, int, float], ...]
 
     def __init__(
         self,
@@ -142,6 +148,27 @@ class SoftImpute(MatrixEstimator):
         )
         return self._held_within(self.max_lipschitz, estimate, observed)
 
+    def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
+        for name in ("propensities", "max_lipschitz"):
+            if getattr(self, name) is not None:
+                raise EstimatorError(f"{name} for {observed!r}", "observations in memory, or neither")
+        options, n_path = self._checked_options(), checked_whole("n_path", self.n_path, most=_LONGEST_PATH)
+        rng = options.pop("random_state")
+        search = BlockSearch(self.working_range, self.centering, rng=rng, **options)
+        given = isinstance(self.regularization, str)
+        chosen = search.chosen(observed, n_path) if self.regularization == "held-out" else None
+        prepared = search.prepared(observed)
+        lam, basis = chosen or (self._given(search.largest(prepared) if given else 0.0), None)
+        fit, estimate = search.fitted(prepared, lam, basis)
+        self.regularization_, self.gap_, self.passes_ = fit.regularization, fit.gap, search.passes
+        self.converged_, self.n_iter_ = fit.converged, fit.n_iter
+        self.path_ = tuple(search.path)
+        self.propensities_, self.budget_ = None, None
+        state = f"the objective may be {fit.gap:.1%} above its minimum"
+        told = warn_unless_converged(fit.converged, fit.n_iter, "step", state)
+        self.notes_ = (*prepared.centre.notes, *told)
+        return estimate
+
     def _checked_options(self) -> dict[str, Any]:
         return {
             "max_rank": None if self.max_rank is None else checked_whole("max_rank", self.max_rank),
@@ -158,7 +185,7 @@ class SoftImpute(MatrixEstimator):
         points = []
         if isinstance(self.regularization, str) and self.regularization == "held-out":
             points = chosen_on_path(residuals, n_path, options["random_state"], weights, **options)
-        self.path_: tuple[tuple[float, int, float], ...] = tuple(
+        self.path_ = tuple(
             (point.fit.regularization, point.fit.rank, point.held_out_error) for point in points
         )
         if points:
