@@ -10,6 +10,7 @@ import pytest
 
 from likewise import LowRankEstimate
 from likewise.cli.main import run
+from likewise.cli.values import is_partitioned
 from likewise.observations import clustered
 
 
@@ -23,6 +24,14 @@ def parts(tmp_path):
     for number in range(3):
         frame[number::3].write_parquet(folder / f"{number}.parquet")
     return folder
+
+
+def test_folders_and_patterns_mean_parts(parts):
+    assert is_partitioned(parts)
+    assert is_partitioned(str(parts / "*.parquet"))
+    assert is_partitioned(str(parts.parent / "**" / "?.parquet"))
+    for other in (parts / "0.parquet", parts / "[x-z]*.parquet", parts.parent / "nothere"):
+        assert not is_partitioned(other)
 
 
 def test_factors_are_written_and_the_copy_is_named(parts, tmp_path, capsys):

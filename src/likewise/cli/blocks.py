@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import Parameter
 
 from likewise.cli.options import MEASURING, READING, EstimatorOptions, MeasureOptions, ReadOptions
-from likewise.cli.values import Whole
+from likewise.cli.values import Whole, is_partitioned
 from likewise.errors import InputError, option
 from likewise.progress import StepBars
 
@@ -42,8 +42,6 @@ class EngineOptions:
 
     def wanted(self, ratings: Path) -> bool:
         """Return whether parts are meant: a folder, a pattern, or a file for which one of these options is given."""
-        from likewise.observations.partitioned.parts import is_partitioned
-
         return self != type(self)() or is_partitioned(ratings)
 
     def read(self, ratings: Path, reading: ReadOptions, memory_limit: str | None = None) -> PartitionedMatrix:

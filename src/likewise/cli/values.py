@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from glob import has_magic, iglob
 from inspect import cleandoc
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -58,6 +60,14 @@ def refuse_to_overwrite(read: Iterable[Path | None], written: Iterable[Path]) ->
     for target in written:
         if target.resolve() in inputs:
             raise InputError(f"{target}, which is read, as a file to write", "another name or folder")
+
+
+def is_partitioned(source: str | PathLike[str]) -> bool:
+    """Return whether a path is a folder, or a pattern that files have, so that parts are meant; asked before anything heavy is imported."""
+    name = fspath(source)
+    root = Path(name).expanduser()
+    matches = has_magic(name) and not root.exists() and any(iglob(str(root), recursive=True))  # noqa: PTH207  the pattern may be absolute
+    return root.is_dir() or matches
 
 
 def existing(path: Path, holds: str = "observations") -> Path:

@@ -19,7 +19,7 @@ from likewise import ObservedMatrix, read_ratings
 from likewise.engines.local import Serial
 from likewise.errors import FileFormatError, InputError, MemoryLimitError, ObservationError, OutputError
 from likewise.observations.partitioned import read_partitioned, text_file
-from likewise.observations.partitioned.parts import Parts, is_partitioned
+from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
 from likewise.observations.partitioned.sorting import block_edges
 
@@ -116,9 +116,6 @@ def test_a_pattern_a_file_and_what_is_hidden(ratings):
         assert whole.shape == found.shape
     with read_partitioned(ratings / "part-0.parquet", engine="serial") as one:
         assert one.n_observed == 125
-    assert is_partitioned(ratings)
-    assert is_partitioned(str(ratings / "part-*"))
-    assert not is_partitioned(ratings / "part-0.parquet")
 
 
 def test_the_sorted_copy_is_named_and_removed(ratings, tmp_path):

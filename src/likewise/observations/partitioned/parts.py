@@ -160,12 +160,6 @@ def part_paths(name: str) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def is_partitioned(source: str | PathLike[str]) -> bool:
-    """Return whether a path is a folder or a pattern, so that parts are meant."""
-    name = fspath(source)
-    return Path(name).expanduser().is_dir() or (has_magic(name) and not Path(name).exists())
-
-
 def _is_private(path: Path) -> bool:
     return any(part.startswith(("_", ".")) for part in path.parts)
 
