@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,10 @@ from likewise.engines.engine import Engine, Task
 from likewise.engines.local import alone
 from likewise.engines.tree import Arrays, add_arrays, grouped, in_tree
 from likewise.errors import EngineError, MissingDependencyError
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_PATIENCE = 5.0
+"""Seconds in which a cluster has to take a connection."""
 
 _AHEAD = 4
 """Blocks for each worker that are begun before their turn."""
@@ -37,6 +42,8 @@ class Ray(Engine):
         self._is_ours = not ray.is_initialized()
         if self._is_ours:
             _connect(address)
+        elif address is not None:
+            _check_connected_to(address)
         self.n_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
         # Also a task whose worker was killed is tried again, on another.
         self._alone = ray.remote(max_retries=10)(alone)
@@ -85,11 +92,35 @@ def _connect(address: str | None) -> None:
 
     own: dict[str, Any] = {"num_cpus": usable_processors(), "include_dashboard": False}
     try:
+        _check_listens(address)
         ray.init(address, log_to_driver=False, **(own if address is None else {}))
-    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+    except (ConnectionError, OSError, ValueError, RuntimeError, TimeoutError) as error:
         raise EngineError(
-            f"no Ray cluster answers at {address} ({error}); start one with: ray start --head"
+            f"no Ray cluster answers at {address} ({error}); start one with: ray start --head; where it asks for a token, this program "
+            "needs the same one: see ray get-auth-token"
         ) from error
+
+
+def _check_connected_to(address: str) -> None:
+    """Refuse another cluster than the one that this program is connected to, which would be taken silently."""
+    import ray
+
+    there = ray.get_runtime_context().gcs_address
+    (host, _, port), (asked, _, its_port) = there.rpartition(":"), address.rpartition(":")
+    # Ray tells a machine's own address even where a loopback one was given.
+    if port != its_port or (asked != host and asked not in _LOOPBACK):
+        raise EngineError(
+            f"this program is connected to the Ray cluster at {there}, and another one was given: {address}; call ray.shutdown() before, or "
+            "use engine='ray' for the one that is connected"
+        )
+
+
+def _check_listens(address: str | None) -> None:
+    """Find out within seconds whether anybody listens; Ray itself tries for half a minute."""
+    host, colon, port = (address or "").rpartition(":")
+    if colon and "://" not in host and port.isdecimal():
+        with socket.create_connection((host, int(port)), _PATIENCE):
+            pass
 
 
 @contextmanager
