@@ -38,13 +38,17 @@ ENTRIES_OF_A_BLOCK = 20_000
 """Few, so that a fit on little data has many tasks that a worker may be killed in."""
 
 
+N_ITEMS = 1_200
+"""So many that the decomposition iterates, and has many sums that a checkpoint may hold."""
+
+
 _MOST = 4
 """Times as many fits as kills, at most: some end before their kill comes."""
 
 
 def write_parts(n_users: int, folder: Path) -> None:
     """Write ratings of people in five clusters, in four parts."""
-    observed = clustered(n_users, 400, 5, observed_fraction=0.2, random_state=0).observed
+    observed = clustered(n_users, N_ITEMS, 5, observed_fraction=0.08, random_state=0).observed
     people, items = observed.positions()
     for number, lines in enumerate(np.array_split(np.random.default_rng(0).permutation(people.size), 4)):
         part = {"user": people[lines], "item": items[lines], "rating": observed.values.data[lines]}

@@ -71,9 +71,9 @@ def test_starts_blind_and_finds_it_all_the_same(hidden, dtype, monkeypatch):
         attempts.append(original_test(*given, **options))
         return attempts[-1]
 
-    original_test = proof.chebyshev_test
+    original_test = proof.random_test
     monkeypatch.setattr(search._Search, "_starting_block", blind)
-    monkeypatch.setattr(proof, "chebyshev_test", watched)
+    monkeypatch.setattr(proof, "random_test", watched)
     triplets = krylov(diags_array(values).tocsr(), above=28.0, dtype=dtype)
     assert not attempts[0].passed
     assert triplets.completeness.proved

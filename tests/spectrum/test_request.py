@@ -158,7 +158,7 @@ def test_result_speaks():
     text = repr(triplets)
     assert "above 5," in text
     assert "krylov" in text
-    assert "proved (Chebyshev test" in text
+    assert "proved (randomised test" in text
     assert "failure probability <= 1e-08" in text
     assert triplets.solver_reason == "asked for"
 

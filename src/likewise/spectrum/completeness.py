@@ -7,8 +7,8 @@ theta within ``||E||^2 / (tau^2 - mu)`` below tau^2 cannot be told from tau^2. T
 
 * energy: its trace, ``||A||_F^2 - sum(theta)``, is below tau^2;
 * inertia: the signature of ``A^T A - tau^2 I`` by LDL^T, which counts the eigenvalues outright;
-* a Chebyshev test: a polynomial that is at most 1 on [0, c] and enormous at mu is applied to independent Gaussian
-  vectors; they would have grown if an eigenvalue were at mu or above.
+* a randomised test: polynomials that are small on the spectrum and enormous at mu are applied to independent Gaussian
+  vectors, which would have grown if an eigenvalue were at mu or above.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from likewise.spectrum.threaded_blas import inner, subtract_product
 FAILURE_PROBABILITY = 1e-8
 TEST_WIDTH = 16  # columns: narrower blocks make a pass over the matrix no cheaper
 _PATIENCE = 1.5  # times the degree that should do
-_MAX_GROWTH = 1e8  # growth of the squared norm that only an eigenvalue above the level explains
+_ROUNDING = 8.0  # units in the last place
 
 
 @dataclass(frozen=True, eq=False)
-class ChebyshevTest:
+class RandomTest:
     """Outcome of a randomised test of ``||M'|| < level``.
 
     Parameters
@@ -44,7 +44,7 @@ class ChebyshevTest:
     degree : int
         Of the polynomial, that is passes over the matrix.
     grown : ndarray, shape (n, b)
-        What became of the random vectors: rich in whatever lies above `cut`.
+        What became of the random vectors: rich in whatever lies near the level or above it.
     """
 
     passed: bool
@@ -59,12 +59,15 @@ def degree_needed(
     failure_probability: float = FAILURE_PROBABILITY,
     width: int = TEST_WIDTH,
 ) -> int:
-    """Degree at which `chebyshev_test` passes for sure if nothing lies above `cut`, about ``4 / sqrt(level/cut - 1)``."""
+    """Degree at which `random_test` has passed, give or take one, if nothing lies above `cut`: about ``4 / sqrt(level/cut - 1)``.
+
+    The Chebyshev polynomial of [0, c] reaches it for any spectrum there; one that is made for the spectrum at hand is through earlier.
+    """
     growth = math.sqrt(max(n * width / _chi_squared_quantile(failure_probability, width), 1.0))
     return math.ceil(math.acosh(growth) / math.acosh(2 * level / cut - 1))
 
 
-def chebyshev_test(
+def random_test(
     operator: RowOperator,
     deflated: AnyFloats,
     cut: float,
@@ -73,14 +76,16 @@ def chebyshev_test(
     report: Progress,
     failure_probability: float = FAILURE_PROBABILITY,
     width: int = TEST_WIDTH,
-) -> ChebyshevTest:
+) -> RandomTest:
     """Test whether the norm of A^T A outside a subspace is below `level`.
 
     For a fixed unit eigenvector w of M' with eigenvalue ``lambda >= level``, and G with `width` Gaussian columns drawn
-    after V was fixed, ``||T_q(M') G||_F >= T_q(lambda) ||w^T G||`` and ``||w^T G||^2`` is chi-squared with `width`
-    degrees of freedom. So ``||T_q(M') G||_F^2 < x T_q(level)^2`` for some q happens with probability
-    ``P(chi2 <= x)`` at most, which is made to equal `failure_probability`. Nothing is assumed of the spectrum, not
-    even that eigenvalues are simple; `cut` only decides how soon the test passes. Exact up to rounding in the products.
+    after V was fixed, ``||p(M') G||_F >= |p(lambda)| ||w^T G||`` for every polynomial p, and ``||w^T G||^2`` is chi-squared with
+    `width` degrees of freedom. So if all zeros of p are below `level`, ``||p(M') G||_F^2 < x p(level)^2`` happens with probability
+    ``P(chi2 <= x)`` at most, which is made to equal `failure_probability`; it is one event for all p, so p may depend on G. Taken
+    are the polynomials that are orthonormal in the spectrum as G sees it (Lanczos with the inner product of Frobenius): of all of a
+    degree they are as large at the level as can be, or nearly, for ``||p(M') G||_F = 1``. Nothing is assumed of the spectrum, not
+    even that eigenvalues are simple; `cut` only decides how long to go on. Exact up to rounding in the products.
 
     Parameters
     ----------
@@ -88,7 +93,7 @@ def chebyshev_test(
     deflated : ndarray, shape (n, l)
         V, orthonormal, float32 or float64; the test runs in its precision.
     cut : float
-        c > 0: the Chebyshev polynomial is the one of [0, c].
+        c > 0: the largest eigenvalue outside, as far as is known.
     level : float
         mu > c.
     rng : Generator
@@ -100,46 +105,57 @@ def chebyshev_test(
 
     Returns
     -------
-    ChebyshevTest
+    RandomTest
     """
     n = operator.shape[1]
     # G, without its part in V: M' does not see that part, and rounding of it would only grow.
-    current: AnyFloats = rng.standard_normal((n, width)).astype(deflated.dtype)
-    subtract_product(current, deflated, inner(deflated, current))
-    allowed, rate = _chi_squared_quantile(failure_probability, width), math.acosh(2 * level / cut - 1)
+    start: AnyFloats = rng.standard_normal((n, width)).astype(deflated.dtype)
+    subtract_product(start, deflated, inner(deflated, start))
+    allowed = _chi_squared_quantile(failure_probability, width)
     patience = 4 + math.ceil(_PATIENCE * degree_needed(n, cut, level, failure_probability, width))
-    start, previous = _squared_norm(current), np.zeros_like(current)
+    size = _frobenius(start)
+    if not size:  # V spans the whole space
+        return RandomTest(True, 0, start)
+    # Values at the level of the polynomials of the last two degrees, and their blocks p(M') G, of norm 1.
+    value, previous_value, coupling = 1 / size, 0.0, 0.0
+    current, previous = start / size, np.zeros_like(start)
+    grown = value * current
+    # What rounding leaves of a block counts as so much, or else it would be taken for a polynomial that is huge at the level.
+    least = _ROUNDING * float(np.finfo(deflated.dtype).eps) * level
     for degree in range(1, patience + 1):
-        # T_0 = 1, T_1(x) = x, T_(q+1)(x) = 2 x T_q(x) - T_(q-1)(x), for x = 2 M' / c - I.
-        image = _scaled_to_unit(operator, deflated, cut, current)
-        previous, current = current, image if degree == 1 else 2 * image - previous
-        # T_q(2 level / cut - 1) = cosh(q rate): so much an eigenvalue at the level would have grown.
-        grown = _squared_norm(current)
-        if grown < allowed * math.cosh(degree * rate) ** 2:
-            return ChebyshevTest(True, degree, current)
-        if grown > _MAX_GROWTH * start:
+        image = _deflated_product(operator, deflated, current) - coupling * previous
+        mean = float(np.vdot(current, image))
+        image -= mean * current
+        ahead, coupling_ahead = (
+            (level - mean) * value - coupling * previous_value,
+            max(_frobenius(image), least),
+        )
+        # The polynomials' values are a sequence of Sturm: one that is not positive has a zero, so M' an eigenvalue, at the level or above.
+        if ahead <= 0:
             break
+        previous, current, coupling = current, image / coupling_ahead, coupling_ahead
+        previous_value, value = value, ahead / coupling_ahead
+        grown += value * current
+        if value**2 * allowed > 1:
+            return RandomTest(True, degree, grown)
         report("checking that no singular value was missed", degree / patience)
-    return ChebyshevTest(False, degree, current)
+    return RandomTest(False, degree, grown)
 
 
-def _scaled_to_unit(operator: RowOperator, deflated: AnyFloats, cut: float, block: AnyFloats) -> AnyFloats:
-    """Apply ``2 M' / c - I``, which maps [0, c] to [-1, 1]."""
+def _deflated_product(operator: RowOperator, deflated: AnyFloats, block: AnyFloats) -> AnyFloats:
+    """Apply M' to a block that is orthogonal to what is deflated."""
     image = operator.gram(block)
     subtract_product(image, deflated, inner(deflated, image))
-    image *= 2 / cut
-    image -= block
     return image
+
+
+def _frobenius(block: AnyFloats) -> float:
+    return math.sqrt(float(np.sum(np.square(block, dtype=np.float64))))
 
 
 @cache
 def _chi_squared_quantile(probability: float, degrees: int) -> float:
     return float(2 * gammaincinv(degrees / 2, probability))
-
-
-def _squared_norm(block: AnyFloats) -> float:
-    with np.errstate(over="ignore"):  # infinite growth is growth enough
-        return float(np.sum(np.square(block, dtype=np.float64)))
 
 
 def eigenvalues_above(operator: RowOperator, level: float) -> int:

@@ -12,9 +12,9 @@ from likewise._typing import AnyFloats
 from likewise.spectrum.completeness import (
     FAILURE_PROBABILITY,
     TEST_WIDTH,
-    chebyshev_test,
     degree_needed,
     eigenvalues_above,
+    random_test,
 )
 from likewise.spectrum.krylov import ConvergenceTarget
 from likewise.spectrum.operators import RowOperator, near_one
@@ -78,7 +78,7 @@ class Gap:
 
     @property
     def tested(self) -> float:
-        """mu, the level that the Chebyshev test is run for."""
+        """mu, the level that the randomised test is run for."""
         return self.level - max(_SHARE_OF_GAP * (self.level - self.outside), 2 * self.rounding)
 
     @property
@@ -88,11 +88,11 @@ class Gap:
 
     @property
     def cut(self) -> float:
-        """c, the end of the interval that the Chebyshev polynomial is small on."""
+        """c, where the spectrum ends as far as is known."""
         return max(self.outside, 0.02 * self.level)
 
     def degree(self, n: int) -> float:
-        """Degree of the polynomial that a proof would take."""
+        """Degree of the polynomial that a proof takes at most, give or take one."""
         return degree_needed(n, self.cut, self.tested) if self.cut < self.tested else np.inf
 
 
@@ -195,12 +195,12 @@ class Prover:
         if self.tests > _MAX_TESTS:
             return Proof.failed(f"{_MAX_TESTS} randomised tests have failed")
         deflated = subspace.vectors.astype(self.request.dtype)
-        test = chebyshev_test(
+        test = random_test(
             self.operator, deflated, gap.cut, gap.tested, self.request.rng, self.request.report
         )
         if not test.passed:
             return Proof.failed("something above the threshold was missed", test.grown)
-        reason = f"Chebyshev test of degree {test.degree} on independent random vectors"
+        reason = f"randomised test of degree {test.degree} on independent vectors"
         completeness = Completeness(True, reason, self.tests * FAILURE_PROBABILITY)
         return Proof(completeness, _eigenvalue_uncertainty(subspace, gap.level, gap.proved))
 
@@ -232,7 +232,7 @@ def certify_norm_bound(
     """Prove that every singular value of a matrix is at most `level`; nothing is said of where they are.
 
     By counting the eigenvalues of ``A^T A`` above ``level^2`` (up to 1,000 columns, or where the randomised test would be long), or
-    by a Chebyshev test on random vectors, whose length goes with ``1 / sqrt(level / seen - 1)`` and which fails to notice a larger
+    by a test on random vectors, whose length goes with ``1 / sqrt(level / seen - 1)`` and which fails to notice a larger
     singular value with a probability of at most 1e-8.
 
     Parameters

@@ -124,7 +124,7 @@ def singular_triplets(
         Right singular vectors of a similar matrix, to start from.
     certificate : {"auto", "inertia", "random"}
         How an iteration proves that nothing is missing: by whatever is cheapest, by counting eigenvalues
-        (deterministic, n^3 / 3 operations), or by a Chebyshev test on random vectors (failure probability <= 1e-6).
+        (deterministic, n^3 / 3 operations), or by a test on random vectors (failure probability <= 1e-6).
     max_passes : int
         How often an iteration may read the matrix before it returns what it has, without a proof.
     memory_limit : float, optional

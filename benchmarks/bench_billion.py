@@ -1,0 +1,147 @@
+"""Ratings of Netflix's shape in Parquet parts, up to 10^9 and more, sorted, decomposed and audited under a hard limit of memory.
+
+    python benchmarks/bench_billion.py --users 52083 479999 5208333 [--memory 2]
+
+A size after the other: parts are made in the folder for temporary files, a block of people at a time, with a tenth of the lines in the part after that of
+the person; a process of its own, whose data segment the operating system limits, reads them, fits SVT above a threshold that keeps 20 components, draws
+people and audits them; then the parts are removed. Per observation a part takes 4 bytes and the sorted copy 3. At the end: by which power of the
+observations time grew from each size to the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+THRESHOLD = 0.338
+"""Per root of the number of people, with which all singular values grow where m is much above n: keeps some 20 components (24 of 150,000 people)."""
+PEOPLE_OF_A_PART = 32_768
+
+
+def write_parts(n_users: int, folder: Path) -> int:
+    """Write the parts; return the number of ratings."""
+    import polars as pl
+
+    from netflix_shaped import MEAN_PER_USER, N_ITEMS, SEED, USERS_AT_A_TIME, _World
+
+    rng = np.random.default_rng(SEED)
+    world, total, late = _World(n_users, N_ITEMS, MEAN_PER_USER, rng), 0, []
+    for number, first in enumerate(range(0, n_users, PEOPLE_OF_A_PART)):
+        frames = []
+        for start in range(first, min(first + PEOPLE_OF_A_PART, n_users), USERS_AT_A_TIME):
+            stop = min(start + USERS_AT_A_TIME, n_users)
+            values, items, counts = world.ratings(start, stop)
+            users = np.repeat(np.arange(start, stop, dtype=np.int32), counts)
+            frames.append(pl.DataFrame({"user": users, "item": items, "rating": values}))
+        here = pl.concat(frames)
+        total += here.height
+        stays = rng.random(here.height) >= 0.1
+        pl.concat([*late, here.filter(stays)]).write_parquet(folder / f"{number:05}.parquet")
+        late = [here.filter(~stays)]
+    late[0].write_parquet(folder / f"{n_users // PEOPLE_OF_A_PART + 1:05}.parquet")
+    return total
+
+
+def work(folder: Path, n_users: int, gibibytes: float) -> None:
+    """Sort, fit and audit within the limit; print what it took as JSON: the work of one process."""
+    resource.setrlimit(resource.RLIMIT_DATA, (int(gibibytes * 2**30),) * 2)
+    from likewise import SVT, audit_partitioned, read_partitioned
+
+    said, clock = {}, Clock()
+    with read_partitioned(
+        folder, value_range=(1, 5), engine="threads", memory_limit=f"{gibibytes / 2:g} GiB"
+    ) as observed:
+        said["observations"] = observed.n_observed
+        said["sort"] = clock.lap()
+        svt = SVT(threshold=THRESHOLD * math.sqrt(n_users), random_state=0)
+        report = audit_partitioned(observed, estimator=svt, pairs=200, reference="held-out")
+        said["fit and audit"] = clock.lap()
+    said["rank"], said["says"] = report.estimate.rank, " ".join(str(report).splitlines()[:5])
+    said["completeness"] = str(report.estimate.completeness)
+    said["mebibytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+    print(json.dumps(said))
+
+
+class Clock:
+    """Processor and wall seconds since the last lap."""
+
+    def __init__(self) -> None:
+        self._last = self._now()
+
+    @staticmethod
+    def _now() -> tuple[float, float]:
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return sum(one.ru_utime + one.ru_stime for one in used), perf_counter()
+
+    def lap(self) -> tuple[float, float]:
+        """Return both, and begin anew."""
+        before, self._last = self._last, self._now()
+        return self._last[0] - before[0], self._last[1] - before[1]
+
+
+def run(n_users: int, gibibytes: float) -> dict[str, object] | None:
+    """Make the parts, let a process work on them, print its row."""
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        total = write_parts(n_users, folder)
+        size = sum(part.stat().st_size for part in folder.iterdir())
+        made = clock.lap()
+        print(
+            f"{total:,} ratings of {n_users:,} people, {size / 1e9:.2f} GB of parts, made in {made[0]:.0f} CPU s; load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
+        command = [sys.executable, __file__, "--worker", name, str(n_users), "--memory", str(gibibytes)]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"MALLOC_ARENA_MAX": "2", "POLARS_MAX_THREADS": "2"},
+        )
+    if done.returncode:
+        print("\n".join(done.stderr.strip().splitlines()[-3:]), flush=True)
+        return None
+    found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    for stage in ("sort", "fit and audit"):
+        cpu, wall = found[stage]  # type: ignore[misc]
+        print(f"  {stage}: {cpu:.0f} CPU s, {wall:.0f} s")
+    print(
+        f"  rank {found['rank']}, {found['completeness']}; peak {found['mebibytes']:.0f} MiB\n  {found['says']}",
+        flush=True,
+    )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--users", type=int, nargs="+", default=[52_083, 479_999])
+    parser.add_argument("--memory", type=float, default=2.0, help="GiB")
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(Path(options.worker[0]), int(options.worker[1]), options.memory)
+        return
+    rows = [found for users in options.users if (found := run(users, options.memory)) is not None]
+    for small, large in pairwise(rows):
+        ratio = large["observations"] / small["observations"]  # type: ignore[operator]
+        for place, kind in enumerate(("CPU", "wall")):
+            times = [sum(row[stage][place] for stage in ("sort", "fit and audit")) for row in (small, large)]  # type: ignore[index]
+            print(
+                f"{kind} seconds grew with the observations to the power of {math.log(times[1] / times[0]) / math.log(ratio):.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
