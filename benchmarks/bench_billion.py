@@ -1,11 +1,11 @@
 """Ratings of Netflix's shape in Parquet parts, up to 10^9 and more, sorted, decomposed and audited under a hard limit of memory.
 
-    python benchmarks/bench_billion.py --users 52083 479999 5208333 [--memory 2]
+    python benchmarks/bench_billion.py --users 479999 --copies 1 11 [--memory 2]
 
-A size after the other: parts are made in the folder for temporary files, a block of people at a time, with a tenth of the lines in the part after that of
-the person; a process of its own, whose data segment the operating system limits, reads them, fits SVT above a threshold that keeps 20 components, draws
-people and audits them; then the parts are removed. Per observation a part takes 4 bytes and the sorted copy 3. At the end: by which power of the
-observations time grew from each size to the next.
+Parts are made in the folder for temporary files, a block of people at a time, with a tenth of the lines in the part after that of the person. For each number
+of copies so many sets of people have these ratings, each in parts of its own: 11 copies of 92 million are 10^9. A process of its own, whose data segment the operating
+system limits, reads them, fits SVT above a threshold that keeps some 20 components, draws people and audits them. Then the parts are removed. Per observation
+a part takes 2.3 bytes and the sorted copy 3. At the end: by which power of the observations time grew from each size to the next.
 """
 
 from __future__ import annotations
@@ -90,30 +90,28 @@ class Clock:
         return self._last[0] - before[0], self._last[1] - before[1]
 
 
-def run(n_users: int, gibibytes: float) -> dict[str, object] | None:
-    """Make the parts, let a process work on them, print its row."""
-    clock = Clock()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        total = write_parts(n_users, folder)
-        size = sum(part.stat().st_size for part in folder.iterdir())
-        made = clock.lap()
-        print(
-            f"{total:,} ratings of {n_users:,} people, {size / 1e9:.2f} GB of parts, made in {made[0]:.0f} CPU s; load {os.getloadavg()[0]:.1f}",
-            flush=True,
-        )
-        command = [sys.executable, __file__, "--worker", name, str(n_users), "--memory", str(gibibytes)]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=os.environ | {"MALLOC_ARENA_MAX": "2", "POLARS_MAX_THREADS": "2"},
-        )
+def copy_parts(source: Path, n_users: int, n_copies: int, folder: Path) -> None:
+    """Write the same ratings of so many sets of people."""
+    import polars as pl
+
+    for copy in range(n_copies):
+        for part in sorted(source.glob("*.parquet")):
+            people = (pl.col("user") + copy * n_users).alias("user")
+            pl.read_parquet(part).with_columns(people).write_parquet(folder / f"{copy:03}-{part.name}")
+
+
+def run(folder: Path, n_users: int, gibibytes: float) -> dict[str, object] | None:
+    """Let a process work on the parts, and print its row."""
+    size = sum(part.stat().st_size for part in folder.iterdir())
+    print(f"{n_users:,} people, {size / 1e9:.2f} GB of parts; load {os.getloadavg()[0]:.1f}", flush=True)
+    command = [sys.executable, __file__, "--worker", str(folder), str(n_users), "--memory", str(gibibytes)]
+    environment = os.environ | {"MALLOC_ARENA_MAX": "2", "POLARS_MAX_THREADS": "2"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         print("\n".join(done.stderr.strip().splitlines()[-3:]), flush=True)
         return None
     found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    print(f"  {found['observations']:,} observations")
     for stage in ("sort", "fit and audit"):
         cpu, wall = found[stage]  # type: ignore[misc]
         print(f"  {stage}: {cpu:.0f} CPU s, {wall:.0f} s")
@@ -126,14 +124,22 @@ def run(n_users: int, gibibytes: float) -> dict[str, object] | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--users", type=int, nargs="+", default=[52_083, 479_999])
+    parser.add_argument("--users", type=int, default=479_999)
+    parser.add_argument("--copies", type=int, nargs="+", default=[1, 11])
     parser.add_argument("--memory", type=float, default=2.0, help="GiB")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         work(Path(options.worker[0]), int(options.worker[1]), options.memory)
         return
-    rows = [found for users in options.users if (found := run(users, options.memory)) is not None]
+    rows = []
+    with tempfile.TemporaryDirectory() as source:
+        write_parts(options.users, Path(source))
+        for copies in options.copies:
+            with tempfile.TemporaryDirectory() as folder:
+                copy_parts(Path(source), options.users, copies, Path(folder))
+                rows.append(run(Path(folder), copies * options.users, options.memory))
+    rows = [row for row in rows if row is not None]
     for small, large in pairwise(rows):
         ratio = large["observations"] / small["observations"]  # type: ignore[operator]
         for place, kind in enumerate(("CPU", "wall")):

@@ -106,11 +106,13 @@ class CentredRows:
 
 
 def _lengths(matrix: Matrix) -> Floats:
+    lengths: Floats
     if isinstance(matrix, np.ndarray):
-        return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+        lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+        return lengths
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     squares = np.bincount(rows, weights=matrix.data**2, minlength=matrix.shape[0])
-    lengths: Floats = np.sqrt(squares)
+    lengths = np.sqrt(squares)
     return lengths
 
 

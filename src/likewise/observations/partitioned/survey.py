@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,8 +71,8 @@ def survey(parts: Parts, declared: ValueRange | None, few: int = _MOST_LEVELS) -
     """
     import polars as pl
 
-    users: list[Any] = []
-    items: list[Any] = []
+    users: list[pl.DataFrame] = []
+    items: list[pl.DataFrame] = []
     low, high = np.inf, -np.inf
     levels: Floats | None = np.zeros(0)
     for path, first, frame in parts.batches():
@@ -80,19 +81,41 @@ def survey(parts: Parts, declared: ValueRange | None, few: int = _MOST_LEVELS) -
         if levels is not None:
             levels = np.union1d(levels, values)
             levels = levels if levels.size <= few else None
-        seen = frame.group_by("user").agg(pl.len().cast(pl.Int64))
-        users = [pl.concat([*users, seen]).group_by("user").agg(pl.col("len").sum())]
-        items = [pl.concat([*items, frame.select("item").unique()]).unique()]
+        users = _piled(users, frame.group_by("user").agg(pl.len().cast(pl.Int64)), _summed)
+        items = _piled(items, frame.select("item").unique(), _united)
     if not users:
         raise ObservationError(f"no line in {parts.source}", "at least one")
-    people = users[0].sort("user")
+    people = _summed(users).sort("user")
     return Survey(
         id_array(people["user"]),
-        id_array(items[0].sort("item")["item"]),
+        id_array(_united(items).sort("item")["item"]),
         people["len"].to_numpy().astype(np.int64),
         (low, high),
         levels,
     )
+
+
+def _piled(
+    pile: list[pl.DataFrame], found: pl.DataFrame, merged: Callable[[list[pl.DataFrame]], pl.DataFrame]
+) -> list[pl.DataFrame]:
+    """Put what a batch has on a pile whose frames at least halve from one to the next, so that each line is merged a few times only, however many batches there are."""
+    pile = [*pile, found]
+    while len(pile) > 1 and pile[-2].height < 2 * pile[-1].height:
+        pile = [*pile[:-2], merged(pile[-2:])]
+    return pile
+
+
+def _summed(counts: list[pl.DataFrame]) -> pl.DataFrame:
+    """Add up the numbers of lines of each individual."""
+    import polars as pl
+
+    return pl.concat(counts).group_by("user").agg(pl.col("len").sum())
+
+
+def _united(items: list[pl.DataFrame]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat(items).unique()
 
 
 def _checked(path: Path, first: int, frame: pl.DataFrame, declared: ValueRange | None) -> Floats:
