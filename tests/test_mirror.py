@@ -14,7 +14,7 @@ _kernels/pair_sums       fallback/pair_sums native/pair_sums pair_sums_record ra
 _kernels/pairs           fallback/pairs native/pairs pair_lists: one operation, all its twins
 _kernels/products        fallback/products native/products: one operation, all its twins
 _kernels/regressions     fallback/regressions: one operation, all its twins
-engines/engine           choice local dask_engine ray_engine: every engine gives the same
+engines/engine           choice local dask_engine: every engine gives the same
 certificates/preprocessing       constants: constants of an estimate, of which these are the parts
 certificates/steepness           individual_constants: what information bounds, and its use for each row
 certificates/regression          regression_map: a map of rows, and what is proved of it
