@@ -138,7 +138,13 @@ def test_polynomials_are_orthonormal_in_the_spectrum():
     weights = np.square(start).sum(axis=1)
     for allowed in (1e-3, 1e-6, 1e-9):
         outcome = run_test(
-            diagonal(squares), NOTHING, 1.0, level, np.random.default_rng(16), failure_probability=allowed, width=width
+            diagonal(squares),
+            NOTHING,
+            1.0,
+            level,
+            np.random.default_rng(16),
+            failure_probability=allowed,
+            width=width,
         )
         values = [value_at(level, squares, weights, degree) for degree in range(1, outcome.degree + 1)]
         enough = [value**2 * chi2.ppf(allowed, width) > 1 for value in values]
