@@ -279,6 +279,7 @@ CHECKS: dict[str, tuple[str, Callable[[], Iterator[str] | Iterator[tuple[str, st
     "rates and shares": ("reproduction.md", quoted.rates_and_shares),
     "counts of published cells": ("reproduction.md", quoted.counts_of_published_cells),
     "how wide the bars are": ("reproduction.md", quoted.how_wide_the_bars_are),
+    "the row K2": ("reproduction.md", quoted.the_row_k2),
     "what the net learns": ("reproduction.md", quoted.what_the_net_learns),
     "targets and the released code": ("reproduction_targets.md", quoted.targets_and_released_code),
     "slopes of activations": ("certificates.md", slopes_of_activations),

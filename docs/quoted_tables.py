@@ -116,6 +116,36 @@ def _places() -> Iterator[tuple[str, str, float, float, float]]:
     yield from ((experiment, row, level, mean, bar) for experiment, level, row, mean, bar in cells())
 
 
+def the_row_k2() -> Iterator[str]:
+    """docs/reproduction.md: by how much K2 of the printed formula is above the published row, and K* below K2."""
+    above, below = [], []
+    for experiment, level, k2, k_star in _constants():
+        cell = published_cell(experiment, "k2", level)
+        assert cell is not None
+        above.append(k2 / cell.value)
+        below.append(k2 / k_star)
+    words = ("no", "one", "two", "three", "four", "five")
+    orders = [words[round(float(np.log10(share)))] for share in (min(above), max(above))]
+    yield "larger by {} to {} orders of magnitude".format(*orders)
+    is_so = min(below) >= 5 and max(below) <= 50
+    yield f"smaller than K2 by a factor of {'five to fifty' if is_so else f'{min(below):.0f} to {max(below):.0f}'}"
+
+
+def _constants() -> Iterator[tuple[str, float, float, float]]:
+    """Read K2 and K* of every arm that kept something."""
+    for experiment in "134":
+        part = section("tables", f"Experiment {experiment}")
+        header = part.split("**K2 of Theorem 4.1**", 1)[1].split("|  |", 1)[1].split("\n")[0]
+        levels = [float(each) for each in re.findall(r"= ([\d.]+)", header)]
+        for arm in ("f-literal", "f-released", "f-noise-edge"):
+            k2, k_star = (
+                means(part, title, arm) for title in ("K2 of Theorem 4.1", r"K*, the exact constant")
+            )
+            for level, *both in zip(levels, k2, k_star, strict=True):
+                if float(both[0]):
+                    yield experiment, level, float(both[0]), float(both[1])
+
+
 def rates_and_shares() -> Iterator[str]:
     """docs/reproduction.md: the condition on p, and the best answer of ten simulations."""
     eps = means(section("theory", "Proposition 4.4"), "Rate", "eps")
