@@ -131,6 +131,19 @@ def the_row_k2() -> Iterator[str]:
     yield f"smaller than K2 by a factor of {'five to fifty' if is_so else f'{min(below):.0f} to {max(below):.0f}'}"
 
 
+def _alike() -> list[str]:
+    """Return the cells of h and of A itself that the runs under both targets must have in common, and do."""
+    cells: dict[str, list[str]] = {"features": [], "tables": []}
+    for run, found in cells.items():
+        for experiment in "134":
+            rows = re.findall(
+                r"^\| (?:h|A itself) \| (.*) \|$", section(run, f"Experiment {experiment}"), re.MULTILINE
+            )
+            found += [cell for row in rows for cell in row.split(" | ")]
+    assert cells["features"] == cells["tables"]
+    return cells["tables"]
+
+
 def _constants() -> Iterator[tuple[str, float, float, float]]:
     """Read K2 and K* of every arm that kept something."""
     for experiment in "134":
@@ -178,5 +191,6 @@ def targets_and_released_code() -> Iterator[str]:
     yield "With observed Z one simulation meets {}, ten meet {}".format(
         agreement("truth", "released threshold and d")[0], agreement("tables", "released code")[0]
     )
+    yield f"same means and bars in all {len(_alike())} cells"
     truth = short(means(section("truth", "Experiment 1"), ERROR, "h-truth"))
     yield "errors of {}, {}, {} and {}".format(*truth)
