@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from likewise.errors import FileFormatError, InputError
 from likewise.fairness import ObservedDistance
@@ -72,6 +73,17 @@ def test_table_and_figure_name_both_references(found):
     assert drawing.name == "ratios-2"
     assert to_bytes(drawing.paint, drawing.name, "png", drawing.size).startswith(b"\x89PNG")
     assert "d on each arm" in to_bytes(drawing.paint, drawing.name, "svg", drawing.size).decode()
+
+
+def test_both_panels_of_the_histogram_have_one_axis_and_one_set_of_bins(found):
+    (drawing,) = all_figures(found)
+    figure = Figure()
+    drawing.paint(figure)
+    above, below = figure.axes
+    assert above.get_xlim() == below.get_xlim()
+    edges = [patch.get_data().edges for ax in (above, below) for patch in ax.patches]
+    assert len(edges) == 2 * len(found.arms)
+    assert all(np.array_equal(each, edges[0]) for each in edges)
 
 
 # --- the file
