@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -38,3 +41,26 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session")
+def in_blocks() -> Callable[..., Any]:
+    """Return what cuts observations in memory into blocks of rows, in files of a folder."""
+    return _in_blocks
+
+
+def _in_blocks(observed: Any, folder: Any, n_blocks: Any = 3, engine: Any = None, **options: Any) -> Any:
+    """Cut rows into so many blocks, or at given rows."""
+    from likewise.engines.local import Serial
+    from likewise.observations import PartitionedMatrix
+    from likewise.observations.partitioned.blocks import BlockReader, write_block
+
+    values, blocks, cuts = observed.values, [], n_blocks
+    if isinstance(n_blocks, int):
+        cuts = np.linspace(0, values.shape[0], n_blocks + 1).astype(int).tolist()
+    for start, stop in pairwise(cuts):
+        rows = values[start:stop]
+        written = np.diff(rows.indptr), rows.indices.astype(np.uint16), rows.data
+        blocks.append(write_block(Path(folder) / f"{start}-{stop}.rows", start, *written))
+    reader, ids = BlockReader(values.shape[1], None), (observed.row_ids, observed.column_ids)
+    return PartitionedMatrix(tuple(blocks), reader, observed.value_range, *ids, engine or Serial(), **options)

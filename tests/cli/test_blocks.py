@@ -83,10 +83,10 @@ def test_processes_write_the_same_bytes(parts, tmp_path):
         (["--engine", "threads=2"], "--engine threads=2; expected threads alone"),
         (["--header"], "--header for Parquet parts; expected only --user, --item"),
         (
-            ["--estimator", "auto"],
-            "an estimator that needs passes over the rows alone: svt, soft-impute, als or biases",
+            ["--estimator", "cai-candes-shen"],
+            "an estimator that needs passes over the rows alone: auto, svt, soft-impute, als or biases",
         ),
-        (["--memory-limit", "1MiB"], "raise memory_limit"),
+        (["--memory-limit", "1MiB"], "raise --memory-limit"),
         (["--pairs", "pairs.csv"], "--pairs for the parts of"),
         (["--scratch", "absent"], "cannot write a sorted copy to absent"),
     ],
@@ -96,6 +96,29 @@ def test_what_is_refused(parts, tmp_path, capsys, options, said):
     assert run(["estimate", str(parts), "--out", str(out), *options]) in (1, 2)
     assert said in capsys.readouterr().err
     assert not out.exists()
+
+
+@pytest.mark.slow
+def test_auto_chooses_and_says_what(parts, tmp_path, capsys):
+    out = tmp_path / "factors.npz"
+    assert run(["estimate", str(parts), "--out", str(out), "--estimator", "auto", "--engine", "threads"]) == 0
+    told = capsys.readouterr().out
+    assert "chosen automatically: " in told
+    assert "held-out observations" in told
+    assert LowRankEstimate.load(out).shape[1] > 0
+    options = [
+        "--estimator",
+        "auto",
+        "--pairs",
+        "20",
+        "--reference",
+        "observed",
+        "--quiet",
+        "--engine",
+        "serial",
+    ]
+    assert run(["audit", str(parts), *options, "--out", str(tmp_path / "report")]) == 0
+    assert "chosen automatically: " in (tmp_path / "report" / "report.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -134,7 +157,7 @@ def test_an_audit_of_individuals_who_are_drawn(parts, tmp_path, capsys):
         (["--splits", "2"], "--splits for Parquet parts"),
         (["--dry-run"], "--dry-run for Parquet parts"),
         (["--pairs", "100"], "--pairs 100, for which 220 of 200 individuals would be drawn"),
-        (["--estimator", "auto"], "for PartitionedMatrix"),
+        (["--estimator", "cai-candes-shen"], "for PartitionedMatrix"),
         (["--engine", "spark"], "unknown engine 'spark'"),
     ],
 )

@@ -6,20 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.engines.local import Serial
 from likewise.estimation import SVT, AlternatingLeastSquares, Biases
 from likewise.estimation.base.block_errors import BlockErrors
-from likewise.observations import PartitionedMatrix, clustered
-from likewise.observations.partitioned.blocks import BlockReader, write_block
+from likewise.observations import clustered
 from likewise.observations.partitioned.splitting import split_entries
 
 
-def test_they_are_those_of_memory(tmp_path):
+def test_they_are_those_of_memory(tmp_path, in_blocks):
     observed = clustered(60, 30, 2, observed_fraction=0.5, random_state=0).observed
-    written = np.diff(observed.values.indptr), observed.values.indices.astype(np.uint16), observed.values.data
-    block = write_block(tmp_path / "0.rows", 0, *written)
-    ids = observed.row_ids, observed.column_ids
-    matrix = PartitionedMatrix((block,), BlockReader(30, None), observed.value_range, *ids, Serial())
+    matrix = in_blocks(observed, tmp_path, 1)
     with split_entries(matrix, 0.2, 0) as (seen, pairs):
         training = seen.in_memory()
         fits = [Biases(), SVT(2.0, random_state=0), AlternatingLeastSquares(3, random_state=0)]

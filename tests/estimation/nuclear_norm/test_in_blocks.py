@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,27 +21,7 @@ from likewise.estimation.base.block_preparation import BlockPrepared
 from likewise.estimation.base.preparation import Centre, prepare
 from likewise.estimation.nuclear_norm.in_blocks import BlockDescent, equations, regressed
 from likewise.estimation.nuclear_norm.mixing import Mixing
-from likewise.observations import ObservedMatrix, PartitionedMatrix, clustered
-from likewise.observations.partitioned.blocks import BlockReader, write_block
-
-
-def in_blocks(observed, folder, n_blocks=3, engine=None, **options):
-    """Cut rows into blocks, in files of a folder."""
-    values, blocks = observed.values, []
-    edges = np.linspace(0, values.shape[0], n_blocks + 1).astype(int)
-    for start, stop in pairwise(edges):
-        rows = values[start:stop]
-        written = np.diff(rows.indptr), rows.indices.astype(np.uint16), rows.data
-        blocks.append(write_block(Path(folder) / f"{start}.rows", int(start), *written))
-    return PartitionedMatrix(
-        tuple(blocks),
-        BlockReader(values.shape[1], None),
-        observed.value_range,
-        observed.row_ids,
-        observed.column_ids,
-        engine or Serial(),
-        **options,
-    )
+from likewise.observations import ObservedMatrix, clustered
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +30,7 @@ def observed():
 
 
 @pytest.fixture(scope="module")
-def blocks(observed, tmp_path_factory):
+def blocks(observed, tmp_path_factory, in_blocks):
     return in_blocks(observed, tmp_path_factory.mktemp("blocks"))
 
 
@@ -100,7 +78,7 @@ def test_rows_that_are_folded_in_and_constants_are_those_of_memory(observed, blo
     np.testing.assert_array_equal(again.fold_in(observed), there.transform(observed))
 
 
-def test_one_row_two_columns_by_hand(tmp_path):
+def test_one_row_two_columns_by_hand(tmp_path, in_blocks):
     """sigma = 1, lambda = 0.2: four fifths of (0.6, 0.8)."""
     observed = ObservedMatrix(np.array([[0.6, 0.8]]), value_range=(-1, 1))
     options = {"centering": "none", "tol": 1e-10, "random_state": 0}
@@ -127,7 +105,7 @@ def test_two_factors_by_hand():
     lam=st.sampled_from([0.02, 0.3, 3.0]),
     max_iter=st.sampled_from([1, 2, 5, 300]),
 )
-def test_the_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, max_iter):
+def test_the_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, max_iter, in_blocks):
     """The minimum that memory proves is never below ``(1 - gap)`` times the objective."""
     rng = np.random.default_rng(seed)
     z = np.where(rng.random((m, n)) < 0.6, rng.uniform(-1, 1, (m, n)), np.nan)
@@ -168,7 +146,7 @@ def test_lambda_is_chosen_by_what_is_held_out(observed, blocks):
 @pytest.mark.parametrize(
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
 )
-def test_every_engine_has_the_same_bits(observed, tmp_path, engine):
+def test_every_engine_has_the_same_bits(observed, tmp_path, engine, in_blocks):
     if engine == "dask":
         pytest.importorskip("distributed")
     found = []
@@ -196,7 +174,7 @@ class Failing(Serial):
         return super().reduce(task, blocks, shared)
 
 
-def test_a_fit_that_was_cut_off_goes_on_to_the_same_bits(observed, tmp_path):
+def test_a_fit_that_was_cut_off_goes_on_to_the_same_bits(observed, tmp_path, in_blocks):
     def fitted(engine):
         (tmp_path / "rows").mkdir(exist_ok=True)
         return SoftImpute(2.0, random_state=0).fit(in_blocks(observed, tmp_path / "rows", 3, engine))
@@ -212,7 +190,7 @@ def test_a_fit_that_was_cut_off_goes_on_to_the_same_bits(observed, tmp_path):
     assert found.estimate_.left.tobytes() == expected.estimate_.left.tobytes()
 
 
-def test_it_says_what_it_cannot_do(observed, blocks, tmp_path):
+def test_it_says_what_it_cannot_do(observed, blocks, tmp_path, in_blocks):
     for options in ({"propensities": "degrees"}, {"max_lipschitz": 1.0}):
         with pytest.raises(EstimatorError, match="for PartitionedMatrix"):
             SoftImpute(**options).fit(blocks)

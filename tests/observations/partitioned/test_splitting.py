@@ -9,23 +9,12 @@ import pytest
 
 from likewise.engines import engine_of
 from likewise.engines.local import Serial
-from likewise.observations import ObservedMatrix, PartitionedMatrix, clustered
-from likewise.observations.partitioned.blocks import BlockReader, write_block
+from likewise.observations import ObservedMatrix, clustered
 from likewise.observations.partitioned.splitting import hashed, split_entries
 
 
-def two_blocks(observed, folder, cut, engine):
-    blocks = []
-    for start, stop in ((0, cut), (cut, observed.shape[0])):
-        rows = observed.values[start:stop]
-        written = np.diff(rows.indptr), rows.indices.astype(np.uint16), rows.data
-        blocks.append(write_block(folder / f"{start}-{stop}.rows", start, *written))
-    reader, ids = BlockReader(observed.shape[1], None), (observed.row_ids, observed.column_ids)
-    return PartitionedMatrix(tuple(blocks), reader, observed.value_range, *ids, engine)
-
-
-def held_out(observed, folder, cut, engine, seed=3, share=0.3):
-    matrix = two_blocks(observed, folder, cut, engine)
+def held_out(in_blocks, observed, folder, cut, engine, seed=3, share=0.3):
+    matrix = in_blocks(observed, folder, (0, cut, observed.shape[0]), engine)
     with split_entries(matrix, share, seed) as (seen, pairs):
         assert seen.shape == observed.shape
         kept = seen.in_memory().to_dense(missing=np.nan)
@@ -35,33 +24,33 @@ def held_out(observed, folder, cut, engine, seed=3, share=0.3):
     return kept, hidden
 
 
-def test_every_entry_is_in_one_of_the_two_and_every_row_keeps_one(tmp_path):
+def test_every_entry_is_in_one_of_the_two_and_every_row_keeps_one(tmp_path, in_blocks):
     observed = clustered(80, 30, 2, observed_fraction=0.1, random_state=0).observed
     whole = observed.to_dense(missing=np.nan)
-    kept, hidden = held_out(observed, tmp_path, 30, Serial())
+    kept, hidden = held_out(in_blocks, observed, tmp_path, 30, Serial())
     assert not (np.isfinite(kept) & (hidden != 0)).any()
     np.testing.assert_array_equal(np.where(np.isfinite(kept), kept, hidden), np.nan_to_num(whole))
     np.testing.assert_array_equal(np.isfinite(kept).any(axis=1), np.isfinite(whole).any(axis=1))
     n_hidden, n = np.count_nonzero(hidden), observed.n_observed
     # Binomial, but for rows of one or two entries that keep them: within five standard errors below, and never far above.
     assert 0.2 * n < n_hidden < 0.3 * n + 5 * np.sqrt(0.21 * n)
-    other = held_out(observed, tmp_path, 30, Serial(), seed=4)[1]
+    other = held_out(in_blocks, observed, tmp_path, 30, Serial(), seed=4)[1]
     assert (other != hidden).any()
 
 
 @pytest.mark.parametrize("cut", [1, 40])
-def test_it_depends_neither_on_the_engine_nor_on_the_blocks(tmp_path, cut):
+def test_it_depends_neither_on_the_engine_nor_on_the_blocks(tmp_path, cut, in_blocks):
     observed = clustered(60, 30, 2, observed_fraction=0.3, random_state=0).observed
-    expected = held_out(observed, tmp_path, 20, Serial())
+    expected = held_out(in_blocks, observed, tmp_path, 20, Serial())
     with engine_of("threads") as threads:
-        found = held_out(observed, tmp_path, cut, threads)
+        found = held_out(in_blocks, observed, tmp_path, cut, threads)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_row_of_one_entry_keeps_it(tmp_path):
+def test_a_row_of_one_entry_keeps_it(tmp_path, in_blocks):
     observed = ObservedMatrix(np.array([[0.5, np.nan], [np.nan, -0.5]]), value_range=(-1, 1))
-    assert not held_out(observed, tmp_path, 1, Serial(), share=1.0)[1].any()
+    assert not held_out(in_blocks, observed, tmp_path, 1, Serial(), share=1.0)[1].any()
 
 
 def test_numbers_of_places_are_even():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import process_time
+from typing import Any
 
 from likewise._typing import Floats
 from likewise.estimation.als.descent import FactorFit, bytes_of_fit
@@ -16,7 +17,7 @@ from likewise.estimation.biases import Biases
 from likewise.estimation.nuclear_norm.soft_impute import largest_singular_value
 from likewise.estimation.thresholding.svt import SVT
 from likewise.memory import format_bytes
-from likewise.observations import ObservedMatrix
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.value_range import WorkingRange
 
 _SPEED = 2e9
@@ -81,13 +82,13 @@ class Candidate:
     """
 
     name: str
-    make: Callable[[ObservedMatrix, Settings], MatrixEstimator] = field(repr=False)
+    make: Callable[[Any, Settings], MatrixEstimator] = field(repr=False)
     operations: Callable[[int, int, int], float] = field(repr=False)
     rank: int = 0
     mixes: bool = False
     parts: tuple[Candidate, ...] = ()
 
-    def seconds(self, observed: ObservedMatrix) -> float:
+    def seconds(self, observed: ObservedMatrix | PartitionedMatrix) -> float:
         """Predict from the sizes alone, the same on every computer, how long a fit takes."""
         return _OVERHEAD + self.operations(*observed.shape, observed.n_observed) / _SPEED
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from time import perf_counter
 
 import numpy as np
 
 from likewise.checks import checked_positive
+from likewise.errors import EstimatorError
 from likewise.estimation.auto.ablation import ALL, ablation, sources_within, told
 from likewise.estimation.auto.candidates import (
     BIASES,
@@ -25,13 +27,14 @@ from likewise.estimation.auto.candidates import (
     within,
 )
 from likewise.estimation.auto.folds import held_out_folds, later_fold
+from likewise.estimation.auto.in_blocks import BlockSearch
 from likewise.estimation.auto.last_fit import LastFit
 from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import within_budget
 from likewise.estimation.budget.regression import is_regression
-from likewise.observations import ObservedMatrix
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
@@ -272,10 +275,13 @@ class Auto(MatrixEstimator):
     observations is never above that of biases alone. What is taken goes on from there on all observations; if it lands elsewhere,
     the fit whose error is known is kept.
 
+    Of observations in blocks candidates are biases, thresholding without and with biases, least squares by rank and SoftImpute by lambda. What is
+    held out, a tenth once, follows from a hash of where an entry stands, so every engine makes the same choice.
+
     Parameters
     ----------
     time_budget : float or None, default None
-        Seconds of computing for all fits; by default 4 and one for each 10,000 observations, at most 60. Which candidates are tried is
+        Seconds of computing for all fits; by default 4 and one for each 10,000 observations, at most 60 (of observations in blocks any number). Which candidates are tried is
         planned from the size of the data alone, so that it does not depend on the computer; only where this process has in fact computed
         for longer than the budget, or for half a minute more than the default one, what runs is ended as it is and the rest is left out. Either is said in `notes_`. Biases alone are
         fitted whatever the budget. A candidate that would take more than 1 GiB of memory is not tried.
@@ -347,6 +353,23 @@ class Auto(MatrixEstimator):
         self.notes_ = (*self.choice_.lines, *kept, *best.notes_)
         return self._within_budget(best.estimate_, observed)
 
+    def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
+        sources = None if self.sources == "none" else self.sources
+        if self.max_lipschitz is not None or sources is not None:
+            raise EstimatorError(
+                f"sources or max_lipschitz for {observed!r}", "observations in memory, or none of them"
+            )
+        rng = generator_of(self.random_state)
+        settings = Settings(self.working_range, int(rng.integers(2**31)))
+        plan = Plan(self._seconds(observed.n_observed, most=inf), inf if self.time_budget is None else 0.0)
+        chosen, self.choice_ = BlockSearch(observed, settings, plan).run()
+        self.candidates_ = self.choice_.candidates
+        best = chosen.make(observed, replace(settings, stop=plan.over)).fit(observed)
+        self.best_estimator_, self.threshold_ = best, best.threshold_
+        self.converged_, self.n_iter_, self.budget_ = best.converged_, best.n_iter_, None
+        self.notes_ = (*self.choice_.lines, *best.notes_)
+        return best.estimate_
+
     def _within_budget(self, estimate: LowRankEstimate, observed: ObservedMatrix) -> LowRankEstimate:
         if self.max_lipschitz is None or is_regression(estimate):
             return self._held_within(self.max_lipschitz, estimate, observed)
@@ -354,9 +377,9 @@ class Auto(MatrixEstimator):
         self.notes_ += (str(solution),)
         return held
 
-    def _seconds(self, n_observed: int, times: float = 1.0) -> float:
+    def _seconds(self, n_observed: int, times: float = 1.0, most: float = _MOST_SECONDS) -> float:
         if self.time_budget is None:
-            return times * min(_LEAST_SECONDS + n_observed * _SECONDS_AN_OBSERVATION, _MOST_SECONDS)
+            return times * min(_LEAST_SECONDS + n_observed * _SECONDS_AN_OBSERVATION, most)
         return checked_positive("time_budget", self.time_budget, or_else="None")
 
     def decomposed_matrix(self) -> Values | None:

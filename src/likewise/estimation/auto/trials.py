@@ -103,7 +103,7 @@ class Choice:
         )
 
 
-_MATTERS = 0.003
+MATTERS = 0.003
 """Share of a mean squared error that is worth more than biases; the error itself is then 0.15% smaller."""
 _HOPELESS = 2.0
 """Standard errors by which a candidate may be worse than the best before its further fits are left out."""
@@ -157,7 +157,7 @@ class CandidateResult:
         rival = other.squares[: self.squares.size]
         differences = self.squares - rival
         error = float(differences.std(ddof=1) / np.sqrt(differences.size))
-        return float(differences.mean()) > max(n_errors * error, _MATTERS * float(rival.mean()))
+        return float(differences.mean()) > max(n_errors * error, MATTERS * float(rival.mean()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -107,7 +107,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         Parameters
         ----------
         X : ObservedMatrix, array-like with NaN, data frame, or SciPy sparse; shape (n_individuals, n_features)
-            What was observed, in the user's units. In a sparse matrix a stored entry is an observation. SVT, SoftImpute, Biases and AlternatingLeastSquares
+            What was observed, in the user's units. In a sparse matrix a stored entry is an observation. Auto, SVT, SoftImpute, Biases and AlternatingLeastSquares
             take a `PartitionedMatrix` too, whose rows need not fit into memory.
         y : None
             Ignored.
@@ -220,7 +220,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         """Make the estimate in passes over blocks of rows; most kinds need all rows at once."""
         raise EstimatorError(
             f"{type(self).__name__} for {observed!r}",
-            "an estimator that needs passes over the rows alone: svt, soft-impute, als or biases",
+            "an estimator that needs passes over the rows alone: auto, svt, soft-impute, als or biases",
             "in_memory() reads all rows, where they fit",
         )
 

@@ -90,6 +90,7 @@ def regressed(values: Values, columns: Factors, regularization: float) -> Factor
 
     Examples
     --------
+    >>> from scipy.sparse import csr_array
     >>> columns = Factors.certain(np.array([[1.0], [2.0]]))
     >>> regressed(csr_array([[2.0, 4.0]]), columns, 5.0).factors.means
     array([[1.]])
