@@ -111,7 +111,7 @@ def _check_connected_to(address: str) -> None:
     if port != its_port or (asked != host and asked not in _LOOPBACK):
         raise EngineError(
             f"this program is connected to the Ray cluster at {there}, and another one was given: {address}; call ray.shutdown() before, or "
-            "use engine='ray' for the one that is connected"
+            "name the engine 'ray', without an address, for the one that is connected"
         )
 
 
