@@ -406,3 +406,20 @@ def test_components_of_few_observations_fade_in_few_sweeps():
     plain = alternating_least_squares(seen, 1, random_state=0)
     assert fit.objectives[-1] <= plain.objectives[-1] + 0.01 * cells.size
     assert fit.n_iter < 60
+
+
+def test_components_that_an_estimated_noise_has_swallowed_are_told_of():
+    """One observation for thirteen numbers: whatever is weak counts as noise. Not where the noise is given, nor where observations are many."""
+    rng = np.random.default_rng(0)
+    few = np.where(rng.random((60, 80)) < 0.15, rng.normal(size=(60, 80)), np.nan)
+    n_observed = int((~np.isnan(few)).sum())
+
+    def notes(values, **options):
+        return AlternatingLeastSquares(value_range=(-5, 5), random_state=0, **options).fit(values).notes_
+
+    told = notes(few)
+    assert told[0].startswith(
+        f"{n_observed:,} observations for the 2,800 numbers of 20 components, of which "
+    )
+    assert "a smaller share of noise, such as 0.6, and fewer components can predict better" in told[0]
+    assert notes(few, noise=0.6) == notes(few, regularization=5.0) == notes(rng.normal(size=(60, 80))) == ()

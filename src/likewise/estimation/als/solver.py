@@ -166,6 +166,18 @@ def _descended(
         return Descent(sides, limits, prior).run(rng, start)
 
 
+def _note_on_few_observations(rank: int, fit: FactorFit, n_observed: int) -> tuple[str, ...]:
+    """Say where the noise that was estimated may have swallowed components: it does where there are fewer observations than numbers to find."""
+    n_numbers = rank * (len(fit.rows.means) + len(fit.columns.means))
+    if fit.rank >= rank or n_observed >= n_numbers:
+        return ()
+    return (
+        f"{n_observed:,} observations for the {n_numbers:,} numbers of {rank} components, of which {fit.rank} are left: where observations are so "
+        "few, the estimated noise takes weak components for noise; a smaller share of noise, such as 0.6, and fewer components can predict better "
+        "(auto tries such)",
+    )
+
+
 def _check_noise(noise: float) -> None:
     if checked_positive("noise", noise, "None") < _LEAST_NOISE:
         raise InputError(
@@ -287,7 +299,10 @@ class AlternatingLeastSquares(MatrixEstimator):
         if "time" in self.sources_:
             fit = self._without_drift(prepared, observed, fit)
         self.converged_ = prepared.converged(fit.converged)
-        self.propensities_, self.notes_ = prepared.propensities, (*prepared.notes, *self._kept(fit))
+        self.propensities_, self.notes_ = (
+            prepared.propensities,
+            (*prepared.notes, *self._kept(fit, observed.n_observed)),
+        )
         estimate = self._as_estimate(observed, fit, prepared.weighting)
         return self._held_within(self.max_lipschitz, estimate, observed)
 
@@ -318,13 +333,15 @@ class AlternatingLeastSquares(MatrixEstimator):
             fit = self._fit_to(replace(prepared, residuals=present), observed, fit)
         return fit
 
-    def _kept(self, fit: FactorFit) -> tuple[str, ...]:
+    def _kept(self, fit: FactorFit, n_observed: int) -> tuple[str, ...]:
         """Keep what was found; return what has to be said of it."""
         self.factor_fit_, self.n_iter_ = fit, fit.n_iter
         self.noise_ = fit.row_prior.noise**0.5 if fit.row_prior.uncertain else None
-        return warn_unless_converged(
+        told = warn_unless_converged(
             fit.converged, fit.n_iter, "sweep", "the objective still falls", stacklevel=6
         )
+        chosen = self.regularization == "estimated" and self.noise is None
+        return (*told, *_note_on_few_observations(self.rank, fit, n_observed)) if chosen else told
 
     def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
         sources = None if self.sources == "none" else self.sources
@@ -339,7 +356,7 @@ class AlternatingLeastSquares(MatrixEstimator):
         fit = _descended(sides, limits, rank, regularized, generator_of(self.random_state))
         self.converged_, self.passes_ = fit.converged, sides.passes
         self.propensities_, self.budget_, self.sources_ = None, None, ()
-        self.notes_ = self._kept(fit)
+        self.notes_ = self._kept(fit, observed.n_observed)
         return self._as_estimate(observed, fit)
 
     def _checked_sources(self, observed: ObservedMatrix) -> tuple[str, ...]:
