@@ -123,6 +123,7 @@ def test_errors_of_every_kind_are_spelled_as_well(capsys):
     assert str(pickle.loads(pickle.dumps(MemoryLimitError(option("a", "1"))))) == "a=1"
 
 
+@pytest.mark.filterwarnings("ignore::likewise.errors.ValueRangeWarning")
 @pytest.mark.parametrize(
     ("content", "options", "shell", "python"),
     [
@@ -139,6 +140,12 @@ def test_errors_of_every_kind_are_spelled_as_well(capsys):
             "give user=1 and item=0",
         ),
         ("1 2 3\n3 1 2\n2 3 1\n", {"format": "grid"}, "give --missing-value", "give missing_value"),
+        (
+            "".join(f"{k % 5} {k % 3 - 4} 99 {k % 7}\n" for k in range(12)),
+            {"format": "grid"},
+            "if it stands for missing, give --missing-value 99; if it is a value, give --value-range low,high",
+            "if it stands for missing, give missing_value=99; if it is a value, give value_range=(low, high)",
+        ),
     ],
 )
 def test_notes_name_options_as_they_are_typed(likewise, write, tmp_path, content, options, shell, python):

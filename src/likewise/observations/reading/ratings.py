@@ -8,7 +8,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Literal
 
-from likewise.errors import ValueRangeWarning
+from likewise.errors import Note, ValueRangeWarning
 from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.convert import to_table
 from likewise.observations.observed_matrix import ObservedMatrix
@@ -147,7 +147,7 @@ def _questioned(table: Table, layout: str, choices: Choices) -> tuple[Table, Ran
     found = doubts(table, of_table=layout in ("wide", "grid") and choices.columns is None)
     for doubt in found:
         warnings.warn(doubt, ValueRangeWarning, stacklevel=3)
-    notes = [str(ValueRangeWarning(doubt)) for doubt in found]
+    notes: list[str] = [Note(doubt) for doubt in found]
     if not found and choices.missing_value is None and layout == "triplets":
         notes = note_on_lowest(table.values.data)
     return replace(table, notes=(*table.notes, *notes)), None
