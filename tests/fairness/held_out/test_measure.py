@@ -40,14 +40,15 @@ def test_metrics_are_those_of_the_definition(seed, share):
     assert metrics.relative_gap.value == pytest.approx(D[near].mean() / D.mean(), rel=1e-9)
     assert metrics.rank_correlation.value == pytest.approx(spearmanr(d, D)[0], abs=1e-9)
     assert metrics.mean_ratio.value == pytest.approx(np.mean(D / d), rel=1e-9)
-    both = pairs.in_both_halves
-    first, second = (half[both] for half in pairs.half_squares)
-    variance = np.cov(first, second)[0, 1]
-    if variance > 0:
-        corrected = np.cov(D[both] ** 2, (first + second) / 2)[0, 1] / np.sqrt(
-            np.var(D[both] ** 2, ddof=1) * variance
-        )
-        assert metrics.corrected_correlation.value == pytest.approx(corrected, abs=1e-9)
+    table = np.full((30, 60), np.nan)
+    table[Z.nonzero()] = Z.data
+    squares = (table[pairs.left] - table[pairs.right]) ** 2
+    noise = np.nanvar(squares, axis=1, ddof=1) / pairs.counts
+    x = np.nanmean(squares, axis=1)
+    variance = np.var(x) - noise.mean()
+    if variance > 1e-6 * np.var(x):
+        corrected = np.cov(D**2, x, ddof=0)[0, 1] / np.sqrt(np.var(D**2) * variance)
+        assert metrics.corrected_correlation.value == pytest.approx(corrected, rel=1e-6)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -185,6 +186,7 @@ def test_a_distance_that_tells_nobody_from_others_is_refused():
         j,
         counts,
         squares,
+        np.full(i.size, 0.5),
         (counts // 2, counts // 2),
         (squares - 0.5, squares + 0.5),
         20,

@@ -44,11 +44,35 @@ def test_halves_part_the_features(seed):
     )
 
 
+@given(seed=st.integers(0, 10**6), least=st.sampled_from([1, 2]))
+def test_variances_are_those_of_all_ways_to_halve_the_features(seed, least):
+    """x^2 - v / C is the mean of the products of squared differences on two different features, hence of what any two halves multiply to."""
+    Z, table = observations(seed, n=12)
+    found = reference_pairs(Z, least_shared=least, rng=np.random.default_rng(seed))
+    q = np.nan_to_num((table[found.left] - table[found.right]) ** 2)
+    several = found.counts > 1
+    products = np.array([row @ (row.sum() - row) for row in q[several]])
+    C = found.counts[several]
+    unbiased = found.squares[several] ** 2 - found.variances[several]
+    np.testing.assert_allclose(unbiased, products / (C * (C - 1)), atol=1e-11)
+
+
+def test_one_feature_in_common_has_the_usual_variance():
+    Z, table = observations(3, n=6, share=0.4)
+    found = reference_pairs(Z, least_shared=1, rng=np.random.default_rng(3))
+    squares = (table[found.left] - table[found.right]) ** 2
+    several = found.counts > 1
+    v = np.nanvar(squares[several], axis=1, ddof=1)
+    np.testing.assert_allclose(found.variances[several], v / found.counts[several], atol=1e-12)
+    np.testing.assert_allclose(found.variances[~several], v.mean(), rtol=1e-9)
+    assert (~several).any()
+
+
 def test_shrinking_by_hand():
     """Squares 1 and 5 on 4 features each, from halves (0, 2) and (4, 6) of 2: v = (4 + 4) / (1 + 1) = 4, tau^2 = 4 - 4 / 4 = 3, trust 3 / (3 + 1)."""
     four, two = np.array([4, 4]), np.array([2, 2])
     pairs = ReferencePairs(
-        *(np.array([0, 2]), np.array([1, 3]), four, np.array([1.0, 5.0])),
+        *(np.array([0, 2]), np.array([1, 3]), four, np.array([1.0, 5.0]), np.ones(2)),
         *((two, two), (np.array([0.0, 4.0]), np.array([2.0, 6.0]))),
         *(4, 4, 2, 4, 1),
     )

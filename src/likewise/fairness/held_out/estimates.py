@@ -40,19 +40,15 @@ def estimates_without_groups(pairs: ReferencePairs, gaps: Floats, similar: Float
 def _corrected(pairs: ReferencePairs, gaps: Floats, left: Indices, right: Indices) -> Floats:
     """Return the correlation of D^2 with d^2 free of noise, over all pairs and without each group.
 
-    ``x_1`` and ``x_2``, the squares on two halves of the features, have the same expectation given the pair, and noises of their own. So the covariance
-    of D^2 with their mean is that with d^2 itself, and the covariance of both halves is the variance of d^2, less what differs between features
-    over their number, which two halves without a common feature cannot tell from noise.
+    The square x of a pair is the mean over C features. Given the pair it has expectation d^2, and the features say how much it varies around that, ``v / C``.
+    So the covariance of D^2 with x is that with d^2, and the variance of x less the mean of ``v / C`` is the variance of d^2. This is what the covariance of x on two
+    halves of the features is on average over all ways to halve them, as products of different features alone are left. What differs between features counts as noise.
     """
-    both = pairs.in_both_halves
-    columns = [gaps[both] ** 2, *(half[both] for half in pairs.half_squares)]
-    y, first, second = (column - column.mean() for column in columns)  # for sums that hardly cancel
-    terms = np.column_stack(
-        [np.ones(y.size), y, first, second, y * y, y * (first + second) / 2, first * second]
-    )
-    n, sy, s1, s2, yy, yx, xx = _sums_without(terms, left[both], right[both]).T
+    y, x = (column - column.mean() for column in (gaps**2, pairs.squares))  # for sums that hardly cancel
+    terms = np.column_stack([np.ones(y.size), y, x, y * y, y * x, x * x - pairs.variances])
+    n, sy, sx, yy, yx, xx = _sums_without(terms, left, right).T
     with np.errstate(invalid="ignore", divide="ignore"):  # a d that tells nothing has no correction
-        covariance, variance = yx - sy * (s1 + s2) / 2 / n, xx - s1 * s2 / n
+        covariance, variance = yx - sy * sx / n, xx - sx**2 / n
         corrected: Floats = covariance / np.sqrt((yy - sy**2 / n) * variance)
     return corrected
 

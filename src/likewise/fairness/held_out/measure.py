@@ -55,7 +55,7 @@ class HeldOutMetrics:
     rank_correlation : SampledValue
         Spearman's, of d and D over all eligible pairs.
     corrected_correlation : SampledValue or None
-        Correlation of D^2 and d^2, freed of the noise of d, which two halves of the features tell (Spearman 1904): what it would be were A known,
+        Correlation of D^2 and d^2, freed of the noise of d (Spearman 1904), which the differences between features tell: what it would be were A known,
         over features like these. What differs from feature to feature counts as noise, so with few features and little noise it is slightly too large, and can exceed 1.
         None where d tells nothing.
     mean_ratio : SampledValue

@@ -39,6 +39,8 @@ class ReferencePairs:
         C.
     squares : ndarray, shape (n_pairs,)
         Mean squared differences, on the working range of the observations.
+    variances : ndarray, shape (n_pairs,)
+        Of `squares`: by how much they would vary with other features, as the squared differences of the features in common tell, ``v / C``.
     half_counts, half_squares : tuple of two ndarrays, each of shape (n_pairs,)
         The same on two halves of the features, drawn at random: two independent measurements; NaN where a half has none in common.
     n_individuals : int
@@ -56,6 +58,7 @@ class ReferencePairs:
     right: Indices
     counts: Counts
     squares: Floats
+    variances: Floats
     half_counts: tuple[Counts, Counts]
     half_squares: tuple[Floats, Floats]
     n_individuals: int
@@ -163,6 +166,7 @@ def reference_pairs(
         people[right],
         counts,
         powers / counts,
+        _variances(counts, powers / counts, co_observed_powers(taken, left, right, 4)[1] / counts),
         (measured[0][0], measured[1][0]),
         (_mean(*measured[0]), _mean(*measured[1])),
         n_individuals=m,
@@ -183,6 +187,23 @@ def _instead(n_features: int, least_shared: int) -> str:
     return (
         f"keep more aside, {fewer}, or take d from the observations: {option('reference', repr('observed'))}"
     )
+
+
+def _variances(counts: Counts, squares: Floats, fourth: Floats) -> Floats:
+    """Return ``v / C`` of each pair, from its means of squares and of fourth powers; with one feature in common, v is the mean of the other pairs.
+
+    Examples
+    --------
+    Squared differences 1 and 3: their variance is 2, that of their mean 1. A pair with one feature gets the variance of the first.
+
+    >>> _variances(np.array([2, 1]), np.array([2.0, 4.0]), np.array([5.0, 16.0]))
+    array([1., 2.])
+    """
+    several = counts > 1
+    spread = np.maximum(fourth - squares**2, 0.0)
+    v = spread * counts / np.maximum(counts - 1, 1)
+    usual = float(v[several].mean()) if several.any() else np.nan
+    return np.where(several, v, usual) / counts
 
 
 def _mean(counts: Counts, powers: Floats) -> Floats:
