@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 from likewise.errors import DistanceError, InputError
 from likewise.fairness import RowDistance
 from likewise.fairness.held_out import MeasuredSplit, ReferencePairs, measure_held_out, reference_pairs
-from likewise.fairness.held_out.estimates import N_GROUPS, combined_value
+from likewise.fairness.held_out.estimates import N_GROUPS, combined_correlation, combined_value
 
 
 def truth_and_noise(seed, m=120, n=60, noise=0.5, share=0.6):
@@ -227,3 +227,16 @@ def test_equal_splits_are_one():
     once, twice = combined_value(estimates, 0.95, 9), combined_value(np.repeat(estimates, 2, axis=0), 0.95, 9)
     assert (once.low, once.high) == pytest.approx((twice.low, twice.high), rel=1e-9)
     assert once.population != twice.population
+
+
+@given(seed=st.integers(0, 10**6), n_splits=st.integers(1, 3))
+def test_correlations_have_intervals_on_fishers_scale(seed, n_splits):
+    rng = np.random.default_rng(seed)
+    estimates = rng.uniform(0.5, 0.6, size=(n_splits, 1 + N_GROUPS))
+    found, plain = (combine(estimates, 0.9, 7) for combine in (combined_correlation, combined_value))
+    scaled = combined_value(np.arctanh(estimates), 0.9, 7)
+    assert found.value == plain.value
+    assert (found.low, found.high) == pytest.approx((np.tanh(scaled.low), np.tanh(scaled.high)), rel=1e-12)
+    assert -1 < found.low <= found.high < 1
+    estimates[0, 3] = 1.2  # has no place on that scale
+    assert combined_correlation(estimates, 0.9, 7) == combined_value(estimates, 0.9, 7)

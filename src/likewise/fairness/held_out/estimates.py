@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -135,6 +136,23 @@ def combined_value(estimates: Floats, confidence: float, n_pairs: int) -> Sample
         _method(n_groups, n_splits),
         n_pairs,
     )
+
+
+def combined_correlation(estimates: Floats, confidence: float, n_pairs: int) -> SampledValue:
+    """Do as `combined_value`, with the interval on Fisher's scale, ``artanh r``, on which correlations vary more evenly; as they are where one of them reaches 1.
+
+    Examples
+    --------
+    >>> found = combined_correlation(np.array([[0.9] * 20 + [0.8] * 21]), 0.95, 100)
+    >>> bool(np.isclose(np.arctanh(found.high) - np.arctanh(0.9), np.arctanh(0.9) - np.arctanh(found.low)))
+    True
+    """
+    plain = combined_value(estimates, confidence, n_pairs)
+    if not (np.abs(estimates) < 1).all():
+        return plain
+    scaled = combined_value(np.arctanh(estimates), confidence, n_pairs)
+    low, high = float(np.tanh(scaled.low)), float(np.tanh(scaled.high))
+    return replace(plain, low=low, high=high, method=f"{plain.method}, on Fisher's scale")
 
 
 def _jackknife(estimates: Floats) -> float:

@@ -20,6 +20,7 @@ from likewise.fairness.held_out.estimates import (
     N_GROUPS,
     RANK,
     RATIO,
+    combined_correlation,
     combined_value,
     estimates_without_groups,
 )
@@ -253,5 +254,7 @@ def _reliability(pairs: ReferencePairs) -> float:
 
 def _metrics(estimates: Floats, confidence: float, n_pairs: int) -> HeldOutMetrics:
     values = [combined_value(estimates[:, :, column], confidence, n_pairs) for column in range(_COLUMNS)]
-    corrected = values[CORRECTED] if np.isfinite(estimates[:, :, CORRECTED]).all() else None
+    corrected = None
+    if np.isfinite(estimates[:, :, CORRECTED]).all():
+        corrected = combined_correlation(estimates[:, :, CORRECTED], confidence, n_pairs)
     return HeldOutMetrics(values[GAP], values[RANK], corrected, values[RATIO])
