@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 from scipy.sparse import csr_array
 
 from likewise import SVT, read_partitioned
 from likewise.engines.checkpoint import Remembering
-from likewise.engines.local import Serial
+from likewise.engines.local import Serial, Threads
 from likewise.errors import (
     ConvergenceWarning,
     EstimatorError,
@@ -27,10 +28,14 @@ from likewise.errors import (
 from likewise.estimation import AlternatingLeastSquares, Biases, CaiCandesShen, SoftImpute
 from likewise.estimation.als.in_blocks import RowsInBlocks
 from likewise.estimation.base import complete_rows
+from likewise.estimation.base.block_preparation import prepare_blocks
 from likewise.estimation.base.factor_update import Factors, ObservedRows
+from likewise.estimation.base.preparation import prepare
 from likewise.observations import clustered
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
+from likewise.spectrum import singular_triplets
+from likewise.spectrum.block_rows import BlockRows
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +75,26 @@ def test_svt_with_every_centre(observed, blocks, centering, working_range):
     np.testing.assert_allclose(there.singular_values_, here.singular_values_, rtol=1e-6)
     np.testing.assert_allclose(there.estimate_.to_dense(), here.estimate_.to_dense(), atol=1e-4)
     np.testing.assert_allclose(there.transform(observed), here.transform(observed), atol=1e-4)
+
+
+@pytest.mark.parametrize("centering", ["none", "biases"])
+def test_memory_that_adds_by_the_same_rows_has_the_same_bits(observed, blocks, centering):
+    """What differs from memory is the order of sums alone: the same matrix in memory, cut at the same rows, gives the same bits."""
+    there = SVT("noise-edge", centering=centering, random_state=0).fit(blocks)
+    in_files = prepare_blocks(blocks, "symmetric", centering)
+    whole = sparse.vstack([in_files.reader.read(block) for block in blocks.blocks], format="csr")
+    if centering == "none":
+        np.testing.assert_array_equal(whole.data, prepare(observed, "symmetric", "none").matrix.data)
+
+    class InMemory:
+        def read(self, block, dtype):
+            return csr_array(whole[block.start : block.stop], dtype=dtype)
+
+    told = whole.shape, Threads(2), in_files.operator.energy, in_files.operator.largest_entry()
+    operator = BlockRows(blocks.blocks, InMemory(), *told)
+    here = singular_triplets(operator, above=there.threshold_, random_state=0)
+    assert here.values.tobytes() == there.singular_values_.tobytes()
+    assert here.right.astype(np.float64).tobytes() == there.estimate_.right.tobytes()
 
 
 @pytest.mark.parametrize("regularization", [None, 0.0, 3.0])
