@@ -239,6 +239,8 @@ def _between(found: Sandwich) -> str:
     proved = (
         "and nothing is proved" if found.proved is None else f"and no pair exceeds {number(found.proved)}"
     )
+    if found.attained is not None:
+        proved += f", of which that is {found.attained:.1%}"
     return (
         f"D/d is up to {number(found.measured)} over the {found.n_pairs:,} pairs of {found.n_individuals:,}{drawn} individuals, a search over unseen rows attains "
         f"{number(found.found)}, {proved}. Here d is {found.distance}, and D is l2 between outputs, as in the proofs.{own}"
