@@ -140,7 +140,10 @@ def audit_partitioned(
         drawn = _drawn(observed, pairs, measurement)
         found = _Sample.of(observed, drawn, wanted, hold_out, measurement, steps)
         check_model(algorithm, found.sample)
-        with steps.step("estimate the matrix"), observed.without_rows(drawn) as others:
+        with (
+            steps.step("estimate the matrix"),
+            observed.without_rows(drawn, estimates_rows=False) as others,
+        ):
             whole = clone(preprocessing).fit(others)
         folded = _folded_in(whole, found.training)
         run = replace(run_fitted(found.training, found.hidden, folded, algorithm, steps), folded_in=True)

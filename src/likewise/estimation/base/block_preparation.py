@@ -151,7 +151,7 @@ def prepare_blocks(
 def estimate_of_blocks(
     prepared: BlockPrepared, triplets: SingularTriplets, shrunk_values: Floats
 ) -> LowRankEstimate:
-    """Make the estimate of singular triplets without left vectors: one pass makes them.
+    """Make the estimate of singular triplets without left vectors: one pass makes them, unless only others are folded into it.
 
     Raises
     ------
@@ -159,9 +159,9 @@ def estimate_of_blocks(
         If the vectors of all individuals do not fit.
     """
     m, rank = prepared.observed.shape[0], triplets.rank
-    prepared.observed.room(2 * 8.0 * m * rank, f"vectors of rank {rank} of {m:,} individuals")
     left = triplets.left
-    if not left.shape[0]:
+    if not left.shape[0] and prepared.observed.estimates_rows:
+        prepared.observed.room(2 * 8.0 * m * rank, f"vectors of rank {rank} of {m:,} individuals")
         left = prepared.operator.forward(np.asarray(triplets.right, dtype=np.float64)) / triplets.values
     return _estimate(prepared, left, triplets.values, shrunk_values, triplets.right)
 
@@ -176,15 +176,20 @@ def _estimate(
     prepared: BlockPrepared, left: Any, values: Any, shrunk_values: Any, right: Any
 ) -> LowRankEstimate:
     observed = prepared.observed
+    ids, offsets = observed.row_ids, None
+    if observed.estimates_rows:
+        offsets = prepared.row_offsets()
+    else:
+        left, ids = left[:0], ids[:0]
     return LowRankEstimate(
         np.asarray(left, np.float64),
         np.asarray(values, np.float64),
         np.asarray(shrunk_values, np.float64),
         np.asarray(right, np.float64),
         observed.value_range.scale_to(prepared.working_range),
-        observed.row_ids,
+        ids,
         observed.column_ids,
-        prepared.row_offsets(),
+        offsets,
         prepared.centre.column_offsets,
         prepared.folding,
     )

@@ -53,6 +53,8 @@ class PartitionedMatrix:
         Which columns were read as what.
     owns_engine : bool
         Whether the engine was begun for this matrix, and ends with it.
+    estimates_rows : bool
+        Whether a fit makes the estimate of these individuals; without, only what others can be folded into, and no array has m rows.
     """
 
     blocks: tuple[RowBlock, ...]
@@ -66,6 +68,7 @@ class PartitionedMatrix:
     roles: ColumnRoles | None = None
     folder: TemporaryDirectory[str] | None = None
     owns_engine: bool = False
+    estimates_rows: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -134,13 +137,15 @@ class PartitionedMatrix:
         """Return all of it as an `ObservedMatrix`."""
         return self.take_rows(np.arange(self.shape[0]))
 
-    def without_rows(self, rows: ArrayLike) -> Self:
+    def without_rows(self, rows: ArrayLike, *, estimates_rows: bool = True) -> Self:
         """Return the other individuals, in blocks of their own beside these; use the result in a ``with`` too, inside the one of this.
 
         Parameters
         ----------
         rows : array-like of int
             Positions of those who are left out. All columns stay, also one in which nobody is left.
+        estimates_rows : bool, default True
+            Whether a fit makes the estimate of those who stay; False where others are folded into it, and memory is short.
 
         Returns
         -------
@@ -171,7 +176,14 @@ class PartitionedMatrix:
         except BaseException:
             folder.cleanup()
             raise
-        return replace(self, blocks=blocks, row_ids=self.row_ids[kept], folder=folder, owns_engine=False)
+        return replace(
+            self,
+            blocks=blocks,
+            row_ids=self.row_ids[kept],
+            folder=folder,
+            owns_engine=False,
+            estimates_rows=estimates_rows,
+        )
 
     def room(self, state: float, what: str) -> float:
         """Return how many bytes are left of the memory limit for the state of an algorithm.
