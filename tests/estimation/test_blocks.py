@@ -398,10 +398,10 @@ def test_a_fit_that_others_are_folded_into_holds_nobody(blocks):
     """As an audit of drawn individuals fits: no array has a row for each of those who stay, and folding in gives the same."""
     sample = blocks.take_rows([0, 1, 2])
     with blocks.without_rows([0, 1, 2]) as others:
-        usual = SVT(1.0, random_state=0).fit(others).estimate_
+        usual = SVT("noise-edge", random_state=0).fit(others).estimate_
     with blocks.without_rows([0, 1, 2], estimates_rows=False) as others:
-        alone = SVT(1.0, random_state=0).fit(others).estimate_
-        centre = SVT(1e9, centering="biases", random_state=0).fit(others).estimate_
+        alone = SVT("noise-edge", random_state=0).fit(others).estimate_
+        centre = Biases().fit(others).estimate_
     assert usual.shape == (297, 120)
     assert alone.shape == centre.shape == (0, 120)
     np.testing.assert_array_equal(alone.of_rows(sample).to_dense(), usual.of_rows(sample).to_dense())

@@ -18,7 +18,7 @@ from likewise.estimation.als.drift import ROUNDS, Drift
 from likewise.estimation.als.in_blocks import SidesInBlocks
 from likewise.estimation.als.orthogonal import orthogonal_factors
 from likewise.estimation.als.sources import Sources, checked_sources, refuse_contradictions
-from likewise.estimation.als.variational import EstimatedDescent
+from likewise.estimation.als.variational import EstimatedDescent, notes_on_few_observations
 from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.factor_update import Prior
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -166,18 +166,6 @@ def _descended(
         return Descent(sides, limits, prior).run(rng, start)
 
 
-def _note_on_few_observations(rank: int, fit: FactorFit, n_observed: int) -> tuple[str, ...]:
-    """Say where the noise that was estimated may have swallowed components: it does where there are fewer observations than numbers to find."""
-    n_numbers = rank * (len(fit.rows.means) + len(fit.columns.means))
-    if fit.rank >= rank or n_observed >= n_numbers:
-        return ()
-    return (
-        f"{n_observed:,} observations for the {n_numbers:,} numbers of {rank} components, of which {fit.rank} are left: where observations are so "
-        "few, the estimated noise takes weak components for noise; a smaller share of noise, such as 0.6, and fewer components can predict better "
-        "(auto tries such)",
-    )
-
-
 def _check_noise(noise: float) -> None:
     if checked_positive("noise", noise, "None") < _LEAST_NOISE:
         raise InputError(
@@ -299,10 +287,8 @@ class AlternatingLeastSquares(MatrixEstimator):
         if "time" in self.sources_:
             fit = self._without_drift(prepared, observed, fit)
         self.converged_ = prepared.converged(fit.converged)
-        self.propensities_, self.notes_ = (
-            prepared.propensities,
-            (*prepared.notes, *self._kept(fit, observed.n_observed)),
-        )
+        self.propensities_ = prepared.propensities
+        self.notes_ = (*prepared.notes, *self._kept(fit, observed.n_observed))
         estimate = self._as_estimate(observed, fit, prepared.weighting)
         return self._held_within(self.max_lipschitz, estimate, observed)
 
@@ -341,7 +327,7 @@ class AlternatingLeastSquares(MatrixEstimator):
             fit.converged, fit.n_iter, "sweep", "the objective still falls", stacklevel=6
         )
         chosen = self.regularization == "estimated" and self.noise is None
-        return (*told, *_note_on_few_observations(self.rank, fit, n_observed)) if chosen else told
+        return (*told, *notes_on_few_observations(self.rank, fit, n_observed)) if chosen else told
 
     def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
         sources = None if self.sources == "none" else self.sources

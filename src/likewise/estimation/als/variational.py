@@ -250,3 +250,15 @@ def _balanced(rows: Floats, columns: Floats) -> tuple[Floats, Floats, Floats]:
     squares, vectors = np.maximum(squares[::-1], np.finfo(np.float64).tiny), vectors[:, ::-1]
     roots = squares**0.25
     return np.linalg.solve(half.T, vectors) * roots, half @ vectors / roots, squares
+
+
+def notes_on_few_observations(rank: int, fit: FactorFit, n_observed: int) -> tuple[str, ...]:
+    """Say where the noise that was estimated may have swallowed components: it does where there are fewer observations than numbers to find."""
+    n_numbers = rank * (len(fit.rows.means) + len(fit.columns.means))
+    if fit.rank >= rank or n_observed >= n_numbers:
+        return ()
+    return (
+        f"{n_observed:,} observations for the {n_numbers:,} numbers of {rank} components, of which {fit.rank} are left: where observations are so "
+        "few, the estimated noise takes weak components for noise; a smaller share of noise, such as 0.6, and fewer components can predict better "
+        "(auto tries such)",
+    )
