@@ -140,11 +140,8 @@ def audit_partitioned(
         drawn = _drawn(observed, pairs, measurement)
         found = _Sample.of(observed, drawn, wanted, hold_out, measurement, steps)
         check_model(algorithm, found.sample)
-        with (
-            steps.step("estimate the matrix"),
-            observed.without_rows(drawn, estimates_rows=False) as others,
-        ):
-            whole = clone(preprocessing).fit(others)
+        with steps.step("estimate the matrix"):
+            whole = _fitted_to_others(observed, drawn, preprocessing)
         folded = _folded_in(whole, found.training)
         run = replace(run_fitted(found.training, found.hidden, folded, algorithm, steps), folded_in=True)
         notes = [_note(observed, drawn, apart=apart), *_searched(observed, whole, worst_within, norm, steps)]
@@ -201,6 +198,14 @@ def _drawn(observed: PartitionedMatrix, pairs: int, measurement: Measurement) ->
         )
     measurement.check_memory((n_drawn, n))
     return np.sort(generator_of(measurement.random_state).choice(m, n_drawn, replace=False))
+
+
+def _fitted_to_others(
+    observed: PartitionedMatrix, drawn: Indices, estimator: MatrixEstimator
+) -> MatrixEstimator:
+    with observed.without_rows(drawn, estimates_rows=False) as others:
+        fitted: MatrixEstimator = clone(estimator).fit(others)
+    return fitted
 
 
 def _folded_in(fitted: MatrixEstimator, training: ObservedMatrix) -> MatrixEstimator:
