@@ -160,7 +160,8 @@ def test_a_frame_of_float32_stays_float32():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pd.DataFrame({"a": [1, 2], "name": ["x", "y"]}), "column 'name' of type String"),
+        (pd.DataFrame({"a": [1, 2], "town": ["x", "y"]}), "column 'town' of type String"),
+        (pd.DataFrame({"a": [1, 2], "name": ["x", "y"]}), "column 'name', which names or counts"),
         (pl.DataFrame({"a": ["1", "2"]}), "column 'a' of type String"),
         (pl.DataFrame({"a": [1, 2]}).lazy(), "lazy"),
         (pd.DataFrame({"a": [1, 2]}, index=[3, 3]), "row id 3 occurs more than once"),

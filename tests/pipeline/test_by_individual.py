@@ -1,13 +1,14 @@
 """Outputs as mappings of individuals: what is read as what, in any order, and what is refused."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import likewise
-from likewise.errors import InputError, ShapeError
-from likewise.fairness import top_n_distance
+from likewise.errors import InputError, ModelError, ShapeError
+from likewise.fairness import GowerDistance, top_n_distance
 from likewise.observations import ObservedMatrix
 
 PEOPLE = ["ann", "bea", "cy"]
@@ -89,3 +90,50 @@ def test_any_order_gives_the_same(order, seed):
     scores = np.random.default_rng(seed).normal(size=(3, 4))
     keyed = {name: dict(enumerate(scores[PEOPLE.index(name)])) for name in order}
     assert same(of(keyed), of(scores))
+
+
+def test_a_frame_with_a_line_for_each_individual_and_item():
+    lines = [
+        ("cy", "b", 6.0),
+        ("ann", "a", 1),
+        ("bea", "b", 4),
+        ("cy", "a", 5),
+        ("ann", "b", 2),
+        ("bea", "a", 3),
+    ]
+    frame = pl.DataFrame(lines, schema=["user", "item", "score"], orient="row")
+    report = of(frame)
+    assert same(report, of(np.array([[1.0, 2], [3, 4], [5, 6]])))
+    assert "read the outputs of 'outputs' as scores of 2 items, by name" in report.data.notes
+    listed = pl.DataFrame(
+        [(name, item) for name, items in LISTS.items() for item in items], ["user", "item"], orient="row"
+    )
+    assert same(of(listed), of(LISTS))
+
+
+def test_a_frame_of_lines_that_cannot_be_used_is_refused():
+    frame = pl.DataFrame({"user": PEOPLE, "item": ["a"] * 3, "score": [1.0, 2.0, None]})
+    with pytest.raises(ModelError, match="NaN or infinite outputs in 1 of 3 rows: 2"):
+        of(frame)
+    with pytest.raises(ModelError, match="none for 'cy'"):
+        of(frame[:2])
+
+
+def test_a_path_says_how_to_read_it():
+    with pytest.raises(ModelError, match=r"likewise\.inference\.read_outputs\('scores\.csv', Z\.row_ids\)"):
+        of("scores.csv")
+
+
+def test_a_frame_of_people_by_numbers_and_text():
+    people = pl.DataFrame({"name": PEOPLE, "test": [150, None, 160], "school": ["day", "day", None]})
+    decisions = pl.DataFrame({"name": PEOPLE[::-1], "score": [0.1, 0.2, 0.9]})
+    report = likewise.audit(people, outputs=decisions, reference="gower")
+    by_hand = likewise.audit(GowerDistance(people.drop("name"), row_ids=PEOPLE), outputs=[0.9, 0.2, 0.1])
+    assert same(report, by_hand)
+    assert "individuals are called as in column 'name'" in report.data.notes
+
+
+def test_what_a_console_shows_of_a_report_is_its_answer():
+    report = of(LISTS)
+    assert repr(report) == str(report)
+    assert len(repr(report).splitlines()) <= 25

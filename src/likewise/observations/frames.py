@@ -99,14 +99,15 @@ def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
     """
     import narwhals as nw
 
+    refuse_ids(frame)
     for name, kind in frame.schema.items():
         if not (kind.is_numeric() or kind == nw.Boolean):
             raise ObservationError(
                 f"column {name!r} of type {kind}",
                 "numeric columns only",
-                f"drop or encode it; to compare individuals by numbers and text, give likewise.audit the distance {GOWER}",
+                "drop or encode it; to compare individuals by numbers and text, give likewise.audit the reference 'gower', or the "
+                f"distance {GOWER}",
             )
-    refuse_ids(frame)
     target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
     array = np.empty(frame.shape, dtype=np.float32 if target == nw.Float32 else np.float64)
     for position, name in enumerate(frame.columns):
@@ -115,7 +116,7 @@ def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
 
 
 def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
-    """Raise where a column is called like an id, or like the index that programs write, and has another whole number in each row.
+    """Raise where a column is called like an id, or like the index that programs write, and has another whole number or word in each row.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
         if not isinstance(name, str) or not (is_count(name) or is_id(name)) or len(frame) < 2:
             continue
         values = frame.get_column(name)
-        if values.dtype.is_integer() and values.n_unique() == len(frame):
+        if not values.dtype.is_float() and values.n_unique() == len(frame):
             raise ObservationError(
                 f"column {name!r}, which names or counts the individuals, among the {what} of a data frame",
                 f"{what} alone",

@@ -79,16 +79,24 @@ def aligned_with(what: str, values: Any, others: Any) -> Any:
 def _beside_ids(values: Any) -> tuple[Any, list[Any], str] | None:
     """Return a frame without its column of ids, these ids, and what they are called; None where there is no such column, or several."""
     frame = as_frame(values)
-    if frame is None or long_columns([str(name) for name in frame.columns]) is not None:
+    name = None if frame is None else id_column(frame)
+    if frame is None or name is None:
+        return None
+    import narwhals as nw
+
+    labels, rest = frame.get_column(name).to_list(), nw.maybe_reset_index(frame.drop(name))
+    kept = rest.get_column(rest.columns[0]) if len(rest.columns) == 1 else rest
+    return kept.to_native(), labels, f"column {name!r}"
+
+
+def id_column(frame: nw.DataFrame[Any]) -> str | None:
+    """Return the column of a frame that is called like an id and has another one in each row; None where there is none, or several."""
+    if long_columns([str(name) for name in frame.columns]) is not None:
         return None
     named = [name for name in frame.columns if isinstance(name, str) and is_id(name)]
     if len(named) != 1 or len(frame.columns) == 1 or not _tells_apart(frame.get_column(named[0])):
         return None
-    import narwhals as nw
-
-    labels, rest = frame.get_column(named[0]).to_list(), nw.maybe_reset_index(frame.drop(named[0]))
-    kept = rest.get_column(rest.columns[0]) if len(rest.columns) == 1 else rest
-    return kept.to_native(), labels, f"column {named[0]!r}"
+    return named[0]
 
 
 def _tells_apart(column: nw.Series[Any]) -> bool:

@@ -44,7 +44,7 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str, what: str = "
     >>> checked_outputs([0.5, np.nan, np.inf], 3, "the model")
     Traceback (most recent call last):
     ...
-    likewise.errors.ModelError: the model gave NaN or infinite {what} in 2 of 3 rows: 1, 2; expected finite numbers.
+    likewise.errors.ModelError: the model gave NaN or infinite outputs in 2 of 3 rows: 1, 2; expected finite numbers.
     """
     array = as_floats(outputs, f"{what} of {source}", ModelError)
     if array.ndim not in (1, 2) or not array.size or array.shape[0] != n_individuals:

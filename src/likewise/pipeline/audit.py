@@ -28,7 +28,7 @@ from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, refer
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
 from likewise.pipeline.missing import refuse_other_distance
 from likewise.pipeline.outside_test import OutsideTest
-from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
+from likewise.pipeline.references import ReferenceChoice, by_gower, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
@@ -82,8 +82,8 @@ def audit(
     outputs : array-like, PairwiseDistance, or mapping of str to them, optional
         Outputs computed elsewhere, of shape (m,) or (m, k), or a distance D between them. A mapping holds two of them, before and after
         a change, under any names. Labelled rows (an index, a column of ids, keys of a mapping) are aligned with the individuals:
-        ``{user: score}``, ``{user: {item: score}}``, or ``{user: [items]}``, lists of recommended items, the best first. An estimator is
-        then fitted only if given.
+        ``{user: score}``, ``{user: {item: score}}``, or ``{user: [items]}``, lists of recommended items, the best first; so is a frame with a
+        line for each user and item, with a score or the best first. An estimator is then fitted only if given.
     estimator : str or MatrixEstimator, optional
         Pre-processing; names as in `make_estimator`. By default `Auto`, which chooses by held-out error. The paper's is ``"svt"``, which
         has a proved constant. It is cloned, not fitted in place.
@@ -99,11 +99,12 @@ def audit(
     split : {"random", "time"}, optional
         Which observations are hidden: drawn ones, the default; or the latest, so that the error says how well the past predicts the future. By time the
         observations need times (`read_ratings` with ``time``, or `with_times`), and the default reference is ``"observed"``.
-    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance, optional
+    reference : {"held-out", "observed", "co-observed", "gower", "estimate"} or PairwiseDistance, optional
         d, or where it comes from. ``"observed"`` is the paper's d, on zero-filled observations. ``"held-out"`` adds fairness on the truth A
         (Definition 3.2): individuals are compared on observations that neither the algorithm nor the estimator sees. It is the default where a model
         runs and, with half hidden, enough pairs share 15 of them; else ``"observed"`` is. ``"co-observed"`` compares two individuals on what both observed
-        (`CoObservedDistance`), where zero-filled rows mostly tell how much was observed. ``"estimate"`` is the released code's convention. It
+        (`CoObservedDistance`), where zero-filled rows mostly tell how much was observed. ``"gower"`` compares the rows of a data frame by
+        numbers and text (`GowerDistance`). ``"estimate"`` is the released code's convention. It
         is no valid before/after comparison, and the report says so.
     splits : int, optional
         Asks for reference ``"held-out"``: hide observations that many times, and fit and run each time. The truth and the error are measured over all
@@ -207,6 +208,7 @@ def audit(
     of_model |= {"split": split, "splits": splits, "least_shared": least_shared, **of_all}
     if isinstance(reference, str) and reference == "co-observed" and outputs is not None:
         del of_model["least_shared"]
+    individuals, reference = by_gower(individuals, reference)
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     of_data |= {"missing_entries": missing_entries, **of_one}
     _refuse_idle(individuals, outputs, of_model, of_data)

@@ -1,16 +1,22 @@
-"""Outputs given as a mapping of individuals: lists of items, scores of items by name, or numbers."""
+"""Outputs given by individual: a mapping of them to lists of items, scores of items by name, or numbers; or a frame with a line for each item."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise.arrays import as_floats
 from likewise.errors import InputError, ModelError
 from likewise.fairness import top_n_distance
+from likewise.observations.column_names import long_columns
+from likewise.observations.frames import as_frame
+from likewise.observations.ids import as_id_array
 from likewise.observations.labelled import aligned
+from likewise.observations.output_lines import ArrangedOutputs, OutputLines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +51,7 @@ def in_order(
     arm : str
     outputs : object
         What `aligned` takes; the values of a mapping are one number, several numbers, a list of items (the best first), or a mapping of items to scores.
+        Or a data frame with a line for each user and item, with a score or the best first.
     ids : ndarray, shape (m,), or None
     items : ndarray, shape (n,), or None
         Ids of the features, if observations are known: whole numbers among them are items.
@@ -54,26 +61,64 @@ def in_order(
     InputError
         An individual without a score for an item that another one has.
     ModelError
-        Lists of unlike lengths.
+        Lists of unlike lengths; lines of an individual that are missing, or there twice.
     ShapeError
         Keys that are not the individuals, each once.
     """
+    if isinstance(outputs, str | PathLike):
+        path = fspath(outputs)
+        raise ModelError(
+            f"{path!r} as outputs of {arm!r}",
+            "an array, a data frame or a mapping",
+            f"read a file first: likewise.inference.read_outputs({path!r}, Z.row_ids)",
+        )
+    if ids is not None and (lines := _lines(arm, outputs)) is not None:
+        return _arranged(arm, lines.arranged(ids.tolist()))
     found, notes = aligned(f"outputs of {arm!r}", outputs, ids)
     if not isinstance(outputs, Mapping) or not found:
         return found, notes
     if all(isinstance(scores, Mapping) for scores in found):
         table = _table(found)
-        read = f"read the outputs of {arm!r} as scores of {table.shape[1]:,} items, by name"
-        return table, (*notes, read)
+        return table, (*notes, _as_scores(arm, table.shape[1]))
     if all(_is_list(value) for value in found) and _are_items(found, items):
         lengths = {len(value) for value in found}
         if len(lengths) > 1:
             raise ModelError(
                 f"lists of {min(lengths)} to {max(lengths)} items", "as many items for each individual"
             )
-        read = f"read the outputs of {arm!r} as lists of {lengths.pop()} items for each individual, the best first"
-        return top_n_distance(np.array(found, dtype=object)), (*notes, read)
+        return top_n_distance(np.array(found, dtype=object)), (*notes, _as_lists(arm, lengths.pop()))
     return found, notes
+
+
+def _as_scores(arm: str, n: int) -> str:
+    return f"read the outputs of {arm!r} as scores of {n:,} items, by name"
+
+
+def _as_lists(arm: str, n: int) -> str:
+    return f"read the outputs of {arm!r} as lists of {n} items for each individual, the best first"
+
+
+def _lines(arm: str, outputs: Any) -> OutputLines | None:
+    """Return the lines of a frame that has one for each user and item; None for anything else."""
+    frame = as_frame(outputs)
+    names = [] if frame is None else [str(name) for name in frame.columns]
+    places = long_columns(names)
+    if frame is None or places is None:
+        return None
+    users, items = (as_id_array(frame[:, places[role]].to_list()) for role in ("user", "item"))
+    scores = frame[:, places["rating"]] if "rating" in places else None
+    what = f"a data frame of outputs of {arm!r}"
+    return OutputLines(users, items, None if scores is None else as_floats(scores, what, ModelError), what)
+
+
+def _arranged(arm: str, found: ArrangedOutputs) -> tuple[Any, tuple[str, ...]]:
+    """Return lists as what compares them, and scores with a column for each item, named."""
+    n = len(found.names)
+    if found.are_lists:
+        return top_n_distance(found.values), (_as_lists(arm, n),)
+    import polars as pl
+
+    return pl.DataFrame(found.values, schema=list(found.names)), (_as_scores(arm, n),)
 
 
 def _is_list(value: Any) -> bool:

@@ -155,6 +155,8 @@ class AuditReport(AuditRecord):
     def __str__(self) -> str:
         return as_text(self)
 
+    __repr__ = __str__  # what a console shows of a result is its answer
+
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame of its own so that styles do not mix."""
         return (

@@ -195,6 +195,8 @@ class Frontier:
     def __str__(self) -> str:
         return as_text(self)
 
+    __repr__ = __str__
+
 
 SCHEMA = "likewise.frontier"
 SCHEMA_VERSION = 1

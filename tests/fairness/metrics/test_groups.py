@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from likewise.errors import ShapeError
 from likewise.fairness import RowDistance, measure_fairness, measure_sampled
 
 NAN = float("nan")
@@ -85,3 +86,8 @@ def test_the_finite_metrics_stand_first_where_a_ratio_is_infinite():
     assert within.finite_mean_ratio.value == 1 / 3  # (2, 3): D = 1, d = 3
     names = list(vars(within))
     assert names.index("relative_gap") < names.index("finite_mean_ratio") < names.index("mean_ratio")
+
+
+def test_the_name_of_a_column_is_not_a_group_for_each():
+    with pytest.raises(ShapeError, match=r"groups='town', one word; .* Hint: give the column itself"):
+        measure_fairness([1, 2, 3], RowDistance(np.eye(3)), groups="town")

@@ -128,10 +128,10 @@ def test_as_many_items_for_each_are_lists_the_best_first(write):
 
 def test_lines_that_are_neither_are_refused(write):
     with pytest.raises(
-        FileFormatError, match=r"with 1 to 2 of 3 items for an individual; .*as many items for each"
+        ModelError, match=r"with 1 to 2 of 3 items for an individual; .*as many items for each"
     ):
         read_outputs_file(write(LONG), ["bob", "ann", "cy"])
-    with pytest.raises(FileFormatError, match="the same individual and item twice"):
+    with pytest.raises(ModelError, match="the same individual and item twice"):
         read_outputs_file(write(LONG + "bob,x,5\n"), ["bob", "ann"])
     with pytest.raises(ModelError, match="none for 'dan'"):
         read_outputs_file(write(LONG), ["bob", "dan"])

@@ -38,7 +38,7 @@ def test_what_is_no_path_is_told_from_one(reader, given):
 def test_what_is_in_memory_is_told_the_call_that_is_meant():
     with pytest.raises(
         FileFormatError,
-        match=r"ObservedMatrix\(\.\.\.\) .*ObservedMatrix\.from_triplets\(users, items, values\)",
+        match=r"ObservedMatrix\(\.\.\.\): .*a data frame, also one of users, items and ratings",
     ):
         read_ratings(pl.DataFrame({"user": [1]}))
     with pytest.raises(FileFormatError, match=r"likewise\.audit\(\.\.\., outputs=\.\.\.\)"):

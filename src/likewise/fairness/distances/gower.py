@@ -15,6 +15,7 @@ from likewise.fairness.distances.distance import DistanceDescription, PairwiseDi
 from likewise.fairness.distances.feature_table import kept_columns
 from likewise.observations.frames import distinct_columns, refuse_unreadable
 from likewise.observations.index_alignment import row_labels
+from likewise.observations.labelled import id_column
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -35,6 +36,7 @@ class GowerDistance(PairwiseDistance):
     fitted_on : data frame, optional
         Reference data that ranges are taken from; by default `frame`.
     row_ids : array-like, optional
+        By default the column that is called like an id, such as ``name``, and has another one in each row; or else the index.
 
     Raises
     ------
@@ -72,6 +74,10 @@ class GowerDistance(PairwiseDistance):
         row_ids: ArrayLike | None = None,
     ) -> None:
         table = _frame(frame)
+        named = id_column(table) if row_ids is None else None
+        if named is not None and named not in exclude:
+            table, row_ids = table.drop(named), table.get_column(named).to_list()
+            self.notes = (f"individuals are called as in column {named!r}",)
         if len(table) < 2:
             raise ShapeError(f"{len(table)} individual", "at least two, in rows")
         kept, columns = kept_columns(table.columns, exclude)

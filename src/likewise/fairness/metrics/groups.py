@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise._kernels import by_name
 from likewise._typing import Floats
-from likewise.errors import InputError, ShapeError
+from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
 from likewise.fairness.metrics.relative_gap import relative_gap
 from likewise.observations.ids import as_id_array, unknown_labels
@@ -169,6 +169,9 @@ def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], 
 
     A group that is unknown, such as None, NaN or what is masked, is not a group: its number is the one after the last group.
     """
+    if isinstance(groups, str):
+        given = f"{option('groups', repr(groups))}, one word"
+        raise ShapeError(given, f"a group for each of {n_individuals} individuals", "give the column itself")
     unknown, values = unknown_labels(groups), as_id_array(groups, "groups")
     if values.shape != (n_individuals,):
         raise ShapeError(

@@ -10,14 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._typing import Counts, Floats
-from likewise.errors import FileFormatError, InputError, option
-from likewise.memory import ensure_fits
+from likewise.errors import FileFormatError, InputError
 from likewise.observations.column_names import LISTED
 from likewise.observations.column_roles import ColumnRoles
-from likewise.observations.ids import factorize
-from likewise.observations.index_alignment import places_in_file
-from likewise.observations.outputs import checked_outputs
+from likewise.observations.output_lines import OutputLines
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.layouts import id_array
@@ -119,72 +115,16 @@ def note_on_lists(n: int) -> str:
 def of_lines(
     file: Tabular, places: dict[str, int], wanted: Sequence[Any], holds: str = "outputs"
 ) -> OutputsFile:
-    """Read one line for each individual and item: numbers where all have a score for every item, lists where all have as many items.
-
-    What holds features holds no lists.
-
-    Raises
-    ------
-    FileFormatError
-        Neither; or an individual and an item twice.
-    ModelError
-        An individual without a line.
-    """
+    """Read one line for each individual and item; the rest as `OutputLines.arranged`."""
     ids, score = [places["user"], places["item"]], [places["rating"]] if "rating" in places else []
     taken = file.take(Wanted(ids=ids, numbers=score))
     roles = file.roles(ids=ids[:1], features=ids[1:], outputs=score)
     users, items = (id_array(taken.frame[str(position)]) for position in ids)
-    # Without a score the first line of an individual is the most recommended.
-    scores = taken.frame[str(score[0])].to_numpy() if score else -np.arange(len(users), dtype=np.float64)
-    people, codes = factorize(users, "row")
-    order = np.full(people.size, -1)
-    order[places_in_file(people, wanted, file.name, holds)] = np.arange(len(wanted))
-    row = order[codes]
-    row, items, scores = row[row >= 0], items[row >= 0], scores[row >= 0]  # the file may speak of others too
-    things, column = factorize(items, "column")
-    if np.unique(row * things.size + column).size < row.size:
-        raise FileFormatError(
-            f"{file.name} with the same individual and item twice", "one line for each pair"
-        )
-    counts = np.bincount(row, minlength=len(wanted))
-    if score and (counts == things.size).all():
-        values = _score_matrix((row, column), scores, (len(wanted), things.size), file.name)
-        return OutputsFile(values, roles, tuple(map(str, things.tolist())), "numbers", tuple(taken.notes))
-    if holds == "features":
-        raise FileFormatError(
-            f"{file.name} with {_fewest_to_most(counts)} of {things.size:,} items for an individual",
-            "a number for every item, for everybody",
-            f"observations with gaps are compared by {option('reference', 'observed')} or {option('reference', 'co-observed')}",
-        )
-    n = _length_of_lists(counts, things.size, file.name)
-    lists = items[np.lexsort((-scores, row))].reshape(len(wanted), n)
+    scores = taken.frame[str(score[0])].to_numpy() if score else None
+    found = OutputLines(users, items, scores, file.name, holds).arranged(wanted)
+    if not found.are_lists:
+        return OutputsFile(found.values, roles, found.names, "numbers", tuple(taken.notes))
+    n = len(found.names)
     by = f"by {file.names(score)[0]}" if score else "in the order of the lines"
     roles = replace(roles, outputs=(f"lists of {n} items {by}",))
-    names = tuple(f"item {place}" for place in range(1, n + 1))
-    return OutputsFile(lists, roles, names, "top-n", (f"{note_on_lists(n)}, {by}", *taken.notes))
-
-
-def _score_matrix(
-    places: tuple[NDArray[Any], NDArray[Any]], scores: Floats, shape: tuple[int, int], file: str
-) -> Floats:
-    """Return the scores of all items for all individuals, checked."""
-    ensure_fits(8 * shape[0] * shape[1], "a score for each individual and item", "keep fewer items")
-    matrix = np.empty(shape)
-    matrix[places] = scores
-    return checked_outputs(matrix, shape[0], file)
-
-
-def _length_of_lists(counts: Counts, n_items: int, file: str) -> int:
-    """Return how many items each individual has; an error where not all have as many."""
-    if (counts != counts[0]).any():
-        raise FileFormatError(
-            f"{file} with {_fewest_to_most(counts)} of {n_items:,} items for an individual",
-            "a score for every item, or as many items for each individual",
-            "keep the same number of best items for each, or fill in the scores that are not there",
-        )
-    return int(counts[0])
-
-
-def _fewest_to_most(counts: Counts) -> str:
-    least, most = counts.min(), counts.max()
-    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return OutputsFile(found.values, roles, found.names, "top-n", (f"{note_on_lists(n)}, {by}", *taken.notes))

@@ -31,8 +31,8 @@ _CHUNK = 2**24
 _STANDARD_INPUT = "-"
 
 _IN_MEMORY = {
-    "observations": "what is in memory already is for ObservedMatrix(...) where each row is an individual, and for "
-    "ObservedMatrix.from_triplets(users, items, values) where each row is one observation",
+    "observations": "what is in memory already is for ObservedMatrix(...): an array with a row for each individual, or a data frame, "
+    "also one of users, items and ratings",
     "outputs": "what is in memory already is for likewise.audit(..., outputs=...)",
     "target": "what is in memory already is for likewise.audit(..., target=...)",
     "groups": "what is in memory already is for likewise.audit(..., groups=...)",
