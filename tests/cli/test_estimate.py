@@ -29,9 +29,9 @@ def test_predictions_are_named_as_asked(likewise, ratings, tmp_path, expected, k
     ran = likewise("estimate", ratings, "--out", out, "--pairs", tmp_path / "pairs.csv", *OPTIONS)
     assert ran.code == 0, ran.err
     frame = pl.read_csv(out) if kind == "csv" else pl.read_parquet(out)
-    assert frame.columns == ["row", "column", "estimate"]
-    assert frame["row"].to_list() == ["user-3", "user-0", "user-3"]
-    assert frame["column"].to_list() == [20, 0, 20]
+    assert frame.columns == ["user", "item", "estimate"]
+    assert frame["user"].to_list() == ["user-3", "user-0", "user-3"]
+    assert frame["item"].to_list() == [20, 0, 20]
     wanted = expected.entries_of(["user-3", "user-0", "user-3"], [20, 0, 20])
     assert frame["estimate"].to_list() == wanted.tolist()
 
@@ -44,7 +44,7 @@ def test_intervals_beside_predictions_are_those_of_the_library(likewise, ratings
     ran = likewise("estimate", ratings, "--out", out, *options, "--value-range", "1,5")
     assert (ran.code, ran.err) == (0, "")
     frame = pl.read_csv(out) if kind == "csv" else pl.read_parquet(out)
-    assert frame.columns == ["row", "column", "estimate", "lower", "upper"]
+    assert frame.columns == ["user", "item", "estimate", "lower", "upper"]
     observed = package.read_ratings(ratings, value_range=(1, 5))
     wanted = package.entry_intervals(
         observed, package.make_estimator("biases", random_state=0), confidence=0.6
@@ -76,7 +76,7 @@ def test_the_distribution_of_levels_beside_predictions_is_that_of_the_library(li
         observed, package.make_estimator("biases", random_state=0)
     )
     names = [f"p_{level:g}" for level in wanted.levels]
-    assert frame.columns == ["row", "column", "estimate", "expected", *names, "lower", "upper"]
+    assert frame.columns == ["user", "item", "estimate", "expected", *names, "lower", "upper"]
     expected = wanted.by_id(["user-3", "user-0"], [20, 0])
     assert frame.select(names).to_numpy()[:2].tolist() == expected.tolist()
     assert frame["expected"].to_list()[:2] == (expected @ wanted.levels).tolist()
@@ -206,4 +206,18 @@ def test_no_cell_of_the_predictions_is_a_formula(likewise, tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\n=cmd,10,5\n@bea,10,3\n=cmd,20,1\n@bea,20,2\n")
     (tmp_path / "pairs.csv").write_text("=cmd,10\n@bea,20\n")
     _, predictions = predicted(likewise, tmp_path)
-    assert predictions["row"].to_list() == ["'=cmd", "'@bea"]
+    assert predictions["user"].to_list() == ["'=cmd", "'@bea"]
+
+
+def test_predictions_are_read_again_as_outputs(likewise, ratings, tmp_path):
+    """The estimate of the pairs that a recommender predicts, beside its predictions."""
+    observed = package.read_ratings(ratings, value_range=(1, 5))
+    lines = [f"{user},{item},{(7 * item) % 5}" for user in observed.row_ids for item in observed.column_ids]
+    (tmp_path / "own.csv").write_text("user,item,score\n" + "\n".join(lines) + "\n")
+    out = tmp_path / "estimate.csv"
+    ran = likewise("estimate", ratings, "--out", out, "--pairs", tmp_path / "own.csv", *OPTIONS)
+    assert ran.code == 0, ran.err
+    options = ("--outputs-without", tmp_path / "own.csv", "--outputs-with", out, "--reference", "observed")
+    ran = likewise("audit", ratings, *options, "--details")
+    assert ran.code == 0, ran.err
+    assert "individuals from user, features from item, outputs from estimate" in " ".join(ran.out.split())

@@ -67,7 +67,7 @@ def test_error_and_spread_stand_beside(people):
 
 @pytest.mark.parametrize("n", [1, 3])
 def test_only_two_arms_can_be_compared(people, n):
-    with pytest.raises(InputError, match="before and after"):
+    with pytest.raises(InputError, match="two sets of outputs"):
         compare({str(k): people for k in range(n)}, RowDistance(people))
 
 

@@ -60,7 +60,7 @@ class Predictions:
         rows, columns = (ids.tolist() for ids in self.ids)
         if out.suffix.lower() == ".csv":
             rows, columns = ([spreadsheet_safe(one) for one in ids] for ids in (rows, columns))
-        frame = pl.DataFrame({"row": rows, "column": columns, **predicted}).fill_nan(None)
+        frame = pl.DataFrame({"user": rows, "item": columns, **predicted}).fill_nan(None)
         write_file(out, frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)
 
     def note(self) -> str:

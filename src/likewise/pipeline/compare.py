@@ -106,7 +106,11 @@ def _check(arms: Any, reference: Any, errors: Any, progress: Any) -> None:
     """Raise InputError where something is not of the kind that it must be."""
     if not isinstance(arms, Mapping) or len(arms) != 2:
         given = f"{len(arms)} arms" if isinstance(arms, Mapping) else f"arms of type {type(arms).__name__}"
-        raise InputError(given, "two: before and after", "measure_arms takes any number")
+        raise InputError(
+            given,
+            'two sets of outputs, {"before": ..., "after": ...}',
+            "fairness.measure_arms takes any number; two reports that were saved are compared by: likewise diff before.json after.json",
+        )
     checked_callable("progress", progress)
     for name, distance in reference.items() if isinstance(reference, Mapping) else [("", reference)]:
         checked_instance(
