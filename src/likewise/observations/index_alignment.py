@@ -154,7 +154,7 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
         raise ModelError(
             f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {_listed(absent)}",
             "a row for each",
-            f"its ids begin {_listed(ids.tolist(), more=False)}{_if_nobody_was_named(wanted, absent)}",
+            f"its ids begin {_listed(ids.tolist(), more=False)}{_what_to_do(wanted, absent)}",
         )
     if len(position) < len(found):
         repeated = [other for other, count in Counter(found).items() if count > 1]
@@ -162,9 +162,11 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
     return [position[str(other)] for other in wanted]
 
 
-def _if_nobody_was_named(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
-    """Say how to name the individuals where they are only counted and no count is an id of the file."""
-    if len(absent) < len(wanted) or _unless_counted(list(wanted)) is not None:
+def _what_to_do(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
+    """Say how to name the individuals where they are only counted and no count is an id of the file; where some were named, how to audit these."""
+    if len(absent) < len(wanted):
+        return "; keep the lines of the others out of the observations to look at these alone"
+    if _unless_counted(list(wanted)) is not None:
         return ""
     return f"; the individuals are only numbered: name the column of the observations that holds their ids, {option('id_columns')}"
 

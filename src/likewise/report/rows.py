@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
     from likewise.report.records import Arm, AuditRecord, Sandwich
 
-_SANDWICH = "Three increasing numbers: the largest D/d over pairs of the data; the largest that a search over unseen rows finds; a bound that no pair exceeds."
+_SANDWICH = (
+    "Three increasing numbers: the largest D/d over pairs of the data, or of some people who were drawn; the largest that a search over unseen rows finds; a "
+    "bound that no pair exceeds. D is l2 and d the distance that the bound is about, so these need not be ratios of the other rows."
+)
 
 
 GAP = (

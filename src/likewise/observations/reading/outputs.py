@@ -144,7 +144,7 @@ def read_outputs_file(
     >>> read_outputs_file(file, ["ann", "cy"])
     Traceback (most recent call last):
     ...
-    likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'
+    likewise.errors.ModelError: scores.csv has outputs for 1 of 2 individuals, none for 'cy'; expected a row for each. Hint: its ids begin 'bea', 'ann'; keep the lines of the others out of the observations to look at these alone
     """
     check_choice("kind", kind, get_args(OutputKind))
     ask = _Asked(
