@@ -8,7 +8,6 @@ import warnings
 from datetime import date
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
@@ -17,6 +16,8 @@ import likewise as package
 from likewise.errors import LikewiseError
 from likewise.estimation import level_probabilities
 from likewise.observations import hold_out, with_features, with_times
+
+pd = pytest.importorskip("pandas")
 
 RNG = np.random.default_rng(0)
 TASTES = RNG.integers(1, 6, (2, 8))
