@@ -103,6 +103,15 @@ def test_the_details_say_where_it_all_comes_from(make_report):
     assert f"observations: ratings.csv, 99 bytes, SHA-256 {'ab' * 32}" in told.replace("- ", "")
     assert "likewise 0.1.0, Python 3.12.1" in told
     assert "to repeat: likewise audit ratings.csv" in told
+    assert "busier machine" not in told
+
+
+def test_a_time_budget_need_not_choose_the_same_again(make_report):
+    report = make_report()
+    command = "likewise audit ratings.csv --set time_budget=5"
+    repeated = replace(report, provenance=replace(report.provenance, command=command))
+    told = " ".join(repeated.details().split())
+    assert f"to repeat: {command} (a time budget lets a slower or busier machine try less" in told
 
 
 def test_every_figure_of_both_arms_is_in_it(make_report):

@@ -59,7 +59,14 @@ def provenance_lines(report: AuditRecord) -> tuple[str, ...]:
         f"{name} {libraries[name]}" for name in ("numpy", "scipy", "scikit-learn") if libraries.get(name)
     )
     by = f"likewise {made.versions['likewise']}, Python {made.versions['python']}, {versions}; {made.date}"
-    return (*files, by, *(() if made.command is None else (f"to repeat: {made.command}",)))
+    return (*files, by, *(() if made.command is None else (_to_repeat(made.command),)))
+
+
+def _to_repeat(command: str) -> str:
+    """Write the command, and when it need not give the same again."""
+    if "time_budget" not in command:
+        return f"to repeat: {command}"
+    return f"to repeat: {command} (a time budget lets a slower or busier machine try less, and so choose otherwise)"
 
 
 def estimate_lines(estimate: EstimateSummary) -> tuple[str, ...]:
