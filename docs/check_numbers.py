@@ -230,7 +230,7 @@ def limits_in_the_code() -> Iterator[tuple[str, str]]:
     from likewise.fairness.metrics import group_effect
 
     parts = {0.1: "a tenth", 0.2: "a fifth"}
-    yield "fairness_metrics.md", f"the difference is at least {parts[group_effect.MATERIAL]} of that"
+    yield "fairness_metrics.md", f"the difference is at least {parts[group_effect.MATERIAL]} of the mean"
     yield (
         "fairness_metrics.md",
         f"If their distance is {parts[group_effect.NEAR]} of the mean distance or more",

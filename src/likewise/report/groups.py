@@ -57,15 +57,16 @@ def _without(effects: GroupEffects) -> str:
     groups = (
         f"; {small:,} {'group' if small == 1 else 'groups'} of fewer than {SMALLEST_GROUP} people not tested"
     )
-    return (people if left else "") + (groups if small else "")
+    apart = f"; {effects.n_apart:,} not tested as d keeps them apart from all others, as a group that is one of its features"
+    return (people if left else "") + (groups if small else "") + (apart if effects.n_apart else "")
 
 
 def _effect(effect: GroupEffect) -> str:
     size = with_ends(abs(effect.difference), *sorted((abs(effect.low), abs(effect.high))))
     way = "lower" if effect.difference < 0 else "higher"
     return (
-        f"{shown(effect.group)} ({effect.n_members:,} people) get {shown(effect.output)} {size} {way}, {number(effect.share, 2)} times the difference "
-        f"between any two people (p = {number(effect.p_value, 2)})"
+        f"{shown(effect.group)} ({effect.n_members:,} people) get {shown(effect.output)} {size} {way}, {number(effect.share, 2)} times the mean difference "
+        f"between two people (p = {number(effect.p_value, 2)})"
     )
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.arrays import as_array
@@ -17,7 +16,7 @@ from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.metrics.groups import number_groups
-from likewise.fairness.metrics.similar import reach
+from likewise.fairness.metrics.remainder import Remainder, beside_others, mutually_defined, remainder
 from likewise.randomness import generator_of
 
 N_NEIGHBORS = 5
@@ -25,12 +24,15 @@ NEAR = 0.2
 """How far the nearest others may be, as a share of the mean distance, for d to explain what the features explain."""
 
 MATERIAL = 0.1
-"""A difference below this share of that between any two people is none to speak of."""
+"""A difference below this share of the mean difference between two people is none to speak of."""
 
 _MOST = 3000
 _FEWEST = 50
 _KEPT = 0.5
 """At least this share of the people must be left once those of whom too little is known are out: else the rest are too few to speak for them."""
+
+_BESIDE = 0.5
+"""At least this share of a group, or of all others, must have somebody of the other kind among the nearest: else the few that do would speak for all."""
 
 SMALLEST_GROUP = 10
 _MOST_SUMS = 2 * 10**7
@@ -57,11 +59,11 @@ class GroupEffect:
     low, high : float
         Simultaneous interval over all groups and outputs; infinite where nothing bounds it.
     share : float
-        Size of `difference` by the mean difference of that output between any two people.
+        Size of `difference` by the mean difference of that output between two people.
     p_value : float
         Adjusted for all groups and outputs that were looked at.
     clear : bool
-        Whether the difference is more than chance gives, and at least a tenth of that between any two people.
+        Whether the difference is more than chance gives, and at least a tenth of the mean difference between two people.
     """
 
     group: str
@@ -91,6 +93,8 @@ class GroupEffects:
         Groups of fewer than ten people, which were not tested.
     n_left_out : int
         People left out because their distance to others is not defined: too little is known of them.
+    n_apart : int
+        Groups that were not tested because d keeps them apart from all others.
     """
 
     effects: tuple[GroupEffect, ...]
@@ -99,6 +103,7 @@ class GroupEffects:
     confidence: float
     n_small: int = 0
     n_left_out: int = 0
+    n_apart: int = 0
 
     @property
     def clear(self) -> tuple[GroupEffect, ...]:
@@ -118,8 +123,8 @@ def group_effects(
 ) -> GroupEffects | Unavailable:
     """Test whether outputs depend on the group once d is known.
 
-    Outputs and membership are each compared with their mean over the nearest others, ties included. The product of both differences tells
-    whether members get more or less than people like them.
+    From outputs and from membership, a smooth function of d is taken away; what is left is compared with its mean over the nearest others, ties
+    included. The product of both remainders tells whether members get more or less than people like them.
 
     Parameters
     ----------
@@ -139,7 +144,8 @@ def group_effects(
     Returns
     -------
     GroupEffects or Unavailable
-        Unavailable where the nearest others are too far to be similar, too few people have a known group, or most would be left out.
+        Unavailable where the nearest others are too far to be similar or all of the same group, too few people have a known group, or most would be
+        left out.
 
     Raises
     ------
@@ -150,15 +156,18 @@ def group_effects(
 
     Notes
     -----
-    With W the mean over the nearest others, e = Y - W Y and g = G - W G: the difference is <e, g> / <g, g>, and as <e, g> = sum_j c_j Y_j with
-    c = (I - W)' g, its variance given d and the groups is estimated by sum_j c_j^2 e_j^2. The largest of all such z is held against those of
+    Let W be the mean over the nearest others, P the least-squares fit on the distances to 30 people far from one another (fewer than one in ten),
+    and R = (I - W)(I - P), e = R Y, g = R G. The difference is <e, g> / <g, g>, and as <e, g> = sum_j c_j Y_j with
+    c = R' g, its variance given d and the groups is estimated by sum_j c_j^2 e_j^2. The largest of all such z is held against those of
     999 draws in which the e_j take random signs, one for each person: dependence between groups and outputs is kept. People are the units, not pairs.
     Above 3,000 people as many are drawn. Where a distance is not defined, those with most undefined distances are left out, one by one, until all
-    are defined. This looks at d alone, so chance finds a group no more often; what is found speaks of those who are left.
+    are defined. This looks at d alone, so chance finds a group no more often; what is found speaks of those who are left. Where d is made of the
+    group itself, everybody's nearest others are of the same group, and nothing can be compared: such groups are not tested.
 
     References
     ----------
-    Robinson, "Root-N-consistent semiparametric regression", Econometrica 1988; Shah, Peters, "The hardness of conditional independence
+    Robinson, "Root-N-consistent semiparametric regression", Econometrica 1988; Abadie, Imbens, "Bias-corrected matching estimators for
+    average treatment effects", Journal of Business and Economic Statistics 2011; Shah, Peters, "The hardness of conditional independence
     testing and the generalised covariance measure", Annals of Statistics 2020; Westfall, Young, "Resampling-based multiple testing", 1993.
 
     Examples
@@ -182,31 +191,63 @@ def group_effects(
     _check_confidence(confidence)
     names, numbers = number_groups(groups, reference.n_individuals)
     rng = generator_of(random_state)
-    chosen = _drawn(numbers < len(names), len(names) * rows.shape[1], rng)
-    if chosen.size < max(_FEWEST, n_neighbors + 1):
-        return Unavailable(NAME, f"only {chosen.size} people have a known group")
-    distances = _distances_among(reference, chosen)
-    known = mutually_defined(distances)
-    if known.size < max(_FEWEST, n_neighbors + 1, _KEPT * chosen.size):
-        return Unavailable(NAME, _too_little_known(known.size, chosen.size))
-    n_left_out, chosen, distances = chosen.size - known.size, chosen[known], distances[np.ix_(known, known)]
+    people = _compared(reference, numbers < len(names), len(names) * rows.shape[1], n_neighbors, rng)
+    if isinstance(people, Unavailable):
+        return people
+    chosen, distances, n_left_out = people
     counts = np.bincount(numbers[chosen], minlength=len(names))
-    tested = np.flatnonzero((counts >= SMALLEST_GROUP) & (counts <= chosen.size - SMALLEST_GROUP))
-    if not tested.size:
+    large = np.flatnonzero((counts >= SMALLEST_GROUP) & (counts <= chosen.size - SMALLEST_GROUP))
+    if not large.size:
         return Unavailable(NAME, f"no group has {SMALLEST_GROUP} people")
-    weights, nearness = neighbor_means(distances, n_neighbors)
+    left, nearness = remainder(distances, n_neighbors)
     if not nearness <= NEAR:
         return Unavailable(NAME, _too_far(nearness, n_neighbors))
+    beside = beside_others((numbers[chosen][:, None] == large).astype(float), left.means)
+    if not (beside >= _BESIDE).any():
+        return Unavailable(NAME, _kept_apart(float(beside.max()), n_neighbors))
+    tested = large[beside >= _BESIDE]
     members = (numbers[chosen][:, None] == tested).astype(float)
-    found = _tested(rows[chosen], members, weights, confidence, rng)
     effects = [
-        GroupEffect(str(names[group]), int(counts[group]), called[effect[0]], *effect[1:])
-        for group, effect in zip(tested, found, strict=True)
+        GroupEffect(str(names[group]), int(counts[group]), called[found.column], *found[1:])
+        for group, found in zip(tested, _tested(rows[chosen], members, left, confidence, rng), strict=True)
     ]
-    n_small = int(np.count_nonzero(counts)) - tested.size
-    return GroupEffects(
-        tuple(sorted(effects, key=_rank)), chosen.size, nearness, float(confidence), n_small, n_left_out
-    )
+    n_small, n_apart = int(np.count_nonzero(counts)) - large.size, large.size - tested.size
+    ordered = tuple(sorted(effects, key=_rank))
+    return GroupEffects(ordered, chosen.size, nearness, float(confidence), n_small, n_left_out, n_apart)
+
+
+class _People(NamedTuple):
+    """Who is compared, all distances among them, and how many were left out as too little is known of them."""
+
+    chosen: Any
+    distances: Floats
+    n_left_out: int
+
+
+class _Found(NamedTuple):
+    """What `GroupEffect` says after its output, whose column is in front."""
+
+    column: int
+    difference: float
+    low: float
+    high: float
+    share: float
+    p_value: float
+    clear: bool
+
+
+def _compared(
+    reference: PairwiseDistance, known: Any, n_columns: int, n_neighbors: int, rng: np.random.Generator
+) -> _People | Unavailable:
+    """Return who is compared, of those with a known group; or why there are too few."""
+    chosen, fewest = _drawn(known, n_columns, rng), max(_FEWEST, n_neighbors + 1)
+    if chosen.size < fewest:
+        return Unavailable(NAME, f"only {chosen.size} people have a known group")
+    distances = _distances_among(reference, chosen)
+    kept = mutually_defined(distances)
+    if kept.size < max(fewest, _KEPT * chosen.size):
+        return Unavailable(NAME, _too_little_known(kept.size, chosen.size))
+    return _People(chosen[kept], distances[np.ix_(kept, kept)], chosen.size - kept.size)
 
 
 def _rank(effect: GroupEffect) -> tuple[bool, float, float, float]:
@@ -246,6 +287,13 @@ def _too_far(nearness: float, n_neighbors: int) -> str:
     )
 
 
+def _kept_apart(beside: float, n_neighbors: int) -> str:
+    return (
+        f"at most {beside:.0%} of a group have anybody of another group among their {n_neighbors} nearest others: d keeps the groups apart, as it does where the "
+        "group is one of its features, so people are compared with their own group alone; leave that feature out of d"
+    )
+
+
 def _too_little_known(n_known: int, n_people: int) -> str:
     return (
         f"only {n_known:,} of {n_people:,} people are left once those with most undefined distances are out; of the others too little is known to say "
@@ -267,63 +315,12 @@ def _distances_among(reference: PairwiseDistance, chosen: Any) -> Floats:
     return distances
 
 
-def mutually_defined(distances: Floats) -> Any:
-    """Return whom to keep so that every distance among them is defined: who has most that are not goes first.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (m, m)
-        NaN where a distance is not defined.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Positions, increasing.
-    """
-    undefined = np.isnan(distances)
-    np.fill_diagonal(undefined, False)
-    counts = undefined.sum(axis=1)
-    kept = np.ones(len(distances), bool)
-    while counts.any():
-        worst = int(counts.argmax())
-        kept[worst] = False
-        counts -= undefined[worst]
-        counts[~kept] = 0
-    return np.flatnonzero(kept)
-
-
-def neighbor_means(distances: Floats, n_neighbors: int) -> tuple[sparse.csr_array, float]:
-    """Return the matrix W that takes means over everybody's nearest others, all at the same distance included, and how near they are.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (m, m)
-        Between any two people; the diagonal is not read, and overwritten.
-    n_neighbors : int
-
-    Returns
-    -------
-    weights : csr_array, shape (m, m)
-        Rows sum to 1.
-    nearness : float
-        Mean distance of the farthest of them, by the mean distance of all pairs; NaN where all distances are 0.
-    """
-    m = len(distances)
-    np.fill_diagonal(distances, 0.0)
-    mean = distances.sum() / (m * (m - 1))
-    np.fill_diagonal(distances, np.inf)
-    farthest = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
-    near = distances <= reach(farthest)[:, None]
-    weights = sparse.csr_array(near / np.maximum(near.sum(axis=1, keepdims=True), 1))
-    return weights, float(farthest.mean() / mean) if mean > 0 else np.nan
-
-
 def _tested(
-    outputs: Floats, members: Floats, weights: sparse.csr_array, confidence: float, rng: np.random.Generator
-) -> list[tuple[int, float, float, float, float, float, bool]]:
+    outputs: Floats, members: Floats, left: Remainder, confidence: float, rng: np.random.Generator
+) -> list[_Found]:
     """Return of each group its clearest output, difference, interval, share, p-value, and whether it is a finding."""
-    e, g = outputs - weights @ outputs, members - weights @ members
-    c = g - weights.T @ g
+    e, g = left.of(outputs), left.of(members)
+    c = left.transposed(g)
     sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
     z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs)))
     largest = np.sort(_largest_of_draws(e, c, z, rng))
@@ -338,7 +335,7 @@ def _tested(
         difference = float(_ratio(sums[k, best], squares[k]))
         share = float(_ratio(abs(difference), usual[best]))
         clear = bool(abs(z[k, best]) > critical and share >= MATERIAL)
-        found.append((best, difference, *_inverted(*parts, critical), share, p, clear))
+        found.append(_Found(best, difference, *_inverted(*parts, critical), share, p, clear))
     return found
 
 
@@ -381,7 +378,7 @@ def _inverted(
 
 
 def _mean_differences(outputs: Floats) -> Floats:
-    """Return the mean size of the difference between any two people, of each output."""
+    """Return the mean size of the difference between two people, of each output."""
     m = len(outputs)
     ranks = 2 * np.arange(m) - m + 1.0
     means: Floats = ranks @ np.sort(outputs, axis=0) * 2 / (m * (m - 1))

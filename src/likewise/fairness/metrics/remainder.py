@@ -1,0 +1,187 @@
+"""What is left of outputs once d has explained what it can: a smooth part of all people, then the mean of those nearest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from likewise._typing import Floats
+from likewise.fairness.metrics.similar import reach
+
+N_LANDMARKS = 30
+"""People far from one another, the distances to whom stand for what sets people apart."""
+
+_PEOPLE_A_LANDMARK = 10
+"""At least so many people for each landmark: a fit with more of them would explain chance."""
+
+_NOBODY = 1e-9
+"""A mean of members among nearest others up to this is rounding; one person among all others gives more."""
+
+_SPANNED = 1e-9
+"""Singular values below this share of the largest are rounding."""
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """The linear map that takes from values what d explains of them.
+
+    Parameters
+    ----------
+    means : csr_array, shape (m, m)
+        W: means over the nearest others.
+    smooth : ndarray, shape (m, r)
+        Orthonormal columns; what they span is taken away first.
+
+    Notes
+    -----
+    The nearest others of a group with lower incomes have, on average, higher ones: a mean over them alone leaves a share of what incomes explain in the
+    remainder. The regression on distances takes the trend away first (bias-corrected matching: Abadie and Imbens, JBES 2011).
+    """
+
+    means: sparse.csr_array
+    smooth: Floats
+
+    def of(self, values: Floats) -> Floats:
+        """Return (I - W)(I - Q Q') values; one column for each kind of value."""
+        rest = values - self.smooth @ (self.smooth.T @ values)
+        left: Floats = rest - self.means @ rest
+        return left
+
+    def transposed(self, values: Floats) -> Floats:
+        """Return (I - Q Q')(I - W)' values."""
+        rest = values - self.means.T @ values
+        left: Floats = rest - self.smooth @ (self.smooth.T @ rest)
+        return left
+
+
+def remainder(distances: Floats, n_neighbors: int) -> tuple[Remainder, float]:
+    """Return what d leaves of values, and how near the nearest others are.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (m, m)
+        Between any two people; the diagonal is not read, and overwritten.
+    n_neighbors : int
+
+    Returns
+    -------
+    remainder : Remainder
+    nearness : float
+        As of `neighbor_means`.
+    """
+    np.fill_diagonal(distances, 0.0)
+    smooth = _spanned(
+        distances[:, landmarks(distances, min(N_LANDMARKS, len(distances) // _PEOPLE_A_LANDMARK))]
+    )
+    means, nearness = neighbor_means(distances, n_neighbors)
+    return Remainder(means, smooth), nearness
+
+
+def landmarks(distances: Floats, n_landmarks: int) -> list[int]:
+    """Return people far from one another: who is farthest from all on average, then always who is farthest from the nearest of those chosen.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (m, m)
+        The diagonal is 0.
+    n_landmarks : int
+        At most m. Fewer are returned where everybody else is at distance 0 from one of them.
+
+    Returns
+    -------
+    chosen : list of int
+    """
+    chosen: list[int] = []
+    farthest = distances.mean(axis=1)
+    for _ in range(n_landmarks):
+        person = int(farthest.argmax())
+        if not farthest[person] > 0:
+            break
+        farthest = distances[person] if not chosen else np.minimum(farthest, distances[person])
+        chosen.append(person)
+    return chosen
+
+
+def _spanned(columns: Floats) -> Floats:
+    """Return orthonormal columns that span a constant and the given columns."""
+    m = len(columns)
+    centred = columns - columns.mean(axis=0)
+    left, sizes, _ = np.linalg.svd(centred, full_matrices=False)
+    kept = left[:, sizes > _SPANNED * sizes.max(initial=0.0)]
+    return np.column_stack([np.full(m, m**-0.5), kept])
+
+
+def mutually_defined(distances: Floats) -> Any:
+    """Return whom to keep so that every distance among them is defined: who has most that are not goes first.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (m, m)
+        NaN where a distance is not defined.
+
+    Returns
+    -------
+    kept : ndarray of int
+        Positions, increasing.
+    """
+    undefined = np.isnan(distances)
+    np.fill_diagonal(undefined, False)
+    counts = undefined.sum(axis=1)
+    kept = np.ones(len(distances), bool)
+    while counts.any():
+        worst = int(counts.argmax())
+        kept[worst] = False
+        counts -= undefined[worst]
+        counts[~kept] = 0
+    return np.flatnonzero(kept)
+
+
+def neighbor_means(distances: Floats, n_neighbors: int) -> tuple[sparse.csr_array, float]:
+    """Return the matrix W that takes means over everybody's nearest others, all at the same distance included, and how near they are.
+
+    Parameters
+    ----------
+    distances : ndarray, shape (m, m)
+        Between any two people; the diagonal is not read, and overwritten.
+    n_neighbors : int
+
+    Returns
+    -------
+    weights : csr_array, shape (m, m)
+        Rows sum to 1.
+    nearness : float
+        Mean distance of the farthest of them, by the mean distance of all pairs; NaN where all distances are 0.
+    """
+    m = len(distances)
+    np.fill_diagonal(distances, 0.0)
+    mean = distances.sum() / (m * (m - 1))
+    np.fill_diagonal(distances, np.inf)
+    farthest = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1]
+    near = distances <= reach(farthest)[:, None]
+    weights = sparse.csr_array(near / np.maximum(near.sum(axis=1, keepdims=True), 1))
+    return weights, float(farthest.mean() / mean) if mean > 0 else np.nan
+
+
+def beside_others(members: Floats, means: sparse.csr_array) -> Floats:
+    """Return of each group the share of it that has others among the nearest, or the share of all others that has its people there: the larger of both.
+
+    A few members among many have others about them though most others have no member; so has a large group the other way round.
+
+    Parameters
+    ----------
+    members : ndarray, shape (m, n_groups)
+        1 or 0.
+    means : csr_array, shape (m, m)
+
+    Returns
+    -------
+    shares : ndarray, shape (n_groups,)
+    """
+    share = means @ members
+    of_members = ((share < 1 - _NOBODY) * members).sum(axis=0) / members.sum(axis=0)
+    of_others = ((share > _NOBODY) * (1 - members)).sum(axis=0) / (1 - members).sum(axis=0)
+    larger: Floats = np.maximum(of_members, of_others)
+    return larger
