@@ -289,8 +289,8 @@ def _too_far(nearness: float, n_neighbors: int) -> str:
 
 def _kept_apart(beside: float, n_neighbors: int) -> str:
     return (
-        f"at most {beside:.0%} of a group have anybody of another group among their {n_neighbors} nearest others: d keeps the groups apart, as it does where the "
-        "group is one of its features, so people are compared with their own group alone; leave that feature out of d"
+        f"d keeps the groups apart, as where the group is one of its features: at most {beside:.0%} of a group have anybody of another group among their "
+        f"{n_neighbors} nearest others; leave that feature out of d"
     )
 
 
