@@ -2,7 +2,8 @@
 
 Each simulation draws applicants, gives them a score that LSAT, UGPA and chance decide, and audits it twice: as it is, and with 0.3 taken off for one
 group. What is counted is whether the first screen, the text of the report, says it. With ``--blanks``, that group leaves a share of its LSAT blank, and the
-others a quarter of that share; d is then Gower's. With ``--less`` the applicants are made up, and that share of an income that decides is missing in one group.
+others a quarter of that share; d is then Gower's. With ``--less`` the applicants are made up, and that share of an income that decides is missing in one group. With ``--decided`` they have that many
+features, on which the group depends too, and a yes or no that jumps where two of them sum to 0: the hardest for nearest others that are far away.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import polars as pl
 
 import likewise
 from likewise._typing import Floats
+from likewise.fairness import RowDistance
 
 ALARM = "A group is treated differently"
 
@@ -65,6 +67,17 @@ def of_unlike(m: int, less: float, seed: int) -> list[bool]:
     return [said(people, given, group, seed, reference="gower") for given in scores]
 
 
+def of_decided(m: int, n_features: int, penalty: float, seed: int) -> list[bool]:
+    """Return whether the report on a yes or no says it without a penalty, and with one in what decides."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(m, n_features)) * np.where(np.arange(n_features) == 0, 1, 0.3)
+    points = features[:, 0] + features[:, 1] / 0.3
+    group = rng.random(m) < 1 / (1 + np.exp(-points))
+    points = points + 0.1 * rng.normal(size=m)
+    people, groups = RowDistance(features), np.where(group, "b", "a")
+    return [said(people, (points - taken * group > 0) * 1.0, groups, seed) for taken in (0.0, penalty)]
+
+
 def main() -> None:
     """Print both shares."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -73,10 +86,15 @@ def main() -> None:
     parser.add_argument("--penalty", type=float, default=0.3)
     parser.add_argument("--blanks", type=float, default=0.0)
     parser.add_argument("--less", type=float, default=0.0)
+    parser.add_argument("--decided", type=int, default=0)
     asked = parser.parse_args()
     seeds = range(asked.simulations)
     if asked.less:
         report(f"income less by {asked.less}", [of_unlike(asked.people, asked.less, seed) for seed in seeds])
+        return
+    if asked.decided:
+        counted = [of_decided(asked.people, asked.decided, asked.penalty, seed) for seed in seeds]
+        report(f"yes or no by {asked.decided} features", counted)
         return
     table = pl.read_csv(Path(os.environ["LIKEWISE_DATA"]) / "law" / "law_data.csv")
     for noise in (0.3, 0.0):

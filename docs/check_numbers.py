@@ -229,7 +229,7 @@ def limits_in_the_code() -> Iterator[tuple[str, str]]:
     from likewise.fairness.held_out.pairs import LEAST_PAIRS, LEAST_SHARED
     from likewise.fairness.metrics import group_effect
 
-    parts = {0.1: "a tenth", 0.2: "a fifth"}
+    parts = {0.1: "a tenth", 0.3: "three tenths"}
     yield "fairness_metrics.md", f"the difference is at least {parts[group_effect.MATERIAL]} of the mean"
     yield (
         "fairness_metrics.md",
