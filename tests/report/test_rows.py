@@ -56,11 +56,31 @@ def test_groups_have_a_finite_number_first_and_pairs_at_distance_0_are_counted()
     assert [row.values for row in rows[titles[-1]]] == [("0",), ("1",), ("0",)]
     for title in titles[:-1]:
         assert all("infinite" not in value for row in rows[title] for value in row.values)
-    across = [row.label for row in rows["Pairs of different groups"]]
-    assert across.index("finite mean ratio") < across.index("mean ratio")
+    across = {row.label: row.values for row in rows["Pairs of different groups"]}
+    assert "mean ratio" not in across
+    assert across["pairs left out: d = 0 < D"] == ("1",)
     told = " ".join(str(found).split())
     assert "Equal on paper (d = 0), different outputs: 1 pair. By groups: f and m 1." in told
     assert "within a group" in told
+
+
+def test_no_row_is_infinite_and_finite_means_count_what_they_leave_out():
+    """Of 6 people two pairs are equal: one pair gets the same, one does not; with the second outputs both get the same."""
+    people = RowDistance(np.array([0.0, 0.0, 3.0, 3.0, 8.0, 12.0]))
+    before, after = np.array([1.0, 1.0, 2.0, 5.0, 6.0, 7.0]), np.array([1.0, 1.0, 2.0, 2.0, 6.0, 7.0])
+    found = audit(people, outputs={"without": before, "with": after}, nearest_share=0.5)
+    groups = {group.title: {row.label: row.values for row in group.rows} for group in comparison(found)}
+    every = groups["All pairs"]
+    finite = [np.abs(before[i] - before[j]) / abs(people.rows[i, 0] - people.rows[j, 0])
+              for i in range(6) for j in range(i) if people.rows[i, 0] != people.rows[j, 0]]  # fmt: skip
+    assert float(every["mean ratio IF, finite pairs"][0]) == pytest.approx(2 * sum(finite) / 34, rel=1e-3)
+    assert every["pairs left out: d = 0 < D"] == ("1", "0")
+    assert every["largest ratio"][0] == "none"
+    assert float(every["largest ratio"][1]) == pytest.approx(4 / 5, rel=1e-3)
+    assert groups["The 50% most similar pairs"]["pairs left out: d = 0 < D"] == ("1", "0")
+    assert all(
+        "infinite" not in value for rows in groups.values() for values in rows.values() for value in values
+    )
 
 
 def test_the_gap_of_groups_in_the_answer_is_that_of_similar_pairs_by_hand():

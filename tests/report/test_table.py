@@ -170,9 +170,9 @@ def test_an_invalid_comparison_is_called_one_and_shows_no_change(make_report):
 
 def test_infinite_ratios_are_counted_and_named(make_report):
     text = make_report(duplicate=True).details()
-    row = next(line for line in text.splitlines() if line.strip().startswith("infinite ratios"))
-    assert row.split() == ["infinite", "ratios", "1", "1"]
-    assert "ratio infinite (D 0.5, d 0)" in text
+    row = next(line for line in text.splitlines() if line.strip().startswith("at distance zero, D > 0"))
+    assert row.split()[-2:] == ["1", "1"]
+    assert "not told apart by d (D 0.5, d 0)" in " ".join(text.split())
     assert "their ratio is infinite" in " ".join(section(text, "Notes").split())
 
 

@@ -141,9 +141,18 @@ def frontier(
         reference=summarise_reference(reference, distances, ()),
         points=points,
         settings={"hold_out": hold_out, "norm": norm, "repair": repair, **measurement.settings()},
-        notes=(*base.fitted.notes_, *_metric_of_regressions(base.fitted)),
+        notes=(*base.fitted.notes_, *_metric_of_regressions(base.fitted), *_left_out(points)),
         seconds=steps.seconds,
     )
+
+
+def _left_out(points: tuple[FrontierPoint, ...]) -> Iterator[str]:
+    """Count the pairs that the mean of finite ratios leaves out; nothing where there is none."""
+    if most := max(point.fairness.n_infinite for point in points):
+        yield (
+            f"up to {most:,} {'pair' if most == 1 else 'pairs'} at d = 0 that nothing tells apart get different outputs: their ratio is infinite, and "
+            "the mean ratios of the table are those of the others"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Accuracy against a target, as it is said: rows of the table, and sentences."""
+"""Errors on hidden observations, and accuracy against a target, as they are said: rows of the table, and sentences."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from likewise.report.numbers import (
     Group,
     Row,
     brief,
+    change_between,
     direction,
     number,
-    percent_change,
     with_ends,
 )
 
 if TYPE_CHECKING:
-    from likewise.fairness import TargetAccuracy, TargetValue
+    from likewise.fairness import ErrorMetrics, TargetAccuracy, TargetValue
     from likewise.report.records import Arm
 
 _OF_TARGET = {
@@ -40,7 +40,7 @@ def target_row(label: str, told: list[TargetAccuracy], name: str) -> Row:
         label,
         _OF_TARGET[name],
         tuple(map(_target_text, found)),
-        percent_change(*values) if len(values) == 2 else "",
+        change_between(values),
     )
 
 
@@ -86,3 +86,35 @@ def accuracy_sentence(*arms: Arm) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+_ERRORS = {
+    "rmse": ("RMSE", "Root mean squared error, in {unit}."),
+    "mae": ("MAE", "Mean absolute error, in {unit}."),
+    "mse": ("MSE", "Mean squared error, in the square of {unit}."),
+    "mse_scaled": ("MSE on the method's working range", "Comparable with the paper's tables."),
+}
+
+
+def error_groups(arms: list[Arm]) -> Iterator[Group]:
+    """Yield the errors that were measured: on hidden observations, and on those of a test from elsewhere."""
+    for errors, what in (
+        ([arm.error for arm in arms], "hidden observations"),
+        ([arm.test_error for arm in arms], "test observations from elsewhere"),
+    ):
+        known = [error for error in errors if error is not None]
+        if known:
+            yield Group(f"Error on {known[0].n:,} {what}", tuple(_error_rows(errors)))
+
+
+def _error_rows(errors: list[ErrorMetrics | None]) -> Iterator[Row]:
+    unit = next(error.unit for error in errors if error is not None)
+    for name, (label, meaning) in _ERRORS.items():
+        values = [None if error is None else float(getattr(error, name)) for error in errors]
+        texts = tuple(NOT_MEASURED if value is None else number(value) for value in values)
+        yield Row(
+            label,
+            meaning.format(unit=unit),
+            texts,
+            change_between([value for value in values if value is not None]),
+        )

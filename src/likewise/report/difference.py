@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ from likewise.checks import checked_path
 from likewise.errors import FileFormatError
 from likewise.fairness.metrics.target_accuracy import MEASURES
 from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
-from likewise.report.numbers import number, percent_change, shown, with_ends
+from likewise.report.numbers import NOT_MEASURED, number, percent_change, shown, with_ends
 from likewise.report.sentences import Gap, compared
 from likewise.writing import PathLike
 
+_LEFT_OUT = ("fairness", "n_infinite")
 _METRICS = {
     "mean ratio D/d, finite pairs": ("fairness", "finite_mean_ratio", "value"),
     "mean ratio D/d": ("fairness", "mean_ratio", "value"),
     "largest ratio D/d": ("fairness", "max_ratio", "value"),
+    "pairs at d = 0 < D": _LEFT_OUT,
     "output spread": ("fairness", "output_spread", "value"),
     "error (RMSE)": ("error", "rmse"),
     **{f"{name}, of the target": ("accuracy", "values", name, "value") for name in MEASURES},
@@ -162,14 +165,20 @@ def _sentence(old: Gap, new: Gap, *, other: bool) -> str:
 def _rows(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     for label, path in _METRICS.items():
         values = [_at(arm, path) for arm in (old, new)]
-        if all(value is None for value in values):
+        if all(value is None or isinf(value) for value in values) or (path == _LEFT_OUT and not any(values)):
             continue
-        texts = ["not measured" if value is None else number(value) for value in values]
+        texts = [_text(value) for value in values]
         change = "" if None in values else percent_change(*(value for value in values if value is not None))
         yield label, texts[0], texts[1], change
     alarms = [len(_clear(arm)) for arm in (old, new)]
     if any(arm.get("group_effects") for arm in (old, new)):
         yield "groups treated differently", str(alarms[0]), str(alarms[1]), ""
+
+
+def _text(value: float | None) -> str:
+    if value is None:
+        return NOT_MEASURED
+    return "none" if isinf(value) else number(value)
 
 
 def _clear(arm: Mapping[str, Any]) -> list[Any]:

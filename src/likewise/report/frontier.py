@@ -20,7 +20,7 @@ from likewise.fairness.metrics.metric_value import MetricValue
 from likewise.plain import json_tree
 from likewise.report.description import data_lines
 from likewise.report.json_document import to_json
-from likewise.report.numbers import number, value_text
+from likewise.report.numbers import finite_text, number, value_text
 from likewise.report.plots import FileFormat, to_bytes
 from likewise.report.records import DataSummary, ReferenceSummary
 from likewise.report.repaired import Priced, RepairedPoint, plot_repaired, repaired_lines
@@ -378,8 +378,8 @@ def _cells(point: FrontierPoint) -> tuple[str, ...]:
         "none" if point.budget is None else number(point.budget),
         number(point.k_star),
         "" if point.error is None else number(point.error.rmse),
-        value_text(point.mean_ratio),
-        value_text(point.similar_ratio),
+        value_text(point.fairness.finite_mean_ratio),
+        finite_text(point.similar_ratio),
         f"{point.moved:.1%}",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isfinite, isinf, isnan
 from typing import TYPE_CHECKING
 
 from likewise.errors import printable
@@ -135,3 +135,37 @@ class Group:
 
     title: str
     rows: tuple[Row, ...]
+
+
+def metric_row(label: str, meaning: str, values: list[AnyMetricValue], comparable: bool) -> Row:
+    """Make the row of a metric of every arm."""
+    change = change_between([value.value for value in values]) if comparable else ""
+    return Row(label, meaning, tuple(map(finite_text, values)), change)
+
+
+def finite_text(figure: AnyMetricValue) -> str:
+    """Write a figure, or that there is none where pairs at distance 0 make it infinite: these are counted beside it.
+
+    Examples
+    --------
+    >>> from likewise.fairness import ExactValue
+    >>> finite_text(ExactValue(float("inf"), 10)), finite_text(ExactValue(0.5, 10))
+    ('none', '0.5')
+    """
+    return "none" if isinf(figure.value) else value_text(figure)
+
+
+def beside_finite(text: str, n_infinite: int) -> str:
+    """Write what the finite ratios have, and how many others there are: people at distance 0 whose outputs differ.
+
+    Examples
+    --------
+    >>> beside_finite("26.02", 9433), beside_finite("26.02", 0)
+    ('26.02; 9,433 at d = 0 < D', '26.02')
+    """
+    return f"{text}; {n_infinite:,} at d = 0 < D" if n_infinite else text
+
+
+def change_between(values: list[float]) -> str:
+    """Write the change from the first of two arms to the second; nothing of one arm."""
+    return percent_change(*values) if len(values) == 2 else ""

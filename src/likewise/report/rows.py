@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import isfinite
+from collections.abc import Iterable
+from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
-from likewise.report.accuracy import target_groups, target_row
+from likewise.report.accuracy import error_groups, target_groups, target_row
 from likewise.report.item_lists import list_groups
-from likewise.report.numbers import NOT_MEASURED, Group, Row, number, percent_change, value_text, with_ends
+from likewise.report.numbers import (
+    NOT_MEASURED,
+    Group,
+    Row,
+    beside_finite,
+    change_between,
+    metric_row,
+    number,
+    with_ends,
+)
 from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
-    from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
+    from likewise.fairness import ErrorMetrics, SampledValue
     from likewise.report.records import Arm, AuditRecord, Sandwich
 
 _SANDWICH = (
@@ -61,6 +70,10 @@ _ALL_PAIRS = {
         "The smallest L for which the outputs are L-Lipschitz fair on these pairs.",
     ),
 }
+_LEFT_OUT = (
+    "pairs left out: d = 0 < D",
+    "Nothing tells them apart and their outputs differ: their ratio is infinite.",
+)
 _ONLY_BESIDE_INFINITE = {"finite_mean_ratio", "similar_finite_mean_ratio"}
 """Rows that repeat another one unless that one is infinite."""
 
@@ -92,14 +105,11 @@ _MOST_KINDS = 21
 _COUNTS = {
     "n_pairs": ("pairs", "With a defined reference distance."),
     "n_zero_distance": ("at distance zero", "Pairs of individuals at reference distance 0."),
-    "n_infinite": ("infinite ratios", "Pairs at distance zero whose outputs differ."),
+    "n_infinite": (
+        "at distance zero, D > 0",
+        "Pairs at distance zero whose outputs differ: their ratio is infinite.",
+    ),
     "n_undefined": ("undefined distance", "They count nowhere."),
-}
-_ERRORS = {
-    "rmse": ("RMSE", "Root mean squared error, in {unit}."),
-    "mae": ("MAE", "Mean absolute error, in {unit}."),
-    "mse": ("MSE", "Mean squared error, in the square of {unit}."),
-    "mse_scaled": ("MSE on the method's working range", "Comparable with the paper's tables."),
 }
 
 
@@ -130,7 +140,7 @@ def comparison(report: AuditRecord) -> tuple[Group, ...]:
     if report.truth is not None:
         title = f"The {report.truth.nearest_share:.0%} of pairs most similar on observations kept aside"
         groups.insert(0, Group(title, truth_rows(report)))
-    return (*target_groups(arms), *list_groups(arms), *_error_groups(arms), *groups)
+    return (*target_groups(arms), *list_groups(arms), *error_groups(arms), *groups)
 
 
 def headline(report: AuditRecord) -> tuple[Row, ...]:
@@ -171,7 +181,7 @@ def _headline_error(arms: list[Arm]) -> Row:
     before_and_after = [arm.error.rmse for arm in arms if arm.error]
     texts = tuple(_error_text(arm) for arm in arms)
     meaning = f"On hidden observations, in {_error_unit(arms)}."
-    return Row("error (RMSE)", meaning, texts, _change(before_and_after))
+    return Row("error (RMSE)", meaning, texts, change_between(before_and_after))
 
 
 def _error_unit(arms: list[Arm]) -> str:
@@ -184,7 +194,7 @@ def gap_row(arms: list[Arm], comparable: bool) -> Row:
     texts = tuple(
         with_ends(gap.value, gap.low, gap.high) if gap.has_interval else number(gap.value) for gap in gaps
     )
-    return Row(*GAP, texts, _change([gap.value for gap in gaps]) if comparable else "")
+    return Row(*GAP, texts, change_between([gap.value for gap in gaps]) if comparable else "")
 
 
 _ON_TRUTH = {
@@ -217,7 +227,7 @@ def truth_rows(report: AuditRecord) -> tuple[Row, ...]:
         texts = tuple("none: d is too noisy" if value is None else _with_ends(value) for value in values)
         is_ratio = name in ("relative_gap", "mean_ratio")
         rows.append(
-            Row(label, meaning, texts, _change([value.value for value in values]) if is_ratio else "")
+            Row(label, meaning, texts, change_between([value.value for value in values]) if is_ratio else "")
         )
     return tuple(rows)
 
@@ -235,7 +245,7 @@ def _test_row(arms: list[Arm]) -> tuple[Row, ...]:
         return ()
     meaning = f"On {errors[0].n:,} test observations from elsewhere, in {errors[0].unit}."
     texts = tuple(map(_rmse_text, errors))
-    return (Row("error on the test", meaning, texts, _change([error.rmse for error in errors])),)
+    return (Row("error on the test", meaning, texts, change_between([error.rmse for error in errors])),)
 
 
 def _error_text(arm: Arm) -> str:
@@ -266,7 +276,7 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
         if infinite
         else "The largest ratio of a pair.",
         texts,
-        _change(values) if report.comparable else "",
+        change_between(values) if report.comparable else "",
     )
 
 
@@ -275,22 +285,34 @@ def _largest_text(arm: Arm) -> str:
     fairness = arm.fairness
     if not fairness.n_infinite:
         return number(fairness.max_ratio.value)
-    return f"{number(fairness.finite_mean_ratio.value)}; {fairness.n_infinite:,} at d = 0 < D"
+    return beside_finite(number(fairness.finite_mean_ratio.value), fairness.n_infinite)
 
 
 def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:
-    """Yield a row for each metric; one of finite pairs only where there are others."""
+    """Yield a row for each metric; one of finite pairs only where there are others, and none that is infinite for every arm."""
     every = [arm.fairness.metrics() for arm in arms]
     infinite = any(arm.fairness.n_infinite for arm in arms)
     for name, (label, meaning) in names.items():
-        if infinite or name not in _ONLY_BESIDE_INFINITE:
-            yield _row(label, meaning, [metrics[name] for metrics in every], comparable)
+        values = [metrics[name] for metrics in every]
+        if all(isinf(value.value) for value in values) or (name in _ONLY_BESIDE_INFINITE and not infinite):
+            continue
+        yield metric_row(label, meaning, values, comparable)
+        if infinite and name.endswith("finite_mean_ratio"):
+            yield Row(*_LEFT_OUT, tuple(f"{_n_infinite(arm, name):,}" for arm in arms))
+
+
+def _n_infinite(arm: Arm, name: str) -> int:
+    """Return how many pairs of infinite ratio a mean of finite ones leaves out; all of them are similar pairs."""
+    groups = arm.fairness.groups
+    if groups is not None and name.startswith(("within_", "across_")):
+        return (groups.within if name.startswith("within_") else groups.across).n_infinite
+    return arm.fairness.n_infinite
 
 
 def _added_rows(arms: list[Arm], comparable: bool) -> Iterable[Row]:
     """Yield the metrics that others registered."""
     for name in arms[0].fairness.added:
-        yield _row(_spoken(name), "", [arm.fairness.added[name] for arm in arms], comparable)
+        yield metric_row(_spoken(name), "", [arm.fairness.added[name] for arm in arms], comparable)
 
 
 def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
@@ -320,7 +342,7 @@ def _rows_of_every_two_groups(arms: list[Arm], name: str, comparable: bool) -> I
         if name == "n_infinite":
             yield Row(kinds[0].name, "", tuple(f"{kind.n_infinite:,}" for kind in kinds))
         else:
-            yield _row(kinds[0].name, "", [getattr(kind, name) for kind in kinds], comparable)
+            yield metric_row(kinds[0].name, "", [getattr(kind, name) for kind in kinds], comparable)
 
 
 def kinds_left_out(report: AuditRecord) -> int:
@@ -356,7 +378,7 @@ def _quantile_rows(arms: list[Arm], comparable: bool) -> Iterable[Row]:
     for q in arms[0].fairness.quantiles:
         label = "median ratio" if q == 0.5 else f"{q:.4g} quantile of ratios"
         meaning = f"At least {q:.4g} of the pairs have a ratio no larger than this."
-        yield _row(label, meaning, [arm.fairness.quantiles[q] for arm in arms], comparable)
+        yield metric_row(label, meaning, [arm.fairness.quantiles[q] for arm in arms], comparable)
 
 
 def _count_rows(arms: list[Arm]) -> Iterable[Row]:
@@ -364,37 +386,7 @@ def _count_rows(arms: list[Arm]) -> Iterable[Row]:
         yield Row(label, meaning, tuple(f"{getattr(arm.fairness, name):,}" for arm in arms))
 
 
-def _error_groups(arms: list[Arm]) -> Iterator[Group]:
-    """Yield the errors that were measured: on hidden observations, and on those of a test from elsewhere."""
-    for errors, what in (
-        ([arm.error for arm in arms], "hidden observations"),
-        ([arm.test_error for arm in arms], "test observations from elsewhere"),
-    ):
-        known = [error for error in errors if error is not None]
-        if known:
-            yield Group(f"Error on {known[0].n:,} {what}", tuple(_error_rows(errors)))
-
-
-def _error_rows(errors: list[ErrorMetrics | None]) -> Iterator[Row]:
-    unit = next(error.unit for error in errors if error is not None)
-    for name, (label, meaning) in _ERRORS.items():
-        values = [None if error is None else float(getattr(error, name)) for error in errors]
-        texts = tuple(NOT_MEASURED if value is None else number(value) for value in values)
-        yield Row(
-            label, meaning.format(unit=unit), texts, _change([value for value in values if value is not None])
-        )
-
-
 def _consistency_rows(arms: list[Arm], comparable: bool) -> tuple[Row, ...]:
     values = [arm.consistency for arm in arms if arm.consistency is not None]
     meaning = "One minus how far everybody's output is from the mean of their nearest neighbours': 1, everybody is treated as they are."
-    return (_row("consistency", meaning, list(values), comparable),) if values else ()
-
-
-def _row(label: str, meaning: str, values: list[AnyMetricValue], comparable: bool) -> Row:
-    change = _change([value.value for value in values]) if comparable else ""
-    return Row(label, meaning, tuple(map(value_text, values)), change)
-
-
-def _change(values: list[float]) -> str:
-    return percent_change(*values) if len(values) == 2 else ""
+    return (metric_row("consistency", meaning, list(values), comparable),) if values else ()

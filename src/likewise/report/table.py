@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
@@ -251,8 +252,9 @@ def _proved_table(report: AuditRecord) -> Iterator[RenderableType]:
 def _worst_lines(report: AuditRecord) -> Iterator[str]:
     for arm in report.arms.values():
         for pair in arm.fairness.worst[:_WORST_SHOWN]:
+            ratio = f"ratio {number(pair.ratio)}" if isfinite(pair.ratio) else "not told apart by d"
             yield (
-                f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, ratio {number(pair.ratio)} "
+                f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, {ratio} "
                 f"(D {number(pair.output_distance)}, d {number(pair.reference_distance)})"
             )
     for story in Answer.of(report).pairs:
