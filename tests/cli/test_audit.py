@@ -273,6 +273,23 @@ def test_gower_takes_no_norm_and_no_estimator(likewise, applicants):
     assert "--estimator beside" in likewise(*common, "--estimator", "svt").err
 
 
+def test_gower_takes_how_many_features_two_must_share(likewise, applicants):
+    """Cy has no city: of two features he shares one with everybody."""
+    (applicants / "applicants.csv").write_text(APPLICANTS.replace("0.5,B", "0.5,"))
+    common = (
+        "audit", applicants / "applicants.csv", "--id-columns", "name", "--columns", "age,city", "--least-shared", "2",
+        "--outputs", applicants / "outputs.csv", "--output-columns", "decision",
+    )  # fmt: skip
+    ran = likewise(*common, "--reference", "gower", "--json", "-")
+    assert ran.code == 0, ran.err
+    document = json.loads(ran.out)
+    assert document["arms"]["outputs"]["fairness"]["n_undefined"] == 3
+    assert "share fewer than 2" in document["reference"]["description"]
+    refused = likewise(*common, "--reference", "observed")
+    assert refused.code == 1
+    assert "--reference co-observed or gower takes it beside outputs" in refused.err
+
+
 def test_every_violating_pair_is_listed(likewise, ratings, tmp_path):
     scores = tmp_path / "scores.csv"
     scores.write_text("id,score\n" + "".join(f"user-{k},{k}\n" for k in range(12)))

@@ -142,5 +142,5 @@ def test_least_shared_leaves_out_pairs_that_share_fewer(observed, outputs):
 
 
 def test_least_shared_is_refused_where_nothing_is_shared(observed):
-    with pytest.raises(InputError, match="'held-out' or 'co-observed'"):
+    with pytest.raises(InputError, match="'held-out', 'co-observed' or 'gower'"):
         audit(observed, reference="observed", least_shared=2)

@@ -47,7 +47,8 @@ class RunOptions:
         How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
     least_shared
         How many of the features kept aside two individuals must have in common to be compared. Implies --reference held-out. By default 15.
-        With --reference co-observed: how many features both must have observed. By default 1.
+        With --reference co-observed: how many features both must have observed, by default 1. With --reference gower: how many both must have, by
+        default half of what two individuals share on average.
     sandwich_individuals
         Of how many individuals all pairs are measured to hold what is proved against. By default 300.
     test
@@ -80,6 +81,9 @@ class RunOptions:
 
 
 RUNNING = RunOptions()
+
+_ON_SHARED = ("co-observed", "gower")
+"""References that compare individuals on what they have in common, also beside outputs computed elsewhere."""
 
 
 def audit(
@@ -118,7 +122,7 @@ def audit(
     read = outputs.files_read(ratings, measuring.checked().groups)
     read |= {"reference": (features := reference_file(reference)), "test": running.test}
     mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    idle = running.given() | ({"least_shared": None} if reference == "co-observed" else {})
+    idle = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
     _refuse_idle(outputs, idle, completing, mixed=mixed)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
@@ -210,10 +214,19 @@ def _refuse_beside_outputs(
         raise InputError(
             f"{option(source, '')} with {', '.join(option(name, '') for name in idle)}",
             "outputs computed elsewhere, or a model to run here",
-            f"{option('target', '')} holds such outputs against ratings that were kept from whatever made them"
-            if "test" in idle
-            else f"with {option('estimator', '')} the estimate is made and certified beside such outputs",
+            _instead(idle),
         )
+
+
+def _instead(idle: list[str]) -> str:
+    """Say what does beside outputs what these options do for a model."""
+    from likewise.errors import option
+
+    if idle == ["least_shared"]:
+        return f"{option('reference', '')} {' or '.join(_ON_SHARED)} takes it beside outputs"
+    if "test" in idle:
+        return f"{option('target', '')} holds such outputs against ratings that were kept from whatever made them"
+    return f"with {option('estimator', '')} the estimate is made and certified beside such outputs"
 
 
 def _refuse_without_outputs(columns: dict[str, Any], *, mixed: bool) -> None:

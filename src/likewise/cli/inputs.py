@@ -225,7 +225,11 @@ def _mixed(
         path, columns=reading.columns, id_columns=reading.id_columns, exclude=reading.exclude, text=text
     )
     if answers is None:
-        return GowerDistance(table.frame, row_ids=table.row_ids), [table.roles], list(table.notes)
+        return (
+            GowerDistance(table.frame, row_ids=table.row_ids, least_shared="half"),
+            [table.roles],
+            list(table.notes),
+        )
     said = read_answers(answers, text=text)
     learned = learn_distance(
         table.frame, pairs=said.pairs, triplets=said.triplets, judges=said.judges, row_ids=table.row_ids

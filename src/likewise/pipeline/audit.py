@@ -28,8 +28,9 @@ from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, refer
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
 from likewise.pipeline.missing import refuse_other_distance
 from likewise.pipeline.outside_test import OutsideTest
-from likewise.pipeline.references import ReferenceChoice, by_gower, check_reference, reference_distances
+from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
+from likewise.pipeline.shared_features import by_gower, compares_shared
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
 from likewise.randomness import seed_of
@@ -112,7 +113,8 @@ def audit(
     least_shared : int, optional
         How many hidden features two individuals must share to be compared, by default 15; asks for reference ``"held-out"`` unless another is named.
         Take fewer where too few pairs share 15. Then d is noisier, which moves the gap towards 1; `splits` make up for some of it. With
-        ``"co-observed"``: how many features both must have observed; by default 1.
+        ``"co-observed"``: how many features both must have observed; by default 1. With ``"gower"``: how many both must have; by default half of what
+        two individuals share on average.
     test : ObservedMatrix, or what its constructor takes, optional
         Observations from elsewhere of the same individuals and features, such as ratings of items drawn at random. The error on them stands
         beside that on hidden observations, which people chose to give.
@@ -206,9 +208,9 @@ def audit(
     measurement = replace(measurement, item_groups=item_groups, **of_all, **of_one)
     of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
     of_model |= {"split": split, "splits": splits, "least_shared": least_shared, **of_all}
-    if isinstance(reference, str) and reference == "co-observed" and outputs is not None:
+    individuals, reference = by_gower(individuals, reference, least_shared)
+    if outputs is not None and compares_shared(individuals, reference):
         del of_model["least_shared"]
-    individuals, reference = by_gower(individuals, reference)
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     of_data |= {"missing_entries": missing_entries, **of_one}
     _refuse_idle(individuals, outputs, of_model, of_data)

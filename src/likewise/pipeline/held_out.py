@@ -63,7 +63,7 @@ def kept_aside(hidden: HoldOut, working_range: WorkingRange) -> sparse.csr_array
 _OF_HELD_OUT = {
     "splits": ("reference 'held-out', or one split", "only what is kept aside can be kept aside anew"),
     "least_shared": (
-        "reference 'held-out' or 'co-observed', or no such limit",
+        "reference 'held-out', 'co-observed' or 'gower', or no such limit",
         "only these compare individuals on what they have in common",
     ),
 }

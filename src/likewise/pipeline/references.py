@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from itertools import chain
 from math import comb
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from likewise.errors import ActivityWarning, InputError, unknown_name
 from likewise.fairness import (
     CoObservedDistance,
-    GowerDistance,
     PairwiseDistance,
     RowDistance,
     activity_check,
@@ -26,7 +25,6 @@ from likewise.fairness.distances.registry import DISTANCES
 from likewise.inference import NearestNeighborModel
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.observations.frames import as_frame
 from likewise.observations.value_range import WorkingRange
 from likewise.pipeline.run import Run
 from likewise.report.records import Arm, ReferenceSummary
@@ -286,9 +284,3 @@ def _with_missing_values(observed: ObservedMatrix) -> set[object]:
     m, n = observed.shape
     ids = np.arange(m) if observed.row_ids is None else observed.row_ids
     return set(ids[np.diff(observed.values.indptr) < n].tolist())
-
-
-def by_gower(individuals: Any, reference: Any) -> tuple[Any, Any]:
-    """Return Gower's distance between the rows of a data frame where it is asked for by name: it reads text, which observations do not hold."""
-    is_asked = isinstance(reference, str) and reference == "gower" and as_frame(individuals) is not None
-    return (GowerDistance(individuals), None) if is_asked else (individuals, reference)

@@ -222,6 +222,43 @@ def test_gower_takes_categoricals():
     assert whole(GowerDistance(frame))[0].tolist() == [0, 0.5, 0.5]
 
 
+def test_gower_is_undefined_where_two_records_share_too_little():
+    table = people(pl)
+    # Shared features, pair by pair: 3, 2, 2; 2, 2; 1. On average 2, of which half is 1.
+    least_two = GowerDistance(table, least_shared=2)
+    d = whole(least_two)
+    assert np.isnan(d[2, 3])
+    assert np.isnan(least_two.between(np.array([2]), np.array([3]))[0])
+    assert d[0, 3] == pytest.approx((1 + 0) / 2)
+    assert np.isnan(whole(least_two.sharing(3))[0, 2])
+    assert "undefined where they share fewer than 2" in least_two.description.missing
+    assert GowerDistance(table, least_shared="half").least_shared == 1
+    assert whole(GowerDistance(table, least_shared="half"))[2, 3] == 0
+
+
+def test_half_of_what_two_records_share_on_average_is_rounded_up():
+    # Of 5 features all known but one cell: pairs share 4, 4 and 5, on average 13/3, of which half is 2.17.
+    table = pl.DataFrame({"a": [1.0, 2.0, None], **{name: [1.0, 2.0, 3.0] for name in "bcde"}})
+    assert GowerDistance(table, least_shared="half").least_shared == 3
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_half_of_what_two_records_share_against_counting(seed):
+    rng = np.random.default_rng(seed)
+    m, n, share = int(rng.integers(2, 9)), int(rng.integers(1, 7)), rng.random()
+    known = rng.random((m, n)) < share
+    table = pl.DataFrame(np.where(known, rng.random((m, n)), np.nan)).fill_nan(None)
+    shared = [int((known[i] & known[j]).sum()) for i in range(m) for j in range(i)]
+    half = -(-sum(shared) // (2 * len(shared)))  # rounded up
+    assert GowerDistance(table, least_shared="half").least_shared == max(1, half)
+
+
+@pytest.mark.parametrize("least_shared", [0, 4, 1.5, True, "most", None])
+def test_gower_refuses_a_number_of_shared_features_that_cannot_be(least_shared):
+    with pytest.raises(DistanceError, match=r"least_shared=.*from 1 to 3, or 'half'"):
+        GowerDistance(people(pl), least_shared=least_shared)
+
+
 def test_gower_bad_input():
     with pytest.raises(DistanceError, match="feature_distance"):
         GowerDistance(np.eye(2))

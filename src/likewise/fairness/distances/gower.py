@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
+from likewise.checks import checked_whole
 from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.fairness.distances.feature_table import kept_columns
@@ -26,7 +29,7 @@ class GowerDistance(PairwiseDistance):
 
     A numeric feature contributes ``|a - b|`` over its range in the reference data, cut at 1; a category (text, boolean,
     categorical) 0 if equal, else 1. A feature that either record misses (null or NaN) is left out of the mean; the
-    distance is not defined (NaN) where none is left.
+    distance is not defined (NaN) where fewer than `least_shared` are left.
 
     Parameters
     ----------
@@ -37,11 +40,14 @@ class GowerDistance(PairwiseDistance):
         Reference data that ranges are taken from; by default `frame`.
     row_ids : array-like, optional
         By default the column that is called like an id, such as ``name``, and has another one in each row; or else the index.
+    least_shared : int or "half", default 1
+        How many features both records must have; ``"half"`` of what two records both have on average, rounded up, which audits take: two records
+        that share hardly a feature can look equal by chance.
 
     Raises
     ------
     DistanceError
-        No data frame; an unknown column; a column that is neither numeric nor a category; infinite values.
+        No data frame; an unknown column; a column that is neither numeric nor a category; infinite values; `least_shared` below 1.
     ShapeError
         Fewer than two individuals.
 
@@ -72,6 +78,7 @@ class GowerDistance(PairwiseDistance):
         exclude: Sequence[str] = (),
         fitted_on: Any = None,
         row_ids: ArrayLike | None = None,
+        least_shared: int | Literal["half"] = 1,
     ) -> None:
         table = _frame(frame)
         named = id_column(table) if row_ids is None else None
@@ -88,13 +95,14 @@ class GowerDistance(PairwiseDistance):
         self.names, self._table = names, table
         self.n_individuals = len(table)
         self.row_ids = row_labels(row_ids, frame, self.n_individuals)
+        self.least_shared = _least_shared(least_shared, self.features)
         missing = bool(np.isnan(self.features).any())
         self.description = DistanceDescription(
             "Gower",
             "mean of differences per feature",
             columns=columns,
             scaling="numbers by their range in the reference data, categories equal or not",
-            missing="features that either record misses are left out" if missing else "none missing",
+            missing=_left_out(self.least_shared) if missing else "none missing",
             axioms="semimetric" if missing else "pseudometric" if len(exclude) else "metric",
         )
 
@@ -115,6 +123,14 @@ class GowerDistance(PairwiseDistance):
         some.row_ids = None if self.row_ids is None else self.row_ids[individuals]
         return some
 
+    def sharing(self, least_shared: int) -> Self:
+        """Return the same distance, defined where two records both have at least so many features."""
+        other = copy(self)
+        other.least_shared = _least_shared(least_shared, self.features)
+        if np.isnan(self.features).any():
+            other.description = replace(self.description, missing=_left_out(other.least_shared))
+        return other
+
     def values_of(self, k: int) -> list[float | str]:
         """Return what is recorded of an individual, as it was given; NaN where something is missing."""
         row = zip(self._table[:, self.names].row(k), self.features[:, k], strict=True)
@@ -129,8 +145,23 @@ class GowerDistance(PairwiseDistance):
             both = ~np.isnan(difference)
             np.add(total, difference, out=total, where=both)
             count += both
-        mean: Floats = np.divide(total, count, out=np.full(shape, np.nan), where=count > 0)
+        mean: Floats = np.divide(total, count, out=np.full(shape, np.nan), where=count >= self.least_shared)
         return mean
+
+
+def _least_shared(asked: object, features: Floats) -> int:
+    """Return how many features two records must share: as many as asked for, or half of what two share on average."""
+    if asked != "half":
+        return checked_whole("least_shared", asked, 1, len(features), error=DistanceError, or_else="'half'")
+    known, m = np.count_nonzero(~np.isnan(features), axis=1), features.shape[1]
+    shared = float((known * (known - 1)).sum()) / (m * (m - 1))
+    half: int = ceil(shared / 2)
+    return max(1, half)
+
+
+def _left_out(least_shared: int) -> str:
+    few = f"; undefined where they share fewer than {least_shared}" if least_shared > 1 else ""
+    return f"features that either record misses are left out{few}"
 
 
 def _as_given(value: Any) -> float | str:
