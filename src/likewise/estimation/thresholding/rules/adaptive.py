@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import ClassVar
 
 import numpy as np
 
-from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
+from likewise.estimation.thresholding.rules.cross_validation import CrossValidated, ThresholdPath
 from likewise.estimation.thresholding.statistics import ObservationStatistics, ShrinkerChoice, ThresholdRule
 
-_FEW = 200
-"""Observations up to which a tenth of them is too few to judge by."""
+_FEWEST = 60
+"""Observations; what is hidden of fewer tells nothing."""
+_ENOUGH = 200
+"""Hidden observations to judge by, where there are so many: of few, other tenths are hidden in turn."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,7 @@ class Adaptive(ThresholdRule):
     """The noise edge, tried on hidden observations: where they speak against it, the threshold that predicts them best, or none of the components.
 
     A tenth of the observations is hidden, and every number of components is tried on them, as by `CrossValidated`; the centre is found anew without
-    them. Then tau is
+    them. Of fewer than 2,000 other tenths are hidden in turn, until some 200 observations, or all, were. Then tau is
 
     - the edge of noise, ``(sqrt(m) + sqrt(n)) sqrt(v)``, if what is above it predicts better than nothing, and nothing predicts better than it;
     - else the threshold of least error, if that is better than nothing;
@@ -28,7 +31,7 @@ class Adaptive(ThresholdRule):
 
     *Better* means by more than a standard error of the difference. So an estimate is on average no worse than its centre alone, also where noise
     is far from one variance, as it is on ratings. Whether people and features differ in how much they hold is not asked: signal makes them
-    differ too. With up to 200 observations nothing can be tried, and tau is the edge.
+    differ too. With fewer than 60 observations nothing can be tried, and nothing is kept.
 
     Parameters
     ----------
@@ -47,12 +50,14 @@ class Adaptive(ThresholdRule):
     def __call__(self, statistics: ObservationStatistics) -> float:
         """Return tau."""
         edge = _edge(statistics)
-        if statistics.matrix is None or statistics.matrix.nnz <= _FEW:
+        if statistics.matrix is None:
             return edge
-        path = self.path.path(statistics)
         # Noise goes with the square root of how much is observed, and so do thresholds.
         growth = 1 / sqrt(1 - self.path.share)
-        at_edge, best = path.kept_at(edge / growth), int(np.argmin(path.errors))
+        if _is_scarce(statistics):
+            return sqrt(statistics.energy) * growth
+        path = _pooled(self.path.several(statistics, _ENOUGH), edge / growth)
+        at_edge, best = path.errors.size - 1, int(np.argmin(path.errors))
         if path.is_better(at_edge, 0) and not path.is_better(best, at_edge):
             return edge
         chosen = best if path.is_better(best, 0) else 0
@@ -69,6 +74,8 @@ class Adaptive(ThresholdRule):
             return ("the threshold is the edge of noise, not tried on hidden observations as in memory",)
         if threshold == edge:
             return ()
+        if _is_scarce(statistics):
+            return (f"no component is kept: nothing can be tried with fewer than {_FEWEST} observations",)
         return (
             f"the threshold is {threshold:.3g}, which predicts hidden observations best, not the noise edge of {edge:.3g}",
         )
@@ -76,7 +83,21 @@ class Adaptive(ThresholdRule):
     @property
     def when_nothing_is_kept(self) -> str:
         """What to say of rank 0."""
-        return "with this shrinker no number of components predicts hidden observations better than none"
+        return "with this shrinker no number of components is seen to predict hidden observations better than none"
+
+
+def _pooled(paths: Sequence[ThresholdPath], edge: float) -> ThresholdPath:
+    """Return the mean of paths at the thresholds of the first one and at the edge, which comes last."""
+    thresholds = np.append(paths[0].thresholds, edge)
+    found = [path.at(thresholds) for path in paths]
+    errors = np.mean([path.errors for path in found], axis=0)
+    # No observation is hidden twice.
+    covariance = np.sum([path.covariance for path in found], axis=0) / len(found) ** 2
+    return replace(found[0], errors=errors, covariance=covariance)
+
+
+def _is_scarce(statistics: ObservationStatistics) -> bool:
+    return statistics.matrix is not None and statistics.matrix.nnz < _FEWEST
 
 
 def _edge(statistics: ObservationStatistics) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +64,16 @@ class ThresholdPath:
         pair = self.covariance[np.ix_([one, other], [one, other])]
         variance = pair[0, 0] + pair[1, 1] - 2 * pair[0, 1]
         return bool(self.errors[one] + sqrt(max(variance, 0.0)) < self.errors[other])
+
+    def at(self, thresholds: Floats) -> ThresholdPath:
+        """Return errors at other thresholds, of which the first keeps nothing."""
+        counts = [0, *map(self.kept_at, thresholds[1:])]
+        return replace(
+            self,
+            thresholds=thresholds,
+            errors=self.errors[counts],
+            covariance=self.covariance[np.ix_(counts, counts)],
+        )
 
     def kept_at(self, threshold: float) -> int:
         """How many components of the path lie above a threshold."""
@@ -127,6 +137,26 @@ class CrossValidated(ThresholdRule):
         """
         self._check()
         hidden = self._hidden(statistics.require_matrix("cross-validation").nnz)
+        return self._path_without(hidden, statistics)
+
+    def several(self, statistics: ObservationStatistics, most_hidden: int) -> list[ThresholdPath]:
+        """Return paths that hide shares in turn, each observation at most once, until so many were hidden; a single one is that of `path`.
+
+        Raises
+        ------
+        ThresholdError
+            As `path`.
+        """
+        self._check()
+        n_observed = statistics.require_matrix("cross-validation").nnz
+        n_hidden = int(self._hidden(n_observed).sum())
+        n_paths = min(ceil(most_hidden / n_hidden), n_observed // n_hidden)
+        if n_paths < 2:
+            return [self.path(statistics)]
+        number = np.random.default_rng(self.random_state).permutation(n_observed) // n_hidden
+        return [self._path_without(number == each, statistics) for each in range(n_paths)]
+
+    def _path_without(self, hidden: NDArray[np.bool_], statistics: ObservationStatistics) -> ThresholdPath:
         split = statistics.without(hidden)
         training = keep_entries(split.matrix, ~hidden)
         known = ObservationStatistics.of(training, kept_weights(statistics.weights, ~hidden))
