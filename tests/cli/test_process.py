@@ -67,7 +67,7 @@ def test_a_file_that_is_not_there_is_told_before_anything_heavy_is_loaded(tmp_pa
 
 
 def test_an_audit_from_end_to_end(ratings, tmp_path):
-    options = ("--estimator", "svt", "--value-range", "1,5", "--out", tmp_path / "report")
+    options = ("--threshold", "noise-edge", "--value-range", "1,5", "--out", tmp_path / "report")
     ran = shell("audit", ratings, *options)
     assert ran.returncode == 0, ran.stderr
     assert ran.stderr == ""

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from likewise.errors import ObservationError
-from likewise.observations import ObservedMatrix, hold_out
+from likewise.observations import ObservedMatrix, hold_out, with_times
 
 MARKS = arrays(
     float, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.sampled_from([np.nan, 0, 1, 2])
@@ -103,3 +103,11 @@ def test_shares_outside_the_open_interval_are_refused(share):
 def test_a_share_that_leaves_one_side_empty_is_refused(share):
     with pytest.raises(ObservationError, match="at least one observation hidden and one left"):
         hold_out(ObservedMatrix([[1, 2]]), share)
+
+
+def test_by_time_more_than_the_share_is_hidden_where_more_than_that_is_at_the_latest_time():
+    marks = np.arange(20.0).reshape(4, 5)
+    late = with_times(ObservedMatrix(marks, value_range=(0, 19)), [1] * 5 + [2] * 15)
+    assert hold_out(late, 0.1, by="time").values.tolist() == list(range(5, 20))
+    spread = with_times(ObservedMatrix(marks, value_range=(0, 19)), [1] * 10 + [2] * 8 + [3, 4])
+    assert hold_out(spread, 0.4, by="time").values.tolist() == [18, 19]  # with time 2 it would be half

@@ -168,3 +168,57 @@ def test_new_rows_with_fewer_positional_features_than_the_fit_are_refused(as_giv
     fitted.transform(beside(3))
     with pytest.raises(ObservationError, match=r"lack '2', which the fit knows.*like=fitted.observed_"):
         fitted.transform(beside(2))
+
+
+def test_cells_that_are_lists_hold_words_and_those_with_fields_are_refused() -> None:
+    lists = {"genre": [["x", "y"], ["y"], ["x", "z"], ["z"]]}
+    as_text = {"genre": ["x|y", "y", "x|z", "z"]}
+    expected = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1], [0, 0, 1]])
+    for genres in (lists, as_text, pl.DataFrame(lists)):
+        side = with_features(Z, rows=genres).side.rows
+        assert side is not None
+        assert side.names.tolist() == ["genre=x", "genre=y", "genre=z"]
+        np.testing.assert_array_equal(side.values.toarray(), expected)
+    with pytest.raises(ObservationError, match="fields of their own"):
+        with_features(Z, rows=[{"age": 1}, {"age": 2}, {"age": 3}, {"age": 4}])
+
+
+def test_lists_of_one_length_are_cells_and_no_table() -> None:
+    side = with_features(
+        Z, rows=pl.DataFrame({"genre": [["x", "y"], ["y", "z"], ["x", "y"], ["z", "x"]]})
+    ).side
+    assert side.rows is not None
+    np.testing.assert_array_equal(side.rows.values.toarray(), [[1, 1, 0], [0, 1, 1], [1, 1, 0], [1, 0, 1]])
+
+
+def test_a_whole_number_among_words_is_the_same_word_in_a_fit_and_of_a_new_row() -> None:
+    fit = with_features(Z, rows={"zip": [1.0, "a", 1.0, "a"]})
+    assert fit.side.rows is not None
+    assert fit.side.rows.names.tolist() == ["zip=1", "zip=a"]
+    new = ObservedMatrix(np.array([[1.0, np.nan, np.nan]]), value_range=(0, 5))
+    side = with_features(new, rows={"zip": [1.0]}, like=fit).side.rows
+    assert side is not None
+    np.testing.assert_array_equal(side.values.toarray(), [[1, 0]])
+
+
+def test_sparse_complex_features_are_refused_in_a_fit_and_of_new_rows() -> None:
+    fit = with_features(Z, rows=sparse.csr_array(np.eye(4)[:, :2]))
+    for like in (None, fit):
+        with pytest.raises(ObservationError, match="complex128"):
+            with_features(Z, rows=sparse.csr_array(np.eye(4)[:, :2] * (1 + 1j)), like=like)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("svt", {}), ("biases", {}), ("soft-impute", {}), ("als", {"regularization": 0.5})]
+)
+def test_an_estimator_that_does_not_regress_on_features_says_so(name: str, options: dict[str, float]) -> None:
+    known = with_features(Z, rows=[1, 2, 3, 5], columns=[1, 2, 4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = make_estimator(name, random_state=0, **options).fit(known)
+        plain = make_estimator(name, random_state=0, **options).fit(Z)
+        counted = make_estimator("als", rank=1, random_state=0).fit(known)
+        refused = make_estimator("als", rank=1, sources="none", random_state=0).fit(known)
+    said = "the features of the rows and columns do not count"
+    assert said in fitted.notes_
+    assert not any(said in other.notes_ for other in (plain, counted, refused))

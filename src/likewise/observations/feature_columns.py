@@ -24,6 +24,9 @@ from likewise.observations.times import number_of
 if TYPE_CHECKING:
     import narwhals as nw
 
+_BETWEEN = "|"
+"""What stands between the words of a cell that holds several, such as ``Action|Comedy``."""
+
 
 def labelled_columns(
     given: Any, ids: NDArray[Any], axis: str
@@ -122,9 +125,7 @@ def _listed(column: Any) -> NDArray[Any]:
         raise ShapeError(
             f"a column of features of type {type(column).__name__}", "a list of cells"
         ) from error
-    cells = np.empty(len(listed), dtype=object)
-    cells[:] = listed
-    return cells
+    return np.fromiter(listed, dtype=object, count=len(listed))
 
 
 def _cells(column: nw.Series[Any]) -> NDArray[Any]:
@@ -132,9 +133,7 @@ def _cells(column: nw.Series[Any]) -> NDArray[Any]:
 
     if column.dtype == nw.Boolean or column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    cells = np.empty(len(column), dtype=object)
-    cells[:] = column.to_list()
-    return cells
+    return np.fromiter(column.to_list(), dtype=object, count=len(column))
 
 
 def numbers_of(name: str, cells: NDArray[Any]) -> Floats | None:
@@ -153,6 +152,38 @@ def numbers_of(name: str, cells: NDArray[Any]) -> Floats | None:
             f"feature {name!r} with infinite values", "finite numbers; NaN where one is missing"
         )
     return None if numbers is None else found
+
+
+def words_of_cells(name: str, cells: NDArray[Any]) -> list[set[str] | None]:
+    """Return the words of each cell: of ``Action|Comedy``, and of a list, each counts; None where it is missing.
+
+    Raises
+    ------
+    ObservationError
+        Cells that hold fields of their own.
+
+    Examples
+    --------
+    >>> [sorted(words or ()) for words in words_of_cells("genre", np.array(["Action|Comedy", None, 3.0], dtype=object))]
+    [['Action', 'Comedy'], [], ['3']]
+    """
+    return [_words(name, cell) for cell in cells.tolist()]
+
+
+def _words(name: str, cell: Any) -> set[str] | None:
+    if isinstance(cell, Mapping):
+        raise ObservationError(
+            f"feature {name!r} whose cells hold fields of their own",
+            "numbers, words or dates",
+            "give a column to each field",
+        )
+    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        return {word for part in cell for word in _words(name, part) or ()}
+    if is_unknown(cell) or not str(cell).strip():
+        return None
+    # Whole numbers that were read as fractions, because others are missing, are whole.
+    text = str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell)
+    return {word.strip() for word in text.split(_BETWEEN)}
 
 
 def _numbers_of_objects(cells: NDArray[Any]) -> Floats | None:

@@ -14,12 +14,10 @@ from scipy import sparse
 from likewise._typing import Floats, Mask
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
 from likewise.observations.column_names import note_on_numbers_as_text
-from likewise.observations.feature_columns import labelled_columns, numbers_of
+from likewise.observations.feature_columns import labelled_columns, numbers_of, words_of_cells
 from likewise.observations.frames import as_frame
-from likewise.observations.ids import is_unknown, places_by_text
+from likewise.observations.ids import places_by_text
 
-_BETWEEN = "|"
-"""What stands between the words of a cell that holds several, such as ``Action|Comedy``."""
 _NAMED = 4
 _SIZES = {True: (1e-300, 1e300), False: (1e-150, 1e150)}
 """The largest value of a feature lies between these; of what is taken as it is, so that its square does not overflow or vanish."""
@@ -139,7 +137,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
             raise ShapeError(
                 f"{axis} features of shape {stored.shape}", f"({ids.size}, any): a row for each {axis}"
             )
-        values: sparse.csr_array = sparse.csr_array(stored).astype(np.float64)
+        values = real_numbers(stored, axis)
         names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
         found = Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
         return told(of_length(_informative(found, axis, []), ids.size, axis), axis)
@@ -165,12 +163,18 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
     return told(found if labels is None else in_order(found, labels, ids, axis), axis)
 
 
+def real_numbers(given: Any, axis: str) -> sparse.csr_array:
+    """Return sparse features as double precision, or raise ObservationError."""
+    if given.dtype.kind not in "biuf":
+        raise ObservationError(f"{axis} features of type {given.dtype}", "real numbers")
+    return sparse.csr_array(given).astype(np.float64)
+
+
 def _encoded(name: str, cells: NDArray[Any]) -> Features | None:
     """Return one column as a number, or as a category; None where it says nothing of anybody."""
     if (numbers := numbers_of(name, cells)) is not None:
         return _number(name, numbers)
-    listed = [None if is_unknown(cell) else cell for cell in cells.tolist()]
-    return _category(name, [None if cell is None or not str(cell).strip() else str(cell) for cell in listed])
+    return _category(name, words_of_cells(name, cells))
 
 
 def _number(name: str, numbers: Floats) -> Features | None:
@@ -189,14 +193,8 @@ def _check_size(name: Any, known: Floats, is_number: bool) -> None:
         )
 
 
-def words_of(text: str | None) -> set[str] | None:
-    """Return the words of a cell; None where it is missing."""
-    return None if text is None else {word.strip() for word in text.split(_BETWEEN)}
-
-
-def _category(name: str, texts: Sequence[str | None]) -> Features | None:
+def _category(name: str, words: Sequence[set[str] | None]) -> Features | None:
     """Return a column of 0 and 1 for each word that two individuals or more have, and that some lack."""
-    words = [words_of(text) for text in texts]
     known = [there for there in words if there is not None]
     counts: dict[str, int] = {}
     for there in known:

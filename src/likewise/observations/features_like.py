@@ -13,8 +13,8 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
-from likewise.observations.feature_columns import labelled_columns, numbers_of
-from likewise.observations.features import Features, in_order, listed, of_length, told, words_of
+from likewise.observations.feature_columns import labelled_columns, numbers_of, words_of_cells
+from likewise.observations.features import Features, in_order, listed, of_length, real_numbers, told
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown
 
@@ -74,7 +74,7 @@ def _of_sparse(given: Any, length: int, axis: str, fit: Features) -> Features:
         raise ShapeError(f"{axis} features of shape {given.shape}", f"({length}, any): a row for each {axis}")
     _check_positions(given.shape[1], axis, fit)
     kept = [int(name) for name in fit.names]
-    values = sparse.csr_array(given).astype(np.float64)[:, kept]
+    values = real_numbers(given, axis)[:, kept]
     if np.isinf(values.data).any():
         raise ObservationError(
             f"{axis} features with infinite values", "finite numbers; NaN where one is missing"
@@ -91,7 +91,7 @@ def _encoded(columns: Sequence[tuple[str, NDArray[Any]]], axis: str, fit: Featur
         if name in fit.names:
             found[name] = sparse.csr_array(_numbers(name, cells)[:, None])
         elif words := [other for other in fit.names if other.startswith(f"{name}=")]:
-            there = [words_of(cell) for cell in _texts(cells)]
+            there = words_of_cells(name, cells)
             found |= {word: _has(word.removeprefix(f"{name}="), there) for word in words}
             unknown += sorted({f"{name}={word}" for own in there for word in own or ()} - set(words))
         else:
@@ -124,15 +124,6 @@ def _numbers(name: str, cells: NDArray[Any]) -> Floats:
         )
         raise ObservationError(f"feature {name!r} with {strange!r}", "numbers, as in the fit")
     return numbers
-
-
-def _texts(cells: NDArray[Any]) -> list[str | None]:
-    """Return words, None where one is missing; a whole number among fractions is the word of the whole number."""
-    found = list[str | None]()
-    for cell in cells.tolist():
-        whole = int(cell) if isinstance(cell, float) and cell.is_integer() else cell
-        found.append(None if is_unknown(cell) or not str(cell).strip() else str(whole))
-    return found
 
 
 def _has(word: str, there: Sequence[set[str] | None]) -> sparse.csr_array:

@@ -63,8 +63,8 @@ def hold_out(
     leave_one : bool, default False
         Leave each individual at least one observation: who lost all gets one back, at random, and less is hidden.
     by : {"random", "time"}
-        Which: drawn ones, or the latest, to measure how well the past predicts the future. By time no more than the share is hidden, and of
-        observations at one time all or none. Those without a time stay. With `leave_one`, who would lose all keeps the earliest one.
+        Which: drawn ones, or the latest, to measure how well the past predicts the future. By time of observations at one time all or
+        none are hidden, and no more than the share, unless more than that are at the latest time. Those without a time stay. With `leave_one`, who would lose all keeps the earliest one.
 
     Returns
     -------
@@ -135,8 +135,8 @@ def _earliest(hidden: Mask, rows: NDArray[np.integer], observed: ObservedMatrix)
     return earliest
 
 
-def checked_times(observed: ObservedMatrix) -> Floats:
-    """Return the times of observations, of which two differ.
+def checked_times(observed: ObservedMatrix, name: str = "split") -> Floats:
+    """Return the times of observations, of which two differ, for an option of this name.
 
     Raises
     ------
@@ -144,14 +144,20 @@ def checked_times(observed: ObservedMatrix) -> Floats:
     """
     if observed.times is None:
         raise ObservationError(
-            f"{option('split', repr('time'))} of observations without times",
+            f"{option(name, repr('time'))} of observations without times",
             "a time for each observation",
             f"{option('time', 'COLUMN')} reads them from a file, likewise.observations.with_times gives them in Python",
         )
-    known = observed.times[~np.isnan(observed.times)]
-    if not known.size or known.min() == known.max():
-        raise ObservationError(f"{known.size:,} observations with a time, all at one", "times that differ")
+    if not differ(observed.times):
+        known = int(np.count_nonzero(~np.isnan(observed.times)))
+        raise ObservationError(f"{known:,} observations with a time, all at one", "times that differ")
     return observed.times
+
+
+def differ(times: Floats) -> bool:
+    """Return whether two times that are known differ."""
+    known = times[~np.isnan(times)]
+    return bool(known.size) and bool(known.min() < known.max())
 
 
 def _given_back(hidden: Mask, rows: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.integer]:

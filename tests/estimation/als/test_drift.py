@@ -11,6 +11,7 @@ from likewise.certificates import Unavailable
 from likewise.errors import InputError
 from likewise.estimation import LowRankEstimate
 from likewise.estimation.als.drift import Drift
+from likewise.estimation.auto import transformer as auto_module
 from likewise.observations import hold_out, with_times
 
 M, N = 60, 12
@@ -108,3 +109,35 @@ def test_observations_without_a_time_do_not_move():
 def test_what_time_contradicts(times, options, said):
     with pytest.raises(InputError, match=said):
         make_estimator("als", rank=2, sources="time", **options).fit(with_times(drifting(), times))
+
+
+def test_times_that_do_not_differ_are_no_source_where_all_are_asked_for():
+    one = with_times(drifting(), np.zeros(M * N))
+    assert make_estimator("als", rank=2, sources="all", random_state=0).fit(one).sources_ == (
+        "row-pattern",
+        "column-pattern",
+    )
+    for times in (None, np.zeros(M * N)):
+        with pytest.raises(InputError) as refused:
+            make_estimator("als", rank=2, sources="time").fit(with_times(drifting(), times))
+        assert "split" not in str(refused.value)
+
+
+@pytest.mark.parametrize("known", [2, 3])
+def test_auto_leaves_time_out_where_the_latest_observations_are_no_part_to_compare_on(known, monkeypatch):
+    """One that is known to be the latest tells nothing; where all but one are at the latest time nothing is left to learn from."""
+    monkeypatch.setattr(auto_module, "LADDERS", ())
+    monkeypatch.setattr(auto_module, "GRIDS", ())
+    times = np.full(M * N, np.nan)
+    times[:known] = np.arange(known)
+    if known == 3:
+        times[:] = 1.0
+        times[0] = 0.0
+    fitted = make_estimator("auto", sources="time", random_state=0).fit(with_times(drifting(), times))
+    assert any(note.startswith("time is left out") for note in fitted.notes_)
+    assert fitted.choice_.name == "biases"
+
+
+def test_names_of_sources_may_have_spaces_between_them():
+    fitted = make_estimator("als", rank=2, sources="time, row-pattern", random_state=0).fit(drifting())
+    assert fitted.sources_ == ("row-pattern", "time")

@@ -310,7 +310,7 @@ class AlternatingLeastSquares(MatrixEstimator):
 
     def _without_drift(self, prepared: Prepared, observed: ObservedMatrix, fit: FactorFit) -> FactorFit:
         """Bring the observations to the present by what the fit leaves, and fit again, in turn."""
-        times, (rows, columns) = checked_times(observed), observed.positions()
+        times, (rows, columns) = checked_times(observed, "sources"), observed.positions()
         for _ in range(ROUNDS):
             now = self._as_estimate(observed, fit).unclipped().on_working_range().entries(rows, columns)
             left = with_data(prepared.residuals, prepared.residuals.data - now)
@@ -332,25 +332,24 @@ class AlternatingLeastSquares(MatrixEstimator):
     def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
         sources = None if self.sources == "none" else self.sources
         if any(asked is not None for asked in (self.propensities, self.max_lipschitz, sources)):
-            given = "propensities, sources or max_lipschitz"
-            raise EstimatorError(f"{given} for {observed!r}", "observations in memory, or none of them")
+            refused = f"propensities, sources or max_lipschitz for {observed!r}"
+            raise EstimatorError(refused, "observations in memory, or none of them")
         rank = min(checked_whole("rank", self.rank), *observed.shape)
         regularized = self._checked_regularization(), self._checked_noise(), self.by_count
         tol, max_iter = checked_positive("tol", self.tol), checked_whole("max_iter", self.max_iter)
         limits = Limits(tol, max_iter, self._stop or (lambda: False))
         sides = SidesInBlocks.of(observed, self.working_range, rank)
         fit = _descended(sides, limits, rank, regularized, generator_of(self.random_state))
-        self.converged_, self.passes_ = fit.converged, sides.passes
-        self.propensities_, self.budget_, self.sources_ = None, None, ()
+        self.converged_, self.passes_, self.sources_ = fit.converged, sides.passes, ()
+        self.propensities_ = self.budget_ = None
         self.notes_ = self._kept(fit, observed.n_observed)
         return self._as_estimate(observed, fit)
 
     def _checked_sources(self, observed: ObservedMatrix) -> tuple[str, ...]:
         """Return what is used, or say what contradicts it."""
         names = checked_sources(self.sources, observed)
-        is_asked = self.sources is not None
         if names and self._checked_regularization() != "estimated":
-            if not is_asked:
+            if self.sources is None:
                 return ()
             raise InputError(
                 f"{option('sources', repr(self.sources))} beside {option('regularization', str(self.regularization))}",

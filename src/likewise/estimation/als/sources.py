@@ -12,7 +12,7 @@ from likewise._typing import Floats, Mask
 from likewise.errors import InputError, option
 from likewise.estimation.base.prior_mean import Coding, PriorMean, Regressors, pattern_of
 from likewise.observations import Features, ObservedMatrix
-from likewise.observations.split import checked_times
+from likewise.observations.split import checked_times, differ
 from likewise.observations.table import Values
 
 SOURCES = ("row-features", "column-features", "row-pattern", "column-pattern", "time")
@@ -32,7 +32,7 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
     Parameters
     ----------
     sources : None, "none", "all", a name, or a sequence of names
-        None stands for the features that the observations have; "all" for these, both patterns, and time where times are known.
+        None stands for the features that the observations have; "all" for these, both patterns, and time where times are known and differ.
     observed : ObservedMatrix
 
     Raises
@@ -43,9 +43,10 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
     given = {"row-features": observed.side.rows, "column-features": observed.side.columns}
     here = tuple(name for name in given if given[name] is not None)
     if sources is None or (isinstance(sources, str) and sources in ("none", "all")):
-        known = SOURCES[2:] if observed.times is not None else SOURCES[2:-1]
+        dated = observed.times is not None and differ(observed.times)
+        known = SOURCES[2:] if dated else SOURCES[2:-1]
         return here if sources is None else (*here, *known) if sources == "all" else ()
-    names = sources.split(",") if isinstance(sources, str) else sources
+    names = [name.strip() for name in sources.split(",")] if isinstance(sources, str) else sources
     if not isinstance(names, Sequence) or not all(
         isinstance(name, str) and name in SOURCES for name in names
     ):
@@ -58,7 +59,7 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
                 f"likewise.observations.with_features(observed, {name.split('-')[0]}s=...) gives them, on the command line --{name}",
             )
     if "time" in names:
-        checked_times(observed)
+        checked_times(observed, "sources")
     return tuple(name for name in SOURCES if name in names)
 
 

@@ -23,7 +23,9 @@ _FEWEST = 30
 
 
 def later_fold(observed: ObservedMatrix) -> tuple[Mask, ...]:
-    """Hold out the latest tenth, once: drifts that help to predict it will help from here on. Of fewer than 30 observations, none.
+    """Hold out the latest tenth, once: drifts that help to predict it will help from here on.
+
+    None of fewer than 30 observations, nor where that would be a single one or more than half, as where most were made at the latest time.
 
     Examples
     --------
@@ -34,7 +36,10 @@ def later_fold(observed: ObservedMatrix) -> tuple[Mask, ...]:
     array([36, 37, 38, 39])
     """
     n_observed = observed.n_observed
-    return () if n_observed < _FEWEST else (latest(observed, round(_SHARE * n_observed))[0],)
+    if n_observed < _FEWEST:
+        return ()
+    fold = latest(observed, round(_SHARE * n_observed))[0]
+    return (fold,) if 2 <= fold.sum() <= n_observed / 2 else ()
 
 
 def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...]:

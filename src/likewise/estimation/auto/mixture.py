@@ -244,6 +244,10 @@ class Mixture(MatrixEstimator):
         mixed = mixed_estimate([part.estimate_ for part in self.estimators_], self.weights_)
         return self._held_within(self.max_lipschitz, mixed, observed)
 
+    def _features_left_out(self, observed: ObservedMatrix) -> tuple[str, ...]:  # noqa: ARG002
+        """Nothing: parts say it."""
+        return ()
+
     def _checked_parts(self, rng: np.random.Generator) -> list[MatrixEstimator]:
         given: Any = _default_parts() if self.estimators is None else self.estimators
         if not isinstance(given, list | tuple) or not 1 <= len(given) <= _MOST:

@@ -263,6 +263,11 @@ _MORE = 30.0
 """Seconds beyond those planned by default that a fit may really take: on a busy or slow computer the same is tried, to the same result."""
 
 
+_UNDATED = (
+    "time is left out: the latest observations are too few, or too large a part, to compare estimators on"
+)
+
+
 class Auto(MatrixEstimator):
     """Complete a sparse, noisy matrix by the estimator that predicts observations best which it has not seen.
 
@@ -340,8 +345,11 @@ class Auto(MatrixEstimator):
         seconds = self._seconds(observed.n_observed, 2.0 if sources else 1.0)
         plan = Plan(seconds, _MORE if self.time_budget is None else 0.0)
         rng = generator_of(self.random_state)
-        by_time = "time" in sources
-        folds = later_fold(observed) if by_time else held_out_folds(observed.n_observed, rng)
+        folds, undated = later_fold(observed) if "time" in sources else (), tuple[str, ...]()
+        if "time" in sources and not folds:
+            sources = tuple(name for name in sources if name != "time")
+            undated = (_UNDATED,)
+        folds = folds or held_out_folds(observed.n_observed, rng)
         settings = Settings(self.working_range, int(rng.integers(2**31)))
         search = Search(HeldOut(observed, folds, settings), plan, sources)
         self.choice_ = search.run()
@@ -350,8 +358,12 @@ class Auto(MatrixEstimator):
         best, kept = LastFit(search.held_out, search.plan).fit(search.best)
         self.best_estimator_, self.threshold_ = best, best.threshold_
         self.converged_, self.n_iter_ = best.converged_, best.n_iter_
-        self.notes_ = (*self.choice_.lines, *kept, *best.notes_)
+        self.notes_ = (*self.choice_.lines, *undated, *kept, *best.notes_)
         return self._within_budget(best.estimate_, observed)
+
+    def _features_left_out(self, observed: ObservedMatrix) -> tuple[str, ...]:  # noqa: ARG002
+        """Nothing: parts say it."""
+        return ()
 
     def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
         sources = None if self.sources == "none" else self.sources

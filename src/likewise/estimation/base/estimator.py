@@ -139,6 +139,7 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             self.estimate_ = self._estimate_blocks(observed)
         else:
             self.estimate_ = self._estimate(observed)
+            self.notes_ += self._features_left_out(observed)
         self.observed_: Any = observed
         self.singular_values_ = self.estimate_.singular_values
         self.rank_ = self.estimate_.rank
@@ -199,6 +200,14 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
 
         check_is_fitted(self)
         write_complete_rows(self.estimate_, X, folder)
+
+    def _features_left_out(self, observed: ObservedMatrix) -> tuple[str, ...]:
+        """Say that what is known of rows and columns does not count, where it is known and was not refused."""
+        if getattr(self, "sources_", ()) or getattr(self, "sources", None) is not None:
+            return ()
+        given = {"rows": observed.side.rows, "columns": observed.side.columns}
+        known = [axis for axis, features in given.items() if features is not None]
+        return (f"the features of the {' and '.join(known)} do not count",) if known else ()
 
     def _held_within(
         self, limit: float | None, estimate: LowRankEstimate, observed: ObservedMatrix
