@@ -19,6 +19,7 @@ certificates/preprocessing       constants: constants of an estimate, of which t
 certificates/steepness           individual_constants: what information bounds, and its use for each row
 certificates/regression          regression_map: a map of rows, and what is proved of it
 certificates/filled              row_map: rows filled with their centre are a map of rows
+certificates/fitted_rows         departure: rows of a fit in blocks, what is asked of them
 certificates/models/constants    network layers: constants of models, of which these are the parts
 cli/demo_and_doctor      demo: commands that show an installation at work
 cli/process              main exits ../__main__: the command as a process

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.certificates.certificate import Certificate, Unavailable
@@ -17,9 +15,9 @@ from likewise.certificates.constants import (
     row_certificate,
     seen_certificate,
 )
-from likewise.certificates.operator_norm import gamma, upward
+from likewise.certificates.operator_norm import upward
 from likewise.certificates.row_map import FilledRowMap, RowMap
-from likewise.observations import ObservedMatrix
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 
 _ROW_WEIGHTS = (
     "each row has weights of its own, so rows that agree where both are observed can have different estimates"
@@ -121,13 +119,15 @@ _NO_TRIPLETS = "the components of a mixture are not singular triplets of the obs
 _OTHER_THEORY = "the paper's theory is for zero-filled rows without centre or weights"
 
 
-def certify_filled(estimate: Any, observed: ObservedMatrix, kind: KindOfMap) -> LipschitzCertificates:
+def certify_filled(
+    estimate: Any, observed: ObservedMatrix | PartitionedMatrix, kind: KindOfMap
+) -> LipschitzCertificates:
     """Compute the constants of an estimate that is not linear on zero-filled rows, or not by P alone.
 
     Parameters
     ----------
     estimate : LowRankEstimate
-    observed : ObservedMatrix
+    observed : ObservedMatrix or PartitionedMatrix
     kind : KindOfMap
 
     Returns
@@ -218,39 +218,15 @@ def _on_zero_filled(
     return filled.times(1, name=name, function=FUNCTION)
 
 
-def _seen(estimate: Any, observed: ObservedMatrix, kind: KindOfMap, filled: Certificate | Unavailable) -> Any:
+def _seen(
+    estimate: Any,
+    observed: ObservedMatrix | PartitionedMatrix,
+    kind: KindOfMap,
+    filled: Certificate | Unavailable,
+) -> Any:
     name = "K*, rows of the fit"
     if isinstance(filled, Unavailable):
         return Unavailable(name, filled.reason)
     if kind.weights is not None:
         return Unavailable(name, "the weights of the rows of the fit are not kept")
-    return seen_certificate(CentredRowMap(estimate, observed), filled)
-
-
-class CentredRowMap(RowMap):
-    """A `RowMap` of residuals: what remains of observations after the offsets that fold-in gives them."""
-
-    def __init__(self, estimate: Any, observed: ObservedMatrix) -> None:
-        super().__init__(estimate, observed)
-        residuals, self._folded_offsets = estimate.folding.residuals(super()._mapped, estimate)
-        self._residuals: sparse.csr_array = residuals
-        self._stored_offsets = estimate.row_offsets
-
-    @property
-    def _mapped(self) -> sparse.csr_array:
-        return self._residuals
-
-    def _departure_beside_triplets(self, rows: slice) -> float:
-        """Bound what rounding of the residuals and stored row offsets add: ``sqrt(n) |stored - folded|`` of the latter."""
-        n = self.shape[1]
-        sizes = (
-            1.0
-            + float(np.abs(self._values).max(initial=0.0))
-            + float(np.abs(self._mapped.data).max(initial=0.0))
-        )
-        rounding = gamma(n + 8) * sizes
-        departed = self.basis_norm**2 * self.largest_gain * sqrt(n) * rounding
-        if self._folded_offsets is None:
-            return departed
-        moved = np.abs(self._stored_offsets[rows] - self._folded_offsets[rows])
-        return departed + sqrt(n) * (float(moved.max(initial=0.0)) + rounding)
+    return seen_certificate(RowMap(estimate, observed, centred=True), filled)

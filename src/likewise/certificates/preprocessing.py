@@ -24,13 +24,17 @@ from likewise.certificates.constants import (
     seen_certificate,
 )
 from likewise.certificates.filled import KindOfMap, certify_filled, certify_linear_mixture
+from likewise.certificates.fitted_rows import RowsInMemory, fitted_rows, working_range_of
 from likewise.certificates.operator_norm import upward
-from likewise.certificates.regression import RegressionCertificate, certify_regression
+from likewise.certificates.regression import (
+    RegressionCertificate,
+    largest_reach,
+    regression_certificate,
+)
 from likewise.certificates.row_map import LinearRowMap, RowMap
 from likewise.checks import checked_non_negative
 from likewise.errors import InputError, ShapeError, ThresholdError
-from likewise.observations import ObservedMatrix
-from likewise.observations.value_range import WorkingRange
+from likewise.observations import ObservedMatrix, PartitionedMatrix
 
 _RANK_ZERO = "rank 0: the estimate is constant"
 
@@ -124,7 +128,10 @@ def _ensure_threshold(threshold: float | None) -> None:
 
 
 def certify(
-    estimate: LinearRowMap, observed: ObservedMatrix, *, threshold: float | None = None
+    estimate: LinearRowMap,
+    observed: ObservedMatrix | PartitionedMatrix,
+    *,
+    threshold: float | None = None,
 ) -> LipschitzCertificates:
     """Compute proved Lipschitz constants of an estimate, over rows on the method's working range.
 
@@ -133,8 +140,8 @@ def certify(
     estimate : LowRankEstimate
         Or anything with its ``left``, ``right``, ``singular_values``, ``gains`` and ``scale``, and any ``folding``, ``row_offsets`` and
         ``column_offsets``.
-    observed : ObservedMatrix
-        What the estimate was made from.
+    observed : ObservedMatrix or PartitionedMatrix
+        What the estimate was made from. What has to be known of rows in blocks is found in passes over them, one for each of `k2`, `seen` and `regression`.
     threshold : float, optional
         ``tau`` of Corollary 4.2. By default the smallest kept singular value, which is tightest.
 
@@ -172,7 +179,7 @@ def certify(
     if not hasattr(estimate, "right") or not hasattr(observed, "row_ids"):
         raise InputError(
             f"an estimate of type {type(estimate).__name__} and observations of type {type(observed).__name__}",
-            "a LowRankEstimate and the ObservedMatrix that it was made from",
+            "a LowRankEstimate and the ObservedMatrix or PartitionedMatrix that it was made from",
             "certify(estimator.estimate_, estimator.observed_)",
         )
     if threshold is not None:
@@ -202,15 +209,17 @@ def certify(
 
 
 def _of_regression(
-    estimate: Any, observed: ObservedMatrix, kind: KindOfMap
+    estimate: Any, observed: ObservedMatrix | PartitionedMatrix, kind: KindOfMap
 ) -> RegressionCertificate | Unavailable | None:
     """Certify the regressions that rows are found by; None where rows are found otherwise."""
     regression = estimate.folding.regression(estimate) if hasattr(estimate, "folding") else None
     if regression is None or isinstance(regression, str):
         by_regression = kind.not_linear or not estimate.right.shape[1]  # biases alone are one, linear or not
         return Unavailable("K of the regression", regression) if regression and by_regression else None
-    working_range: WorkingRange = "symmetric" if estimate.scale.bounds[0] < 0 else "unit"
-    return certify_regression(regression, observed.scaled(working_range).values)
+    rows = fitted_rows(observed, estimate.scale)
+    if isinstance(observed, ObservedMatrix):  # as the estimator saw them, in its precision
+        rows = RowsInMemory(observed.scaled(working_range_of(estimate.scale)).values)
+    return regression_certificate(regression, rows.largest(largest_reach, regression))
 
 
 def _row_constant(rows: RowMap) -> Certificate:

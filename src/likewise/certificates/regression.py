@@ -25,6 +25,7 @@ from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression_map import RegressionMap, RegressionMixture
 from likewise.errors import ObservationError
 
+AnyRegression = RegressionMap | RegressionMixture
 FROM_NORM = "l1 with the empty entry as a point"
 _STEPS = (
     "if a row is given a missing entry with the value that it predicts, its coefficients do not change",
@@ -59,7 +60,7 @@ class RegressionCertificate:
     slopes: Floats
     empty_slopes: Floats
     reach: tuple[float, float, float]
-    map: RegressionMap | RegressionMixture
+    map: AnyRegression
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the constant, c, and the domain."""
@@ -139,7 +140,7 @@ def _pattern(values: sparse.csr_array) -> sparse.csr_array:
 
 
 def certify_regression(
-    regression: RegressionMap | RegressionMixture,
+    regression: AnyRegression,
     values: sparse.csr_array,
     *,
     margin: float = 1.0,
@@ -170,7 +171,20 @@ def certify_regression(
     >>> round(proved.certificate.value, 9), proved.empty
     (0.5, 1.0)
     """
-    prediction, offset, size = (margin * part * _ROUNDING for part in regression.reach(values).largest())
+    found = largest_reach(values, regression)
+    return regression_certificate(regression, tuple(margin * part for part in found), empty)
+
+
+def largest_reach(values: sparse.csr_array, regression: AnyRegression) -> tuple[float, ...]:
+    """Return the largest prediction, offset and size of coefficients over some rows; see `Reach`."""
+    return regression.reach(values).largest()
+
+
+def regression_certificate(
+    regression: AnyRegression, reached: tuple[float, ...], empty: float | None = None
+) -> RegressionCertificate:
+    """Prove a constant for rows that reach so far, as `largest_reach` tells it; `empty` as in `certify_regression`."""
+    prediction, offset, size = (part * _ROUNDING for part in reached)
     reach = prediction, offset, size
     slopes = regression.slopes + regression.offset_slopes
     alone = (

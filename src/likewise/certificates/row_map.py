@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import isfinite, sqrt
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from scipy import sparse
 
 from likewise._typing import Floats
+from likewise.certificates.departure import FoldIn, departure
+from likewise.certificates.fitted_rows import FittedRows, fitted_rows
 from likewise.certificates.operator_norm import gamma, largest_norm, spectral_norm, upward
-from likewise.observations import AffineScale, ObservedMatrix
+from likewise.observations import AffineScale, ObservedMatrix, PartitionedMatrix
 
 _BLOCK_ENTRIES = 1 << 22
 
@@ -40,12 +41,21 @@ class RowMap:
     Parameters
     ----------
     estimate : LinearRowMap
-    observed : ObservedMatrix
+    observed : ObservedMatrix or PartitionedMatrix
         In the user's units.
+    centred : bool, default False
+        Whether offsets are subtracted before, which a `LowRankEstimate` knows.
     """
 
-    def __init__(self, estimate: LinearRowMap, observed: ObservedMatrix) -> None:
-        self._estimate, self._observed = estimate, observed
+    def __init__(
+        self,
+        estimate: LinearRowMap,
+        observed: ObservedMatrix | PartitionedMatrix,
+        *,
+        centred: bool = False,
+    ) -> None:
+        self._estimate: Any = estimate
+        self._observed, self._subtracts_offsets = observed, centred
         self.left, self.right = estimate.left, estimate.right
         self.gains, self.singular_values = estimate.gains, estimate.singular_values
 
@@ -92,45 +102,23 @@ class RowMap:
     @cached_property
     def largest_column(self) -> float:
         """``max_k ||z_k||_1`` over the columns of Z."""
-        columns = self._observed.values.indices
-        magnitudes = np.abs(self._values)
-        return float(np.bincount(columns, magnitudes, minlength=self.shape[1]).max())
+        return self._rows.longest_column()
 
     @cached_property
     def largest_departure(self) -> float:
-        """Upper bound on ``||A_hat_i - Z_i P||_2`` before clipping, for rows of the fit; zero if the triplets were exact.
-
-        The row of the estimate is ``g sigma u_i V^T`` and its fold-in ``g (Z_i V) V^T``, so ``||V|| ||g (sigma u_i - Z_i V)||`` bounds it.
-        """
-        step = max(1, _BLOCK_ENTRIES // max(self.gains.size, 1))
-        starts = range(0, self.shape[0], step)
-        return max((self._departure(slice(start, start + step)) for start in starts), default=0.0)
-
-    def _departure(self, rows: slice) -> float:
-        z, scaled_left = self._mapped[rows], self.left[rows] * self.singular_values
-        measured = largest_norm((z @ self.right - scaled_left) * self.gains, 2.0)
-        lengths = np.sqrt(np.asarray((z**2).sum(axis=1)).ravel())
-        longest_sum = int(np.diff(z.indptr).max(initial=0)) + 4
-        rounding = (
-            gamma(longest_sum) * float(lengths.max(initial=0.0)) * self.basis_norm * sqrt(self.gains.size)
-        )
-        rounding += gamma(4) * largest_norm(scaled_left, 2.0)
-        departed = self.basis_norm * (measured + self.largest_gain * rounding)
-        return upward(departed + self._departure_beside_triplets(rows), 16)
-
-    def _departure_beside_triplets(self, rows: slice) -> float:  # noqa: ARG002
-        """Bound what else rows of the estimate depart from their fold-in."""
-        return 0.0
+        """Upper bound on ``||A_hat_i - fold_in(Z_i)||_2`` before clipping, for rows of the fit; see `departure`."""
+        fold = FoldIn(self.right, self.gains, self.singular_values, self.basis_norm, self._centred)
+        offsets = None if self._centred is None else self._estimate.row_offsets
+        return self._rows.largest(departure, fold, self.left, offsets, width=self.gains.size)[0]
 
     @cached_property
-    def _values(self) -> Floats:
-        return self._estimate.scale.forward(self._observed.values.data, self._observed.values.indices)
+    def _rows(self) -> FittedRows:
+        return fitted_rows(self._observed, self._estimate.scale)
 
     @property
-    def _mapped(self) -> sparse.csr_array:
-        """The rows that P maps: of Z, missing entries 0."""
-        values = self._observed.values
-        return sparse.csr_array((self._values, values.indices, values.indptr), shape=values.shape)
+    def _centred(self) -> Any:
+        """The estimate without its rows, where offsets are subtracted before; None where P maps the observations."""
+        return self._estimate.without_rows() if self._subtracts_offsets else None
 
     def _largest_entry(self, left: Floats) -> float:
         """Largest absolute entry of ``left V^T``, by blocks of rows."""

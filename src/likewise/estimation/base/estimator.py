@@ -239,12 +239,11 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
 
     @cached_property
     def certificate_(self) -> LipschitzCertificates:
-        """Proved constants of the estimate as a function of rows, or why there are none; computed when first asked for."""
+        """Proved constants of the estimate as a function of rows, or why there are none; computed when first asked for.
+
+        Of observations in blocks that takes passes over them, so ask inside their ``with``.
+        """
         check_is_fitted(self)
-        if isinstance(self.observed_, PartitionedMatrix):
-            raise EstimatorError(
-                f"constants for {self.observed_!r}", "observations in memory: in_memory() reads them"
-            )
         return certify(self.estimate_, self.observed_, threshold=self.threshold_)
 
     def stored_parts(self) -> dict[str, Any]:

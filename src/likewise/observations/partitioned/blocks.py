@@ -65,7 +65,9 @@ class RowBlock:
             data = Path(self.path).read_bytes()
         except OSError as error:
             raise FileFormatError(
-                f"{self} is gone ({error.strerror})", "the file that was written"
+                f"{self} is gone ({error.strerror})",
+                "the file that was written",
+                "the end of the with removes it: ask inside",
             ) from error
         if zlib.crc32(data) != self.checksum:
             raise FileFormatError(

@@ -1,0 +1,118 @@
+"""What certificates ask of the rows of a fit, in memory or in blocks: the largest of some numbers over all rows, and the longest column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._typing import Floats
+from likewise.observations import ObservedMatrix, PartitionedMatrix
+from likewise.observations.partitioned.blocks import BlockReader, RowBlock
+from likewise.observations.table import Values, with_data
+from likewise.observations.value_range import AffineScale, WorkingRange
+
+Measure = Callable[..., tuple[float, ...]]
+"""``measure(values, *by_row, told)``: numbers of some rows, given what goes with them and what goes with all."""
+_ENTRIES = 1 << 22
+"""Of arrays that are made of rows in memory at a time."""
+
+
+def working_range_of(scale: AffineScale) -> WorkingRange:
+    """Return which working range a scale maps to."""
+    return "symmetric" if scale.bounds[0] < 0 else "unit"
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInMemory:
+    """Rows of a fit in one matrix.
+
+    Parameters
+    ----------
+    values : csr_array, shape (m, n)
+        On the method's working range.
+    """
+
+    values: Values
+
+    def largest(self, measure: Measure, told: Any, *by_row: Any, width: int = 1) -> tuple[float, ...]:
+        """Return the largest over all rows of each number that is measured of some.
+
+        Parameters
+        ----------
+        measure : Measure
+            A function that other processes can import.
+        told : object
+        *by_row : ndarray, shape (m, ...), or None
+        width : int, default 1
+            How many numbers a measure holds of a row.
+        """
+        step = max(1, _ENTRIES // max(width, 1))
+        pieces = (slice(start, start + step) for start in range(0, self.values.shape[0], step))
+        return _largest(measure(self.values[rows], *_parts(by_row, rows), told) for rows in pieces)
+
+    def longest_column(self) -> float:
+        """Return ``max_k ||z_k||_1`` over the columns."""
+        return float(_column_lengths(self.values).max())
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInBlocks:
+    """Rows of a fit in blocks; each question is one pass.
+
+    Parameters
+    ----------
+    observed : PartitionedMatrix
+    working_range : {"symmetric", "unit"}
+    """
+
+    observed: PartitionedMatrix
+    working_range: WorkingRange
+
+    def largest(self, measure: Measure, told: Any, *by_row: Any, width: int = 1) -> tuple[float, ...]:  # noqa: ARG002
+        """As `RowsInMemory.largest`; a block is what fits into memory."""
+        blocks = self.observed.blocks
+        pieces = ((block, _parts(by_row, slice(block.start, block.stop))) for block in blocks)
+        shared = measure, told, self.observed.on(self.working_range)
+        return _largest(self.observed.engine.map(_measured, pieces, shared))
+
+    def longest_column(self) -> float:
+        """As `RowsInMemory.longest_column`."""
+        reader = self.observed.on(self.working_range)
+        return float(self.observed.engine.reduce(_lengths_of_block, self.observed.blocks, reader)[0].max())
+
+
+FittedRows = RowsInMemory | RowsInBlocks
+
+
+def fitted_rows(observed: ObservedMatrix | PartitionedMatrix, scale: AffineScale) -> FittedRows:
+    """Return the rows that an estimate of this scale was made from, as fold-in sees them: in double precision."""
+    if isinstance(observed, PartitionedMatrix):
+        return RowsInBlocks(observed, working_range_of(scale))
+    values = observed.values
+    return RowsInMemory(with_data(values, scale.forward(values.data, values.indices)))
+
+
+def _parts(by_row: tuple[Any, ...], rows: slice) -> list[NDArray[Any] | None]:
+    return [None if part is None else part[rows] for part in by_row]
+
+
+def _largest(found: Iterator[tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(np.max(list(found), axis=0).tolist())
+
+
+def _column_lengths(values: Values) -> Floats:
+    lengths = np.bincount(values.indices, np.abs(values.data), minlength=values.shape[1])
+    return np.asarray(lengths, np.float64)
+
+
+def _measured(piece: tuple[RowBlock, list[Any]], shared: tuple[Measure, Any, BlockReader]) -> Any:
+    (block, by_row), (measure, told, reader) = piece, shared
+    return measure(reader.read(block), *by_row, told)
+
+
+def _lengths_of_block(block: RowBlock, reader: BlockReader) -> tuple[Floats]:
+    return (_column_lengths(reader.read(block)),)
