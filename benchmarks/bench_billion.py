@@ -1,10 +1,10 @@
 """Ratings of Netflix's shape in Parquet parts, up to 10^9 and more, sorted, decomposed and audited under a hard limit of memory.
 
-    python benchmarks/bench_billion.py --users 479999 --copies 1 11 [--memory 2]
+    python benchmarks/bench_billion.py --users 479999 --copies 1 11 [--memory 2] [--estimator svt | soft-impute | auto]
 
 Parts are made in the folder for temporary files, a block of people at a time, with a tenth of the lines in the part after that of the person. For each number
 of copies so many sets of people have these ratings, each in parts of its own: 11 copies of 92 million are 10^9. A process of its own, whose data segment the operating
-system limits, reads them, fits SVT above a threshold that keeps some 20 components, draws people and audits them. Then the parts are removed. Per observation
+system limits, reads them, fits SVT above a threshold that keeps some 20 components (or SoftImpute with this lambda, or what `auto` chooses), draws people and audits them. Then the parts are removed. Per observation
 a part takes 2.3 bytes and the sorted copy 3. At the end: by which power of the observations time grew from each size to the next.
 """
 
@@ -21,6 +21,7 @@ import tempfile
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -59,22 +60,33 @@ def write_parts(n_users: int, folder: Path) -> int:
     return total
 
 
-def work(folder: Path, n_users: int, gibibytes: float) -> None:
+def made(kind: str, n_users: int) -> Any:
+    """Return the estimator."""
+    from likewise.estimation import make_estimator
+
+    level = THRESHOLD * math.sqrt(n_users)
+    options = {"svt": {"threshold": level}, "soft-impute": {"regularization": level}}
+    return make_estimator(kind, random_state=0, **options.get(kind, {}))
+
+
+def work(folder: Path, n_users: int, kind: str, gibibytes: float) -> None:
     """Sort, fit and audit within the limit; print what it took as JSON: the work of one process."""
     resource.setrlimit(resource.RLIMIT_DATA, (int(gibibytes * 2**30),) * 2)
-    from likewise import SVT, audit_partitioned, read_partitioned
+    from likewise import audit_partitioned, read_partitioned
 
     said, clock = {}, Clock()
+    own = gibibytes / 2 if kind == "svt" else gibibytes  # a Krylov space takes what it is given
     with read_partitioned(
-        folder, value_range=(1, 5), engine="threads", memory_limit=f"{gibibytes / 2:g} GiB"
+        folder, value_range=(1, 5), engine="threads", memory_limit=f"{own:g} GiB"
     ) as observed:
         said["observations"] = observed.n_observed
         said["sort"] = clock.lap()
-        svt = SVT(threshold=THRESHOLD * math.sqrt(n_users), random_state=0)
-        report = audit_partitioned(observed, estimator=svt, pairs=200, reference="held-out")
+        estimator = made(kind, n_users)
+        report = audit_partitioned(observed, estimator=estimator, pairs=200, reference="held-out")
         said["fit and audit"] = clock.lap()
     said["rank"], said["says"] = report.estimate.rank, " ".join(str(report).splitlines()[:5])
-    said["completeness"] = str(report.estimate.completeness)
+    said["fit"] = [str(report.estimate.completeness), report.estimate.converged, report.estimate.n_iter]
+    said["notes"] = report.estimate.notes
     said["mebibytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
     print(json.dumps(said))
 
@@ -106,11 +118,12 @@ def copy_parts(source: Path, n_users: int, n_copies: int, folder: Path) -> None:
             pl.read_parquet(part).with_columns(people).write_parquet(folder / f"{copy:03}-{part.name}")
 
 
-def run(folder: Path, n_users: int, gibibytes: float) -> dict[str, object] | None:
+def run(folder: Path, n_users: int, kind: str, gibibytes: float) -> dict[str, object] | None:
     """Let a process work on the parts, and print its row."""
     size = sum(part.stat().st_size for part in folder.iterdir())
     print(f"{n_users:,} people, {size / 1e9:.2f} GB of parts; load {os.getloadavg()[0]:.1f}", flush=True)
-    command = [sys.executable, __file__, "--worker", str(folder), str(n_users), "--memory", str(gibibytes)]
+    told = ["--worker", str(folder), str(n_users), "--memory", str(gibibytes), "--estimator", kind]
+    command = [sys.executable, __file__, *told]
     environment = os.environ | ALLOCATORS
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
@@ -122,7 +135,7 @@ def run(folder: Path, n_users: int, gibibytes: float) -> dict[str, object] | Non
         cpu, wall = found[stage]  # type: ignore[misc]
         print(f"  {stage}: {cpu:.0f} CPU s, {wall:.0f} s")
     print(
-        f"  rank {found['rank']}, {found['completeness']}; peak {found['mebibytes']:.0f} MiB\n  {found['says']}",
+        f"  rank {found['rank']}, {found['fit']}, {found['notes']}; peak {found['mebibytes']:.0f} MiB\n  {found['says']}",
         flush=True,
     )
     return found
@@ -133,10 +146,11 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=479_999)
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 11])
     parser.add_argument("--memory", type=float, default=2.0, help="GiB")
+    parser.add_argument("--estimator", choices=["svt", "soft-impute", "auto"], default="svt")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
-        work(Path(options.worker[0]), int(options.worker[1]), options.memory)
+        work(Path(options.worker[0]), int(options.worker[1]), options.estimator, options.memory)
         return
     rows = []
     with tempfile.TemporaryDirectory() as source:
@@ -144,7 +158,7 @@ def main() -> None:
         for copies in options.copies:
             with tempfile.TemporaryDirectory() as folder:
                 copy_parts(Path(source), options.users, copies, Path(folder))
-                rows.append(run(Path(folder), copies * options.users, options.memory))
+                rows.append(run(Path(folder), copies * options.users, options.estimator, options.memory))
     rows = [row for row in rows if row is not None]
     for small, large in pairwise(rows):
         ratio = large["observations"] / small["observations"]  # type: ignore[operator]

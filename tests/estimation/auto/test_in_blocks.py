@@ -50,11 +50,11 @@ def test_the_errors_are_those_of_fits_without_what_is_held_out(observed, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
+    "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask", "ray"))]
 )
 def test_every_engine_makes_the_same_choice(observed, tmp_path, few, engine, in_blocks):
-    if engine == "dask":
-        pytest.importorskip("distributed")
+    if engine in ("dask", "ray"):
+        pytest.importorskip("distributed" if engine == "dask" else "ray")
     found = []
     with engine_of(engine) as running:
         for each in (Serial(), running):

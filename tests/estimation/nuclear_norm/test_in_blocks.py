@@ -144,11 +144,11 @@ def test_lambda_is_chosen_by_what_is_held_out(observed, blocks):
 
 
 @pytest.mark.parametrize(
-    "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
+    "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask", "ray"))]
 )
 def test_every_engine_has_the_same_bits(observed, tmp_path, engine, in_blocks):
-    if engine == "dask":
-        pytest.importorskip("distributed")
+    if engine in ("dask", "ray"):
+        pytest.importorskip("distributed" if engine == "dask" else "ray")
     found = []
     with engine_of(engine) as running:
         for each in (Serial(), running):
