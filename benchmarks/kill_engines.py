@@ -35,8 +35,8 @@ from likewise.observations import clustered
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
 
-ENTRIES_OF_A_BLOCK = 20_000
-"""Few, so that a fit on little data has many tasks that a worker may be killed in."""
+BLOCKS = 14
+"""So many that a fit on little data has many tasks that a worker may be killed in."""
 
 
 N_ITEMS = 1_200
@@ -74,7 +74,8 @@ def digest(fitted: MatrixEstimator) -> str:
 def fit(folder: Path, engine: str | Engine, name: str) -> str:
     """Sort the parts, and fit; return the fingerprint."""
     parts = Parts.found(folder, None, None, None)
-    with _read(parts, (-1, 1), "error", engine, None, None, ENTRIES_OF_A_BLOCK) as observed:
+    entries = pl.scan_parquet(folder / "*.parquet").select(pl.len()).collect().item() // BLOCKS
+    with _read(parts, (-1, 1), "error", engine, None, None, entries) as observed:
         return digest(estimator(name).fit(observed))
 
 
