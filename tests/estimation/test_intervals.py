@@ -158,7 +158,9 @@ def test_it_is_at_the_top_of_the_package():
         ({"confidence": 1}, InputError, "confidence=1; expected a number between 0 and 1"),
         ({"confidence": True}, InputError, "confidence=True"),
         ({"scaling": "rows"}, InputError, "unknown scaling 'rows'.*did you mean 'row'"),
-        ({"calibration_share": 0}, ObservationError, "a share of 0"),
+        ({"calibration_share": 0}, InputError, "^calibration_share=0; expected a number between 0 and 1"),
+        ({"calibration_share": "half"}, InputError, "^calibration_share='half'"),
+        ({"calibration_share": 1e-9}, ObservationError, "a share of 1e-09 of .* observations, which is 0"),
         ({"estimator": "svd"}, InputError, "unknown estimator 'svd'"),
     ],
 )

@@ -236,6 +236,12 @@ def test_a_level_that_was_not_observed_may_be_named(data):
     assert got.entries([0], [0]).shape == (1, 6)
 
 
+@pytest.mark.parametrize("share", [0, 1, -0.1, float("nan"), "half", True])
+def test_a_share_that_is_none_is_refused_by_its_name(data, share):
+    with pytest.raises(InputError, match=r"^calibration_share=.*; expected a number between 0 and 1"):
+        level_probabilities(data[0], "biases", calibration_share=share)
+
+
 @pytest.mark.parametrize(
     ("levels", "match"),
     [

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from likewise._typing import Floats
-from likewise.checks import checked_confidence, checked_name
+from likewise.checks import checked_confidence, checked_name, checked_share
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.folding import shrunk_means
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -245,6 +245,7 @@ def entry_intervals(
     (248, (1, 2))
     """
     checked_confidence(confidence)
+    checked_share("calibration_share", calibration_share)
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     rng = generator_of(random_state)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from likewise._typing import Floats, Indices
 from likewise.arrays import as_floats
-from likewise.checks import checked_confidence
+from likewise.checks import checked_confidence, checked_share
 from likewise.errors import InputError
 from likewise.estimation.als.solver import AlternatingLeastSquares
 from likewise.estimation.auto.mixture import Mixture
@@ -342,7 +342,7 @@ def level_probabilities(
     Raises
     ------
     InputError
-        Levels that are not in order, fewer than two or more than 20; values that are none of them; a range for each column.
+        Levels that are not in order, fewer than two or more than 20; values that are none of them; a range for each column; a share outside (0, 1).
 
     Examples
     --------
@@ -351,6 +351,7 @@ def level_probabilities(
     >>> found.entries([0, 1], [2, 3]).sum(axis=1).round(9).tolist()
     [1.0, 1.0]
     """
+    checked_share("calibration_share", calibration_share)
     if not isinstance(observed, ObservedMatrix):
         observed = ObservedMatrix(observed)
     known = _checked_levels(observed, levels)
