@@ -91,7 +91,7 @@ FAULTS = (
     Fault(
         "nothing kept aside",
         InputError,
-        "without observations kept aside; expected a model to run here, and a share to hide above 0",
+        "without observations kept aside; expected a model to run here, and .*hold.out above 0",
         held_out(hold_out=0),
         (*AUDIT, "--reference", "held-out", "--hold-out", "0"),
     ),

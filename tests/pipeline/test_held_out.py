@@ -90,7 +90,7 @@ def test_too_little_in_common_is_told_before_the_fit():
 
 
 def test_nothing_kept_aside_is_refused():
-    with pytest.raises(InputError, match="a share to hide above 0"):
+    with pytest.raises(InputError, match="and hold_out above 0"):
         audit(ratings(), reference="held-out", hold_out=0)
     with pytest.raises(InputError, match="outputs computed elsewhere used all"):
         audit(ratings(), outputs=np.zeros(120), reference="held-out")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from likewise.checks import checked_whole, is_number
+from likewise.checks import checked_share, checked_whole
 from likewise.errors import InputError, ObservationError, option
 from likewise.fairness import ErrorMetrics
 from likewise.fairness.held_out import HeldOutFairness, MeasuredSplit, measure_held_out, reference_pairs
@@ -30,7 +30,7 @@ HIDDEN_SHARE = 0.1
 
 NOTHING_KEPT = (
     "reference 'held-out' without observations kept aside",
-    "a model to run here, and a share to hide above 0",
+    f"a model to run here, and {option('hold_out', '')} above 0",
     "outputs computed elsewhere used all observations, so none is left to compare people on",
 )
 
@@ -116,8 +116,8 @@ def reference_and_share(
         kept = HELD_OUT_SHARE if share is None else share
         if not kept:
             raise InputError(*NOTHING_KEPT)
-        if is_number(kept) and 0 < kept < 1:  # others are refused where they are used
-            _ensure_some_left(observed, kept)
+        checked_share("hold_out", kept, error=ObservationError)
+        _ensure_some_left(observed, kept)
         _ensure_enough(observed, kept, least_shared, random_state)
         return reference, kept
     return "observed" if reference is None else reference, HIDDEN_SHARE if share is None else share

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from likewise._typing import Floats
-from likewise.checks import is_number
+from likewise.checks import checked_share
 from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorMetrics, held_out_error
@@ -294,7 +294,7 @@ def hide(
     split: SplitRule = "random",
 ) -> HoldOut | None:
     """Hide a share of the observations; nothing at 0."""
-    if is_number(share) and share == 0:
+    if checked_share("hold_out", share, zero=True, error=ObservationError) == 0:
         return None
     try:
         return hold_out(observed, share, random_state, leave_one=leave_one, by=split)
