@@ -102,6 +102,7 @@ OF_SEVERAL = {
     "cli/test_measuring.py": "how outputs are compared, and by what, from files: several modules",
     "cli/test_process.py": "the command as a process",
     "cli/test_proved_bad_input.py": "what is held out, proved, repaired: each fault from files and from Python",
+    "cli/test_proved_options.py": "the options of these, each that makes no sense",
     "cli/test_propensities_sample.py": "one option, from the file to the estimate",
     "cli/test_spelling.py": "options in messages, all commands",
     "estimation/test_blocks.py": "every estimator that takes observations in blocks",

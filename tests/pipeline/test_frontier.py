@@ -217,7 +217,7 @@ def test_save_writes_all_or_nothing(found, tmp_path):
         ({"estimator": SVT(centering="row"), "budgets": [0.01]}, "which offsets of rows have alone"),
         ({"model": "kmn"}, "unknown model"),
         ({"pairs": 0}, "a whole number >= 1, or 'all'"),
-        ({"hold_out": 1.5}, "between 0 and 1"),
+        ({"hold_out": 1.5}, "hold_out=1.5; expected a number from 0 to below 1"),
     ],
 )
 def test_bad_input_is_one_clear_error(data, arguments, message):
