@@ -1,4 +1,4 @@
-"""Each recipe of docs/extending.md is followed as it stands there: its code in a package of its own, found by its entry points alone."""
+"""Each recipe of docs/extending.md is followed as it stands there: in a package of its own, found by its entry points alone, and in a copy of likewise."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import doctest
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "extending.md"
+SOURCES = ROOT / "src" / "likewise"
 MOST_FILES = 3
 KINDS = {
     "A threshold rule": "likewise.thresholds",
@@ -119,3 +121,97 @@ def test_without_its_package_a_recipe_is_unknown_by_name(folder):
     )
     assert ran.returncode == 1
     assert "unknown threshold 'largest-gap'" in ran.stderr
+
+
+INSIDE = re.compile(
+    r"`(?P<name>\w+)\.py` goes into `(?P<home>src/[\w./]+)`.*?`(?P<entry>[^`]+)` goes into\s`(?P<table>\w+)` of\s`(?P<file>src/[\w./]+)`",
+    re.DOTALL,
+)
+ORIGINAL_HIDDEN = """
+import sys
+
+sys.meta_path = [finder for finder in sys.meta_path if "editable" not in type(finder).__module__]
+"""
+"""An editable installation finds its own sources before any path; the copy is what is meant."""
+REFUSED = """
+>>> import pytest
+>>> from likewise.errors import ShapeError, ThresholdError
+>>> from likewise.estimation import ObservationStatistics, resolve_threshold
+>>> with pytest.raises(ThresholdError, match="the observations too"):
+...     _ = resolve_threshold("largest-gap", ObservationStatistics(4, 9, 0.25, 0.0625))
+>>> with pytest.raises(ShapeError, match="positions are not ids"):
+...     _ = d.between([0], [7])
+"""
+"""What the tests of the package ask of every threshold and distance."""
+
+
+def insert(text: str, folder: Path) -> None:
+    """Write the code of a recipe and its line into a copy of likewise, where the page says that they go."""
+    recipe = INSIDE.search(text)
+    ((name, code),) = sources(text).items()
+    assert name == f"{recipe['name']}.py"
+    home, file = folder / recipe["home"], folder / recipe["file"]
+    lines = file.read_text(encoding="utf-8")
+    opened = "{" if ":" in recipe["entry"] else r"= \("
+    (table,) = re.findall(rf"^{recipe['table']}\b.*?{opened}", lines, re.MULTILINE | re.DOTALL)
+    with_entry = lines.replace(table, f"{table}{recipe['entry']}, ")
+    if home == file:
+        own_import = rf"^from {module_name(folder, file)} import .*\n"
+        added = re.sub(own_import, "", code, flags=re.MULTILINE)
+        with_entry = with_entry.replace(table, f"{added}\n\n{table}")
+    else:
+        (home / name).write_text('"""A recipe."""\n\n' + code, encoding="utf-8")
+        what = re.search(r"\w+$", recipe["entry"])[0]
+        first = "from __future__ import annotations\n"
+        with_entry = with_entry.replace(
+            first, f"{first}from {module_name(folder, home / name)} import {what}\n"
+        )
+    file.write_text(with_entry, encoding="utf-8")
+
+
+def module_name(folder: Path, file: Path) -> str:
+    return ".".join(file.relative_to(folder / "src").with_suffix("").parts)
+
+
+@pytest.fixture(scope="module")
+def fork(tmp_path_factory):
+    """Return a copy of likewise to which every recipe was added."""
+    folder = tmp_path_factory.mktemp("fork")
+    compiled = shutil.ignore_patterns("__pycache__", "*.so")
+    shutil.copytree(SOURCES, folder / "src" / "likewise", ignore=compiled)
+    for named in ("pyproject.toml", "tests/test_architecture.py", "tests/public.py"):
+        (folder / named).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / named, folder / named)
+    for text in RECIPES.values():
+        insert(text, folder)
+    (folder / "src" / "sitecustomize.py").write_text(ORIGINAL_HIDDEN)
+    return folder
+
+
+def run_in(fork: Path, *arguments: str) -> None:
+    environment = os.environ | {"PYTHONPATH": str(fork / "src"), "MPLBACKEND": "agg"}
+    ran = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=fork,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_recipes_keep_to_the_direction_of_imports_inside_the_package(fork):
+    chosen = "one_way or itself_by_way or heavy"
+    run_in(fork, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_architecture.py", "-k", chosen)
+
+
+@pytest.mark.slow
+def test_recipes_work_inside_the_package(fork):
+    examples = [block for text in RECIPES.values() for block in fenced(text, "python")]
+    told = "\n".join([*(block for block in examples if block.startswith(">>>")), REFUSED])
+    where = f">>> import likewise\n>>> assert likewise.__file__.startswith({str(fork)!r})\n"
+    (fork / "examples.txt").write_text(where + told, encoding="utf-8")
+    run_in(fork, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", "examples.txt")
