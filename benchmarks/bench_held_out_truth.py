@@ -105,6 +105,15 @@ def other_ways(pairs: ReferencePairs, D2: np.ndarray) -> dict[str, float]:
     }
 
 
+def together(splits: list[MeasuredSplit], arm: str) -> float:
+    """Free the correlation of noise once, over the pairs of all splits, in place of the average over splits."""
+    D2 = np.concatenate([squared_gaps(split.outputs[arm], split.pairs) for split in splits])
+    squares, noise = (
+        np.concatenate([getattr(split.pairs, part) for split in splits]) for part in ("squares", "variances")
+    )
+    return freed(D2, squares, noise, np.ones(D2.size))
+
+
 def of_estimate(pairs: ReferencePairs, hidden: HoldOut, seed: int) -> ReferencePairs:
     """Take d from an estimate of A, fitted on what was kept aside; it is taken to be free of noise."""
     Z = np.full(hidden.training.shape, np.nan)
@@ -173,6 +182,8 @@ def experiment(key: str, level: float, seed: int, options: argparse.Namespace) -
                 other_ways(split.pairs, squared_gaps(split.outputs[arm], split.pairs)) for split in splits
             ]
             ways = {way: np.mean([one[way] for one in by_split]) for way in by_split[0]}
+            if len(splits) > 1:
+                ways["pairs of all splits together"] = together(splits, arm)
             seen.off[arm] = {
                 way: value - truth for way, value in {"all halves": corrected.value, **ways}.items()
             }
