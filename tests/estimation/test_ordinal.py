@@ -271,3 +271,14 @@ def test_values_that_are_no_levels_are_refused():
 def test_a_position_that_is_not_there_is_told(found):
     with pytest.raises(ShapeError):
         found.entries([200], [0])
+
+
+def test_levels_may_be_named_of_values_in_single_precision(data):
+    """0.1 as a single is 0.10000000149: the same level, whatever the order of its neighbours in double precision."""
+    tenths = ObservedMatrix(
+        np.where(data[2], data[1] / 10, np.nan).astype(np.float32), value_range=(0.1, 0.5)
+    )
+    named = level_probabilities(tenths, "biases", levels=[0.1, 0.2, 0.3, 0.4, 0.5])
+    whole = level_probabilities(data[0], "biases")
+    assert named.levels.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    np.testing.assert_allclose(named.entries([0, 1], [2, 3]), whole.entries([0, 1], [2, 3]), atol=1e-4)

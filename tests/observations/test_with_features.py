@@ -222,3 +222,26 @@ def test_an_estimator_that_does_not_regress_on_features_says_so(name: str, optio
     said = "the features of the rows and columns do not count"
     assert said in fitted.notes_
     assert not any(said in other.notes_ for other in (plain, counted, refused))
+
+
+def test_new_people_of_whom_nothing_is_observed_are_predicted_from_their_features() -> None:
+    """As those of the fit of whom nothing was observed either; in the range of the fit, which an array has not."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(size=30)
+    marks = np.where(rng.random((30, 12)) < 0.6, 3 + np.outer(ages, rng.normal(size=12)) / 2, np.nan)
+    marks[:3] = np.nan
+    people = with_features(
+        ObservedMatrix(np.clip(marks, 1, 5), value_range=(1, 5), column_ids=[f"film {j}" for j in range(12)]),
+        rows={"age": ages},
+    )
+    fitted = make_estimator("als", rank=2, random_state=0).fit(people)
+    cold = with_features(np.full((3, 12), np.nan), rows={"age": ages[:3]}, like=fitted.observed_)
+    assert (cold.n_observed, cold.value_range.low, cold.column_ids[0]) == (0, 1, "film 0")
+    np.testing.assert_allclose(fitted.transform(cold), fitted.estimate_.to_dense()[:3])
+    assert np.ptp(fitted.transform(cold), axis=0).max() > 0.1
+    one = with_features(np.array([[4.0] + [np.nan] * 11]), rows={"age": [0.0]}, like=fitted.observed_)
+    assert one.value_range.high == 5
+    with pytest.raises(ObservationError, match="at least one observation"):
+        make_estimator("als", rank=2).fit(cold)
+    with pytest.raises(ObservationError, match="without an observation"):
+        with_features(np.full((3, 12), np.nan), rows={"age": ages[:3]})

@@ -362,7 +362,7 @@ def level_probabilities(
     estimate, variance = fitted.estimate_, entry_variance(fitted)
     places = hidden.rows.astype(np.intp), hidden.columns.astype(np.intp)
     means, variances = estimate.unclipped().entries(*places), variance(*places)
-    seen = np.searchsorted(known, hidden.values)
+    seen = np.abs(known[:, None] - hidden.values).argmin(axis=0)  # values may have single precision
     fits = rng.permutation(seen.size) % 2 == 0
     on_range = np.asarray(estimate.scale.forward(known, np.zeros(known.size, dtype=np.intp)))
     probit = OrderedProbit.fit(means[fits], variances[fits], seen[fits], on_range)
@@ -377,7 +377,7 @@ def _checked_levels(observed: ObservedMatrix, levels: Sequence[float] | None) ->
         given = as_floats(levels, "levels", hint="give numbers, which have an order; labels have none")
         if given.ndim != 1 or not np.isfinite(given).all() or not (np.diff(given) > 0).all():
             raise InputError(f"levels={given.tolist()}", "levels from the lowest to the highest, each once")
-        if others := sorted(set(found.tolist()) - set(given.tolist()))[:3]:
+        if others := sorted(set(found.tolist()) - set(given.astype(observed.values.dtype).tolist()))[:3]:
             raise InputError(
                 f"values {others} that are none of the levels {given.tolist()}",
                 "every value among the levels",

@@ -164,12 +164,11 @@ class ObservedMatrix:
     @classmethod
     def from_table(cls, table: Table, value_range: RangeChoice = None) -> ObservedMatrix:
         """Check what a reader of files made, and take it over."""
-        return cls._from_checked(table, *resolve_range(table, value_range))
+        return cls.of_checked(table, *resolve_range(table, value_range))
 
     @classmethod
-    def _from_checked(
-        cls, table: Table, value_range: ValueRange, notes: tuple[str, ...] = ()
-    ) -> ObservedMatrix:
+    def of_checked(cls, table: Table, value_range: ValueRange, notes: tuple[str, ...] = ()) -> ObservedMatrix:
+        """Take over a table that was checked before."""
         matrix = cls.__new__(cls)
         matrix._freeze(table, value_range, notes)
         return matrix
@@ -291,7 +290,7 @@ class ObservedMatrix:
             # Rounding may step over an end by one unit in the last place. What is clipped needs no further check.
             data = np.clip(mapped, *scale.bounds).astype(self.values.dtype)
             table = replace(self.to_table(), values=with_data(self.values, data))
-            self._scaled[working_range] = self._from_checked(table, ValueRange.declared(scale.bounds))
+            self._scaled[working_range] = self.of_checked(table, ValueRange.declared(scale.bounds))
         return self._scaled[working_range]
 
     def with_values(self, values: ArrayLike, value_range: RangeChoice = None) -> ObservedMatrix:
@@ -346,7 +345,7 @@ class ObservedMatrix:
             raise ShapeError(given, f"True or False for each of {self.n_observed} observations")
         if not marked.any():
             raise ObservationError("no observation to keep", "at least one")
-        return self._from_checked(self.to_table().keep(marked), self.value_range)
+        return self.of_checked(self.to_table().keep(marked), self.value_range)
 
     def take_rows(self, rows: ArrayLike) -> ObservedMatrix:
         """Return some of the individuals, in the order given.
@@ -372,7 +371,7 @@ class ObservedMatrix:
         table = self.to_table().take_rows(chosen)
         if not table.values.nnz:
             raise ObservationError(f"{chosen.size} individuals without an observation", "at least one")
-        return self._from_checked(table, self.value_range)
+        return self.of_checked(table, self.value_range)
 
     def to_table(self) -> Table:
         """Return values, ids and notes as readers of files make them, to be shared and not changed."""
@@ -392,7 +391,7 @@ class ObservedMatrix:
         raise AttributeError(f"an ObservedMatrix cannot be changed (tried to delete {name!r})")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ObservedMatrix._from_checked, (self.to_table(), self.value_range)
+        return ObservedMatrix.of_checked, (self.to_table(), self.value_range)
 
 
 def as_observed(values: Any) -> ObservedMatrix:

@@ -11,6 +11,7 @@ import numpy as np
 
 from likewise._typing import Floats
 from likewise.errors import FeatureWarning, InputError, option
+from likewise.observations.convert import to_table
 from likewise.observations.features import Features, SideInformation, features_of
 from likewise.observations.features_like import features_like
 from likewise.observations.observed_matrix import ObservedMatrix, as_observed
@@ -35,7 +36,8 @@ def with_features(
         index, is put in order by them: who is not named there has no known feature, and rows of others are left out. NaN and None are missing.
         By default those that the observations have already.
     like : ObservedMatrix with features, optional
-        For new rows, `observed_` of what was fitted: they get its columns and its words, even a single row. A column that it has and they do
+        For new rows, `observed_` of what was fitted: they get its columns and its words, even a single row, and, given as an array, its range; all
+        of an array may be missing. A column that it has and they do
         not is missing, a word that it does not have is none.
 
     Returns
@@ -70,14 +72,30 @@ def with_features(
     >>> new = ObservedMatrix(np.array([[4.0, np.nan]]), value_range=(0, 5))
     >>> with_features(new, rows={"age": [30], "job": ["cook"]}, like=known).side.rows.values.toarray()
     array([[30.,  1.]])
+
+    Nothing need be observed of her:
+
+    >>> with_features(np.full((1, 2), np.nan), rows={"age": [30], "job": ["cook"]}, like=known).n_observed
+    0
     """
-    observed = as_observed(observed)
+    observed = as_observed(observed) if like is None else _new_rows(observed, like)
     found: dict[str, Features] = {}
     for axis, given in (("row", rows), ("column", columns)):
         if given is not None:
             found[f"{axis}s"] = _features(observed, given, axis, like)
     side: SideInformation = replace(observed.side, **found)
-    return ObservedMatrix.from_table(replace(observed.to_table(), side=side), observed.value_range)
+    return ObservedMatrix.of_checked(replace(observed.to_table(), side=side), observed.value_range)
+
+
+def _new_rows(given: Any, like: Any) -> ObservedMatrix:
+    """Return new rows in the range of a fit; nothing need be observed of them, as their features may be all that is known."""
+    if isinstance(given, ObservedMatrix) or not isinstance(like, ObservedMatrix):
+        return as_observed(given)
+    table = to_table(given, None, None)
+    if table.column_ids.size == like.column_ids.size:
+        table = replace(table, column_ids=like.column_ids)
+    make = ObservedMatrix.from_table if table.values.nnz else ObservedMatrix.of_checked
+    return make(table, like.value_range)
 
 
 def _features(observed: ObservedMatrix, given: Any, axis: str, like: ObservedMatrix | None) -> Features:

@@ -314,3 +314,8 @@ def test_estimates_of_other_data_are_not_mixed(observed, fits):
     for estimate in (other, unit):
         with pytest.raises(ShapeError, match="the same individuals and features"):
             mixed_estimate([fits[0].estimate_, estimate], [0.5, 0.5])
+
+
+def test_no_estimates_make_no_mixture():
+    with pytest.raises(ShapeError, match="one at least"):
+        mixed_estimate([], [])

@@ -66,6 +66,8 @@ def mixed_estimate(estimates: Sequence[LowRankEstimate], weights: ArrayLike) -> 
     True
     """
     checked_instance("estimates", estimates, list | tuple, "a list of estimates")
+    if not estimates:
+        raise ShapeError("a mixture of no estimates", "one at least")
     for each in estimates:
         checked_instance("estimates", each, LowRankEstimate, "a list of LowRankEstimate")
     shares = checked_weights(weights, len(estimates))

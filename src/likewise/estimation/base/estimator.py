@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from likewise._typing import Floats
 from likewise.certificates import certify
-from likewise.errors import ConvergenceWarning, EstimatorError
+from likewise.errors import ConvergenceWarning, EstimatorError, ObservationError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.persistence import check_estimate
 from likewise.estimation.budget.budget import BudgetSolution
@@ -128,6 +128,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
             observed = ObservedMatrix(observed, value_range=self.value_range, column_ids=names)
             if self.value_range is None:
                 warn_of_unlike_columns(observed, stacklevel=2)
+        if not observed.n_observed:  # new rows may know nothing but their features
+            raise ObservationError(f"a fit to {observed!r}", "at least one observation")
         observed.value_range.scale_to(self.working_range)  # a wrong range or seed is told before the work
         generator_of(self.random_state)
         self.__dict__.pop("certificate_", None)
