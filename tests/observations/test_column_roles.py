@@ -24,6 +24,10 @@ from likewise.observations.reading.outputs import read_outputs_file
         ),
         (ColumnRoles("g.csv", ("id",), groups=("sex",)), "Read g.csv: individuals from id, groups from sex."),
         (
+            ColumnRoles("g.csv", ("id",), groups=("sex",), left_out=("age",), remarks=("\x07: 2", "no more")),
+            r"Read g.csv: individuals from id, groups from sex; left out: age; '\x07: 2'; no more.",
+        ),
+        (
             ColumnRoles("grid", features=tuple("abcdefghij")),
             "Read grid: individuals counted from 0, 10 features from a, b, c, d, e, f, g, h and 2 more.",
         ),
@@ -49,6 +53,7 @@ def test_json_has_every_role():
         "target": None,
         "times": None,
         "left_out": ["time"],
+        "remarks": [],
     }
 
 
@@ -68,7 +73,10 @@ def test_outputs_and_groups_carry_theirs(tmp_path):
     file.write_text("id,score,sex\nbea,0.2,f\nann,0.9,m\n")
     groups = read_groups_file(file, ["ann", "bea"], group_column="sex")
     assert groups.values.tolist() == ["m", "f"]
-    assert groups.roles == ColumnRoles("people.csv", ("id",), groups=("sex",), left_out=("score",))
+    expected = ColumnRoles(
+        "people.csv", ("id",), groups=("sex",), left_out=("score",), remarks=("m: 1, f: 1",)
+    )
+    assert groups.roles == expected
     file.write_text("id,score,rank\nbea,0.2,1\nann,0.9,2\n")
     outputs = read_outputs_file(file, ["ann", "bea"])
     assert outputs.values.tolist() == [[0.9, 2], [0.2, 1]]

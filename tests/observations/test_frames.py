@@ -35,6 +35,7 @@ def test_a_line_for_each_rating_is_read_as_ratings(frame):
     assert Z.roles.to_dict() == {
         "source": "the data frame", "ids": ["userId"], "features": ["movieId"], "values": ["rating"],
         "outputs": None, "target": None, "groups": None, "times": None, "left_out": ["timestamp"],
+        "remarks": [],
     }  # fmt: skip
 
 

@@ -79,6 +79,18 @@ def test_groups_in_another_order_are_aligned_and_a_note_says_so(groups):
     assert any(note.startswith(f"aligned the groups, {NOTE}") for note in report.data.notes)
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [TEAMS.loc[SHUFFLED].to_frame("team"), pl.DataFrame({"team": list("aabb")})],
+    ids=["index", "lies"],
+)
+def test_a_frame_with_one_column_is_that_column(groups):
+    """It was refused for its two axes before, where the ids stood in the index."""
+    assert audit(Z, outputs=SCORES, groups=groups).to_dict() is not None
+    values, _ = aligned("groups", groups, IDS)
+    assert list(values) == list("aabb")
+
+
 def test_both_arms_are_aligned_each_by_its_own_labels():
     arms = {"old": SCORES.loc[SHUFFLED], "new": SCORES[::-1] * 2}
     reference = ObservedDistance(Z, "l1")
@@ -232,3 +244,17 @@ def test_what_neighbours_are_to_tell_is_matched_with_the_rows():
         np.testing.assert_array_equal(KNNRecommender(1).fit(rows, y).predict(), expected)
     with pytest.raises(ShapeError, match="y whose index lacks 'dan'"):
         KNNRecommender(1).fit(rows, SCORES[:3])
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        SCORES.rename("score"),
+        SCORES.to_frame("score"),
+        by_column(SCORES, pl.DataFrame).rename({"value": "score"}),
+    ],
+    ids=["series", "frame", "ids beside"],
+)
+def test_outputs_keep_their_name(outputs):
+    told = audit(Z, outputs=outputs).last.explained[0].output
+    assert [part.feature for part in told.apart] == ["score"]

@@ -13,7 +13,7 @@ from likewise.fairness import GowerDistance, held_out_error
 from likewise.fairness.metrics.accuracy import OF_RANGES
 from likewise.observations import clustered
 from likewise.observations.value_range import ValueRange
-from likewise.report.table import MOST_LINES
+from likewise.report.table import MOST_LINES, as_text
 
 APPLICANTS = np.array([[120.0, 2.0], [180.0, 4.0], [150.0, 3.0], [150.0, 3.1], [130.0, 2.5], [170.0, 3.9]])
 
@@ -181,3 +181,18 @@ def test_hostile_names_are_harmless():
         assert "\u202e" not in text
     assert "\u202e" not in page
     assert "z" * 100 not in page
+
+
+@pytest.mark.parametrize(
+    ("people", "said"), [(200, "No group is seen to get other outputs"), (8, "not tested")]
+)
+def test_what_became_of_the_groups_is_said_however_little_room_there_is(people, said):
+    """The pairs treated worst had taken the room of the answer that was asked for."""
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"income": rng.normal(size=people), "age": rng.normal(size=people)})
+    groups = np.arange(people) % 2
+    scores = frame["income"].to_numpy() + 0.1 * rng.normal(size=people)
+    report = likewise.audit(frame, outputs=scores, groups=groups, reference="gower")
+    for text in (as_text(report, most_lines=1), report.details()):
+        assert " ".join(text.split()).count(said) == 1
+    assert report.to_dict()["answer"]["groups"][0].count(said) == 1

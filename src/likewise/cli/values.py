@@ -21,6 +21,13 @@ _ALIKE = 0.8
 """How alike, from 0 to 1, a file name must be to be taken for what was meant: a shared ending alone comes to 0.6."""
 
 
+_OF_COLUMNS = {
+    "groups": "if that is a column, name the file that has it, which may be that of the individuals, and --group-column",
+    "target": "if that is a column, name the file that has it, which may be that of the individuals, and --target-column",
+}
+"""What to do where no file is called like what was given, by what the file would hold."""
+
+
 def flowing(docstring: str | None) -> str:
     r"""Return a docstring in which each description is one line, for the terminal to break where it ends.
 
@@ -81,7 +88,7 @@ def existing(path: Path, holds: str = "observations") -> Path:
         return path
     siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
     nearest = get_close_matches(path.name, siblings, n=1, cutoff=_ALIKE)
-    hint = f"did you mean {path.parent / nearest[0]}?" if nearest else ""
+    hint = f"did you mean {path.parent / nearest[0]}?" if nearest else _OF_COLUMNS.get(holds, "")
     raise FileFormatError(f"no file {str(path)!r}", f"a path to a file of {holds}", hint)
 
 

@@ -39,6 +39,8 @@ _OUTPUT = re.compile(
     r"(y|yhat|ypred|out|output|score|scores|value|pred|predicted|prediction|decision|label|class|outcome|target|result|risk|prob|probability|"
     r"proba|p|logit|rating|grade|rank|admit|admitted|approved|accepted|hired|granted|response|estimate)\d*"
 )
+_GROUP = re.compile("(age)?groups?|agebands?|gender|sex|race|ethnicity|nationality|religion")
+
 _PART = re.compile(r"[^a-z0-9]+|(?<=[a-z])(?=\d)")
 
 LISTED = re.compile(
@@ -128,3 +130,14 @@ def note_on_numbers_as_text(columns: Sequence[tuple[str, NDArray[Any]]], axis: s
 def _is_text_of_numbers(cells: NDArray[Any]) -> bool:
     listed = [cell for cell in cells.tolist() if not is_unknown(cell) and str(cell).strip()]
     return bool(listed) and all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in listed)
+
+
+def is_group(name: str) -> bool:
+    """Return whether a column is called like groups of people.
+
+    Examples
+    --------
+    >>> [is_group(name) for name in ("Gender", "age_group", "income")]
+    [True, True, False]
+    """
+    return _GROUP.fullmatch(plain_name(name)) is not None

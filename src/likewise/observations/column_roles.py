@@ -38,6 +38,8 @@ class ColumnRoles:
         The column of what outputs should have told.
     times : tuple of str, optional
         The column that says when each observation was made.
+    remarks : tuple of str
+        How the cells were understood, where that could surprise: which word counts as 1, which as missing, how large each group is.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class ColumnRoles:
     left_out: tuple[str, ...] = ()
     target: Names = None
     times: Names = None
+    remarks: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""
@@ -69,7 +72,8 @@ class ColumnRoles:
             parts += [f"{what} from {_listed(names, most)}"] if names else []
         parts += ["each line counts as 1"] if self.values == () else []
         left_out = f"; left out: {_listed(self.left_out)}" if self.left_out else ""
-        return f"Read {_printable(self.source)}: {', '.join(parts)}{left_out}."
+        remarks = "".join(f"; {_printable(remark)}" for remark in self.remarks)
+        return f"Read {_printable(self.source)}: {', '.join(parts)}{left_out}{remarks}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain lists, for JSON; None where a file of this kind has no such column."""
@@ -78,6 +82,7 @@ class ColumnRoles:
         return {
             "source": self.source,
             **{role: None if names is None else list(names) for role, names in named.items()},
+            "remarks": list(self.remarks),
         }
 
 

@@ -84,9 +84,14 @@ def column(frame: nw.DataFrame[Any], name: str) -> NDArray[Any]:
 
 
 def column_names(values: Any) -> NDArray[Any] | None:
-    """Return the names of the columns of a data frame; None for anything else."""
+    """Return the names of the columns of a data frame, or that of a series; None for anything else."""
     frame = as_frame(values)
-    return None if frame is None else np.array(frame.columns, dtype=object)
+    if frame is not None:
+        return np.array(frame.columns, dtype=object)
+    import narwhals as nw
+
+    series = nw.from_native(values, allow_series=True, pass_through=True)
+    return np.array([series.name], dtype=object) if isinstance(series, nw.Series) and series.name else None
 
 
 def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:

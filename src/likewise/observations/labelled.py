@@ -54,9 +54,9 @@ def aligned(what: str, values: Any, ids: NDArray[Any] | None) -> tuple[Any, tupl
     elif (found := _beside_ids(values)) is not None:
         kept, labels, where = found
     elif (index := row_labels_of(values)) is not None:
-        kept, labels, where = values, index, "index"
+        kept, labels, where = _only_column(values), index, "index"
     else:
-        return values, ()
+        return _only_column(values), ()
     order = order_by_labels(what, labels, ids, where)
     if order is None:
         return kept, ()
@@ -85,8 +85,14 @@ def _beside_ids(values: Any) -> tuple[Any, list[Any], str] | None:
     import narwhals as nw
 
     labels, rest = frame.get_column(name).to_list(), nw.maybe_reset_index(frame.drop(name))
-    kept = rest.get_column(rest.columns[0]) if len(rest.columns) == 1 else rest
-    return kept.to_native(), labels, f"column {name!r}"
+    return _only_column(rest.to_native()), labels, f"column {name!r}"
+
+
+def _only_column(values: Any) -> Any:
+    """Return the column of a frame that has one, as a series; all else as it is."""
+    frame = as_frame(values)
+    one = frame is not None and len(frame.columns) == 1
+    return frame.get_column(frame.columns[0]).to_native() if frame is not None and one else values
 
 
 def id_column(frame: nw.DataFrame[Any]) -> str | None:

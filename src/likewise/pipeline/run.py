@@ -21,6 +21,7 @@ from likewise.inference.estimator_model import target_of
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
 from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
+from likewise.observations.frames import column_names
 from likewise.observations.split import SplitRule
 from likewise.observations.value_range import AffineScale
 from likewise.pipeline.by_individual import are_individuals, in_order
@@ -170,12 +171,11 @@ class Run:
         return "the model's outputs are not values of the same features, which could be compared with the hidden ones"
 
     def output_ids(self, arm: str) -> NDArray[Any] | None:
-        """Return what each output of an arm is called: the features that it predicts, or the columns of a frame."""
+        """Return what each output of an arm is called: the features that it predicts, the columns of a frame, or a series."""
         outputs = self.outputs[arm]
         if self.training is not None and self.trained and np.shape(outputs) == self.training.shape:
             return self.training.column_ids if self.predicts_entries else None
-        columns = getattr(outputs, "columns", None)
-        return None if columns is None else np.asarray(list(columns))
+        return column_names(outputs)
 
     @property
     def nothing_to_predict(self) -> bool:

@@ -7,7 +7,7 @@ from itertools import chain
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from likewise.fairness import SampledFairness, Unavailable
+from likewise.fairness import GroupEffects, SampledFairness, Unavailable
 from likewise.observations.ids import is_unknown
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse
 from likewise.report.item_lists import list_lines
@@ -70,6 +70,8 @@ class Answer:
         Whether the limit that was given holds, for each arm; what became of checks.
     alarms : tuple of str
         Which groups are treated differently from similar people of other groups; how many of the worst pairs are so because values are missing.
+    tested : tuple of str
+        That no group is seen to be treated differently, or why that was not tested; empty where there is an alarm, or no groups.
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     beside : tuple of str
@@ -89,6 +91,7 @@ class Answer:
     sentence: str
     verdicts: tuple[str, ...]
     alarms: tuple[str, ...]
+    tested: tuple[str, ...]
     rows: tuple[Row, ...]
     beside: tuple[str, ...]
     lists: tuple[str, ...]
@@ -110,10 +113,11 @@ class Answer:
                 *map(str, report.checks),
             ),
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
+            tested=_tested(report),
             rows=headline(report),
             beside=(*_proofs_distances(report), *_beside(report)),
             lists=list_lines(report),
-            groups=tuple(group_lines(report)),
+            groups=tuple(group_lines(report)[len(_tested(report)) :]),
             arm=report.last.label,
             pairs=tuple(_story(pair, is_sparse(report)) for pair in report.last.explained if pair.ratio > 0),
             columns=tuple(roles.sentence() for roles in report.data.columns),
@@ -131,9 +135,16 @@ class Answer:
             ],
             "beside": list(self.beside),
             "lists": list(self.lists),
-            "groups": list(self.groups),
+            "groups": [*self.tested, *self.groups],
             "limits": list(self.limits),
         }
+
+
+def _tested(report: AuditRecord) -> tuple[str, ...]:
+    """Return the first of the lines on groups where it answers whether one is treated differently: without an alarm."""
+    effects, lines = report.last.group_effects, group_lines(report)
+    is_alarm = isinstance(effects, GroupEffects) and bool(effects.clear)
+    return () if effects is None or is_alarm else tuple(lines[:1])
 
 
 def _whatever_is_missing(report: AuditRecord) -> tuple[str, ...]:

@@ -107,7 +107,9 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
     said = [
-        line for text in (answer.sentence, *answer.alarms, *answer.verdicts) for line in _wrapped(text, width)
+        line
+        for text in (answer.sentence, *answer.alarms, *answer.tested, *answer.verdicts)
+        for line in _wrapped(text, width)
     ]
     after_pairs = [
         *(line for text in answer.columns for line in _wrapped(text, width)),
@@ -195,7 +197,7 @@ def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
     if report.paired is not None:
         yield from _section("The same pairs, before and after", str(report.paired).splitlines())
     yield from _section("Lists of items", (*answer.lists, *made_lines(report)), bullet=True)
-    yield from _section("Groups", (*group_alarms(report), *answer.groups), bullet=True)
+    yield from _section("Groups", (*group_alarms(report), *answer.tested, *answer.groups), bullet=True)
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
         yield Text("\nProved", style="bold")

@@ -56,8 +56,25 @@ def test_who_has_no_group_in_the_file_is_in_none_and_counted(tmp_path):
     assert groups.values.tolist() == [None, "f", None, None, "m", None]
     assert groups.n_unknown == 4
     assert groups.notes == ("the group of 4 of 6 individuals is unknown",)
-    assert groups.roles.sentence() == "Read people.csv: individuals from id, groups from sex."
+    said = "Read people.csv: individuals from id, groups from sex; f: 1, m: 1, without a group: 4; 1 cell of sex that says '<NA>' counts as missing; "
+    said += (
+        "1 cell of sex that says 'NA' counts as missing; 1 cell of sex that says 'null' counts as missing."
+    )
+    assert groups.roles.sentence() == said
     assert read_groups_file(path, ["ann", "eve"]).notes == ()
+
+
+def test_sizes_are_said_of_those_asked_for_and_of_few_groups(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,town\n" + "".join(f"{k},t{min(k, 5)}\n" for k in range(9)))
+    assert read_groups_file(path, range(8)).roles.remarks == ("t5: 3, t0: 1, t1: 1, t2: 1, 2 more groups",)
+
+
+def test_the_hint_names_the_column_that_is_called_like_a_group(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,income,sex,age\n1,5,f,30\n")
+    with pytest.raises(FileFormatError, match="name it with group_column='sex'"):
+        read_groups(path, [1])
 
 
 def test_a_word_for_unknown_is_a_group_where_that_is_asked_for(tmp_path):

@@ -36,6 +36,19 @@ def test_columns_in_the_order_given_and_rows_counted(write):
     assert people.row_ids.tolist() == [0, 1, 2]
 
 
+def test_a_word_that_may_be_a_category_is_said_to_be_missing(write):
+    text = "id,school,age\nann,none,20\nbea,none,NA\ncy, NA,40\ndan,college,\n"
+    people = read_table(write(text), id_columns="id")
+    assert people.frame["school"].to_list() == [None, None, None, "college"]
+    assert people.roles.remarks == (
+        "1 cell of school that says 'NA' counts as missing",
+        "2 cells of school that say 'none' count as missing",
+    )
+    as_said = read_table(write(text), id_columns="id", text=TextOptions(missing=["NA"]))
+    assert as_said.frame["school"].to_list() == ["none", "none", None, "college"]
+    assert len(as_said.roles.remarks) == 1
+
+
 def test_gower_takes_what_was_read(write):
     """(20/20 + 1) / 2 between ann and cy would count a job that cy does not have: of age alone it is 1."""
     from likewise.fairness import GowerDistance

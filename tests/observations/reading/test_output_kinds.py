@@ -47,7 +47,12 @@ def test_one_word_for_everybody_and_words_beyond_two():
 
 
 def test_two_words_with_a_gap_or_a_third_are_refused_with_the_line(write):
-    for text, fault in (("1,yes\n2,\n", "line 2|'yes'"), ("1,yes\n2,no\n3,maybe\n", "'yes' where a number")):
+    lacking = "f.csv, where 1 of 2 lines have no output: those of 2; .*leave who has none out of this file"
+    for text, fault in (
+        ("1,yes\n2,\n", lacking),
+        ("1,0.5\n2, NA\n", lacking),
+        ("1,yes\n2,no\n3,maybe\n", "'yes' where a number"),
+    ):
         with pytest.raises(ValueError, match=fault):
             read_outputs(write("id,decision\n" + text), [1, 2])
 

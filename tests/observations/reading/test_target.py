@@ -16,7 +16,10 @@ def file(tmp_path):
 def test_it_is_in_the_order_of_the_individuals_and_its_column_is_named(file):
     found = read_target_file(file, ["ann", "cy", "bea"], target_column="repaid")
     assert found.values.tolist() == [1, None, 0]
-    assert found.roles.sentence() == "Read later.csv: individuals from id, target from repaid; left out: age."
+    assert (
+        found.roles.sentence()
+        == "Read later.csv: individuals from id, target from repaid; left out: age; 1 cell of repaid that says 'NA' counts as missing."
+    )
 
 
 def test_a_column_must_be_named_where_there_are_several(file):

@@ -14,6 +14,9 @@ from likewise.observations.reading.text import as_tuple, shortened
 if TYPE_CHECKING:
     import polars as pl
 
+_ALIKE = 0.7
+"""How alike, from 0 to 1, a column must be called to be what was meant: "name" and "income" come to 0.6."""
+
 Column = str | int
 """A column by name, or by position counted from 0."""
 
@@ -128,7 +131,7 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
         raise FileFormatError(
             f"{len(matches)} columns named {column!r} in {file}", "one", "give its position"
         )
-    nearest = get_close_matches(column, names, n=1)
+    nearest = get_close_matches(column, names, n=1, cutoff=_ALIKE)
     hint = f"did you mean {nearest[0]!r}?" if nearest else ""
     raise FileFormatError(f"no column {column!r} in {file}", f"one of {listing(names)}", hint)
 

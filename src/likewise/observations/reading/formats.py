@@ -85,7 +85,9 @@ class Tabular:
         """
         used = {position for positions in roles.values() for position in positions or ()}
         rest = [position for position in range(self.width) if position not in used]
-        named = {role: None if found is None else self.names(found) for role, found in roles.items()}
+        named: dict[str, Any] = {
+            role: None if found is None else self.names(found) for role, found in roles.items()
+        }
         return ColumnRoles(self.name, left_out=self.names(rest), **named)
 
 

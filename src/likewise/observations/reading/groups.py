@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import FileFormatError, option
+from likewise.observations.column_names import is_group
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import places_in_file
@@ -19,9 +21,12 @@ from likewise.observations.reading.columns import Column, Numeral, as_columns, f
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import Tabular, open_columns
 from likewise.observations.reading.layouts import id_array, joined_ids
-from likewise.observations.reading.numerals import Notation, could_be_number
+from likewise.observations.reading.numerals import Notation, could_be_number, note_on_categories
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
+
+_NAMED = 4
+"""How many groups a sentence names, with their sizes."""
 
 _OPTION = {"groups": "group_column", "target": "target_column"}
 
@@ -117,10 +122,21 @@ def read_groups_file(
     >>> _ = file.write_text("id,sex\nbea,f\nann,NA\n")
     >>> groups = read_groups_file(file, ["ann", "bea"])
     >>> groups.values.tolist(), groups.n_unknown, groups.roles.sentence()
-    ([None, 'f'], 1, 'Read users.csv: individuals from id, groups from sex.')
+    ([None, 'f'], 1, "Read users.csv: individuals from id, groups from sex; f: 1, without a group: 1; 1 cell of sex that says 'NA' counts as missing.")
     """
     groups, roles = read_labels(path, row_ids, id_columns, group_column, text, "groups")
-    return GroupsFile(groups, roles, sum(group is None for group in groups.tolist()))
+    n_unknown = sum(group is None for group in groups.tolist())
+    roles = replace(roles, remarks=(*_sizes(groups.tolist(), n_unknown), *roles.remarks))
+    return GroupsFile(groups, roles, n_unknown)
+
+
+def _sizes(groups: list[Any], n_unknown: int) -> tuple[str, ...]:
+    """Say how large each group is, the largest first, so that a word that is meant as no group is seen to be one."""
+    sizes = Counter(str(group) for group in groups if group is not None).most_common()
+    told = [f"{group}: {size:,}" for group, size in sizes[:_NAMED]]
+    told += [f"{len(sizes) - _NAMED:,} more groups"] if len(sizes) > _NAMED else []
+    told += [f"without a group: {n_unknown:,}"] if n_unknown else []
+    return (", ".join(told),)
 
 
 def read_labels(
@@ -132,6 +148,8 @@ def read_labels(
     role: Literal["groups", "target"],
 ) -> tuple[NDArray[Any], ColumnRoles]:
     """Return one label for each individual, None where unknown, and which columns were read; see `read_groups_file`."""
+    import polars as pl
+
     given = as_columns(id_columns, "id_columns")
     wanted = as_id_array(row_ids, "row_ids").tolist()
     known = {str(one) for one in wanted}
@@ -157,8 +175,10 @@ def read_labels(
     frame = file.take(Wanted(ids=ids, texts=[place])).frame
     names = joined_ids([id_array(frame[str(position)]) for position in ids])
     rows = places_in_file(np.asarray(names), wanted, file.name, role)
-    labels = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))[rows]
-    return labels, file.roles(ids=ids, **{role: [place]})
+    labels = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))
+    is_unknown = pl.Series([label is None for label in labels.tolist()], dtype=pl.Boolean)
+    remarks = note_on_categories(frame[str(place)], is_unknown, file.names([place])[0])
+    return labels[rows], replace(file.roles(ids=ids, **{role: [place]}), remarks=tuple(remarks))
 
 
 def _only_column(file: Tabular, ids: Sequence[int], role: str) -> Column:
@@ -170,7 +190,7 @@ def _only_column(file: Tabular, ids: Sequence[int], role: str) -> Column:
         raise FileFormatError(
             f"{file.name} with {len(others)} columns beside the ids: {listing(file.names(others))}",
             f"one column of {role}",
-            f"name it with {option(_OPTION[role], file.names(others)[0] if others else '...')}",
+            f"name it with {option(_OPTION[role], next((repr(name) for name in file.names(others) if is_group(name)), '...'))}",
         )
     return others[0]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from likewise.observations.reading.columns import Column, as_columns, position_o
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import feature_columns, id_array, joined_ids
-from likewise.observations.reading.numerals import Notation, find_notation
+from likewise.observations.reading.numerals import Notation, find_notation, note_on_categories
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
 
@@ -127,7 +128,16 @@ def read_table(
     words = [column.name for column in frame if column.dtype == pl.String]
     notes = [*taken.notes, *(note for _, found in read for note in found)]
     notes += [f"categories: {', '.join(words)}"] if words else []
-    return MixedTable(frame, row_ids, file.roles(ids=ids or None, features=features), tuple(notes))
+    roles = file.roles(ids=ids or None, features=features)
+    remarks = _remarks(taken.frame.select(map(str, features)), frame)
+    return MixedTable(frame, row_ids, replace(roles, remarks=remarks), tuple(notes))
+
+
+def _remarks(texts: pl.DataFrame, read: pl.DataFrame) -> tuple[str, ...]:
+    """Say which words count as missing where a column holds categories."""
+    pairs = [(text, column) for text, column in zip(texts, read, strict=True) if column.dtype.is_(text.dtype)]
+    told = (note_on_categories(text, column.is_null(), column.name) for text, column in pairs)
+    return tuple(chain.from_iterable(told))
 
 
 def _feature(

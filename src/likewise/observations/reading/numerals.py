@@ -189,7 +189,17 @@ def note_on_words(columns: Iterable[pl.Series]) -> list[str]:
             bare.filter(bare.str.to_uppercase().is_in(list(_NOTED_MISSING))).value_counts().rows()
         ):
             count[word] = count.get(word, 0) + number
+    return _as_missing(count, "")
+
+
+def note_on_categories(texts: pl.Series, is_missing: pl.Series, name: str) -> list[str]:
+    """Say the same of every word in a column of text: "none" and "NA" may be categories like any other."""
+    words = texts.str.strip_chars().filter(is_missing)
+    return _as_missing(dict(words.filter(words != "").value_counts().rows()), f" of {name}")
+
+
+def _as_missing(count: dict[str, int], where: str) -> list[str]:
     return [
-        f"{number:,} cell{'s' * (number > 1)} that say{'s' * (number == 1)} {word!r} count{'s' * (number == 1)} as missing"
+        f"{number:,} cell{'s' * (number > 1)}{where} that say{'s' * (number == 1)} {word!r} count{'s' * (number == 1)} as missing"
         for word, number in sorted(count.items())
     ]

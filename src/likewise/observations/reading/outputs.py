@@ -7,7 +7,7 @@ items; or one line for each individual and item. What could be two of these is r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -32,7 +32,7 @@ from likewise.observations.reading.columns import (
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_file
 from likewise.observations.reading.layouts import id_array, joined_ids
-from likewise.observations.reading.numerals import could_be_number, could_be_numbers
+from likewise.observations.reading.numerals import could_be_number, could_be_numbers, is_usually_missing
 from likewise.observations.reading.output_kinds import (
     OutputKind,
     OutputsFile,
@@ -139,7 +139,7 @@ def read_outputs_file(
     >>> _ = file.write_text("applicant,decision\nbea,reject\nann,admit\n")
     >>> read = read_outputs_file(file, ["ann", "bea"])
     >>> read.values, read.notes, read.roles.sentence()
-    (array([1., 0.]), ("outputs: 'admit' counts as 1, 'reject' counts as 0",), 'Read scores.csv: individuals from applicant, outputs from decision.')
+    (array([1., 0.]), ("outputs: 'admit' counts as 1, 'reject' counts as 0",), "Read scores.csv: individuals from applicant, outputs from decision; 'admit' counts as 1, 'reject' counts as 0.")
     >>> _ = file.write_text("applicant,score\nbea,0.2\nann,0.9\n")
     >>> read_outputs_file(file, ["ann", "cy"])
     Traceback (most recent call last):
@@ -272,6 +272,7 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
     values = frame.select(map(str, outputs)).to_numpy()[rows].astype(np.float64)
     values = values.ravel() if len(outputs) == 1 else values
     values = checked_outputs(values, len(wanted), file.name, ask.holds)
+    roles = replace(roles, remarks=tuple(note.removeprefix("outputs: ") for note in notes))
     return OutputsFile(values, roles, labels, "numbers", (*taken.notes, *notes))
 
 
@@ -305,6 +306,8 @@ def _numbers(
         columns = [taken.frame[str(position)].str.strip_chars().fill_null("") for position in outputs]
         valued = [two_valued(column.to_list()) for column in columns]
         if any((column == "").any() for column in columns) or None in valued:
+            if holds == "outputs":
+                _refuse_gaps(file, ids, taken.frame, columns)
             told = _on_other_columns if holds == "outputs" else _on_categories
             raise told(file, outputs, columns) or fault from None
         found = [pair for pair in valued if pair is not None]
@@ -312,6 +315,26 @@ def _numbers(
             pl.Series(str(position), values) for position, (values, _) in zip(outputs, found, strict=True)
         ]
         return Taken(taken.frame.with_columns(numbers)), list(dict.fromkeys(note for _, note in found))
+
+
+def _refuse_gaps(
+    file: Tabular, ids: Sequence[int], frame: pl.DataFrame, columns: Sequence[pl.Series]
+) -> None:
+    """Say who has none where all others have numbers, or one of two words: nobody can be compared by what is not there."""
+    import polars as pl
+
+    is_empty = [pl.Series(map(is_usually_missing, column.to_list()), dtype=pl.Boolean) for column in columns]
+    known = [column.filter(~empty) for column, empty in zip(columns, is_empty, strict=True)]
+    if not all(could_be_numbers(column) or two_valued(column.to_list()) for column in known):
+        return
+    lacking = np.logical_or.reduce([empty.to_numpy() for empty in is_empty])
+    names = np.asarray(joined_ids([id_array(frame[str(position)]) for position in ids]))[lacking].tolist()
+    if names:
+        raise ModelError(
+            f"{file.name}, where {len(names):,} of {frame.height:,} lines have no output: those of {listing(names)}",
+            "one in every line",
+            "leave who has none out of this file and of that of the individuals",
+        )
 
 
 def _on_other_columns(
