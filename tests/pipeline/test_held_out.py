@@ -9,6 +9,7 @@ import pytest
 
 from likewise import ObservedMatrix, audit
 from likewise.errors import DistanceError, InputError, ObservationError
+from likewise.report.numbers import brief
 
 
 def ratings(seed=0, m=120, n=400, share=0.42):
@@ -119,6 +120,21 @@ def test_splits_are_combined(over_splits):
     assert gaps[0].high - gaps[0].low < 1.5 * (gaps[1].high - gaps[1].low)
     assert "3 splits" in gaps[0].method
     np.testing.assert_array_equal(over_splits.estimate.singular_values, alone.estimate.singular_values)
+
+
+def test_how_much_of_d_is_noise_is_told(over_splits):
+    (told,) = [finding for finding in over_splits.findings if "Two halves of the features" in finding]
+    assert f"rank correlation of {brief(over_splits.truth.reliability)}" in told
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
+def test_where_no_pair_is_measured_twice_the_noise_of_d_is_called_unknown():
+    """Two marks each, of which at most one is kept aside."""
+    marks = ObservedMatrix(np.random.default_rng(0).uniform(-1, 1, (60, 2)), value_range=(-1, 1))
+    found = audit(marks, estimator="biases", model="identity", reference="held-out", least_shared=1)
+    assert np.isnan(found.truth.reliability)
+    assert any("How much of d is noise is not known" in finding for finding in found.findings)
+    assert json.loads(found.to_json())["truth"]["reliability"] == "NaN"
 
 
 def test_splits_are_told(over_splits):

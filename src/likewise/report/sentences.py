@@ -224,8 +224,18 @@ def _on_truth(truth: HeldOutFairness, before: Arm, after: Arm, by_activity: bool
     gaps = [brief(Gap.of(arm.fairness).value) for arm in (before, after)]
     activity = ", which mostly measures how much was observed" if by_activity else ""
     return (
-        f"Similarity is measured on observations that neither the algorithm nor the estimator saw{_over_splits(truth)}. {truth.pairs} By the paper's d on "
-        f"zero-filled observations{activity}, the gap is {gaps[0]} before and {gaps[1]} after."
+        f"Similarity is measured on observations that neither the algorithm nor the estimator saw{_over_splits(truth)}. {truth.pairs} "
+        f"{_noise_of_d(truth)} By the paper's d on zero-filled observations{activity}, the gap is {gaps[0]} before and {gaps[1]} after."
+    )
+
+
+def _noise_of_d(truth: HeldOutFairness) -> str:
+    """Say how far two measurements of d agree, or that there are no two."""
+    if isnan(truth.reliability):
+        return "How much of d is noise is not known: no two halves of the features kept aside measure the same pairs."
+    return (
+        f"Two halves of the features kept aside put pairs in the same order with a rank correlation of {brief(truth.reliability)}: the nearer to 0, the more of d is "
+        "noise, and noise moves gaps towards 1."
     )
 
 

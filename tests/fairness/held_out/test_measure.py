@@ -87,6 +87,28 @@ def test_the_correction_finds_the_correlation_with_the_truth():
     assert np.std(misses) < 0.1
 
 
+@pytest.mark.parametrize("n_splits", [1, 3])
+def test_reliability_is_the_rank_correlation_of_two_halves(n_splits):
+    A, Z, rng = truth_and_noise(2)
+    pairs = [reference_pairs(Z, rng=rng) for _ in range(n_splits)]
+    found = measure_held_out([MeasuredSplit(one, {"truth": A}) for one in pairs], rng=rng)
+    both = [np.isfinite(one.half_squares).all(axis=0) for one in pairs]
+    expected = [
+        spearmanr(*(half[known] for half in one.half_squares)).statistic
+        for one, known in zip(pairs, both, strict=True)
+    ]
+    assert found.reliability == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+def test_reliability_is_unknown_where_no_pair_is_measured_twice():
+    """Everybody gave one of two numbers, so pairs have one in common."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=40)
+    Z = sparse.csr_array((values, (np.arange(40), np.arange(40) % 2)), shape=(40, 2))
+    pairs = reference_pairs(Z, least_shared=1, rng=rng)
+    assert np.isnan(measure_held_out([MeasuredSplit(pairs, {"own": values})], rng=rng).reliability)
+
+
 def test_arms_are_compared_on_the_same_pairs():
     A, Z, rng = truth_and_noise(0)
     _, found = measured(A, Z, rng, {"without": rng.normal(size=(120, 3)), "with": A})

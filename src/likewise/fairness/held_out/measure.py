@@ -100,7 +100,8 @@ class HeldOutFairness:
     change : HeldOutChange or None
         From ``"without"`` to ``"with"``, where both are there.
     reliability : float
-        Rank correlation of d on two halves of the features, in [-1, 1]; d on all of them is more reliable.
+        Rank correlation of d on two halves of the features, in [-1, 1]; d on all of them is more reliable. NaN where no two pairs were measured by both halves, or
+        one of them puts all at the same distance.
     nearest_share : float
         Share of the eligible pairs that counts as most similar.
     n_pairs : int
@@ -247,9 +248,10 @@ def _similar(distances: Floats, share: float) -> Floats:
 def _reliability(pairs: ReferencePairs) -> float:
     both = pairs.in_both_halves
     if both.size < 2:
-        return 0.0
+        return float("nan")
     first, second = (rankdata(half[both]) for half in pairs.half_squares)
-    return float(np.corrcoef(first, second)[0, 1])
+    with np.errstate(invalid="ignore"):  # a half that tells no pair from another
+        return float(np.corrcoef(first, second)[0, 1])
 
 
 def _metrics(estimates: Floats, confidence: float, n_pairs: int) -> HeldOutMetrics:
