@@ -13,7 +13,7 @@ from likewise._typing import AnyFloats
 from likewise.engines import Engine
 from likewise.spectrum.operators import RowOperator
 
-_WIDE = 128
+_WIDE = 144
 """Columns of a block of the iteration: so many more than in memory, as every pass reads all blocks anew."""
 
 

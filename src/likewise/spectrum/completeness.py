@@ -63,7 +63,7 @@ def degree_needed(
 
     The Chebyshev polynomial of [0, c] reaches it for any spectrum there; one that is made for the spectrum at hand is through earlier.
     """
-    growth = math.sqrt(max(n * width / _chi_squared_quantile(failure_probability, width), 1.0))
+    growth = math.sqrt(max(n * width / chi_squared_quantile(failure_probability, width), 1.0))
     return math.ceil(math.acosh(growth) / math.acosh(2 * level / cut - 1))
 
 
@@ -111,7 +111,7 @@ def random_test(
     # G, without its part in V: M' does not see that part, and rounding of it would only grow.
     start: AnyFloats = rng.standard_normal((n, width)).astype(deflated.dtype)
     subtract_product(start, deflated, inner(deflated, start))
-    allowed = _chi_squared_quantile(failure_probability, width)
+    allowed = chi_squared_quantile(failure_probability, width)
     patience = 4 + math.ceil(_PATIENCE * degree_needed(n, cut, level, failure_probability, width))
     size = _frobenius(start)
     if not size:  # V spans the whole space
@@ -154,7 +154,8 @@ def _frobenius(block: AnyFloats) -> float:
 
 
 @cache
-def _chi_squared_quantile(probability: float, degrees: int) -> float:
+def chi_squared_quantile(probability: float, degrees: int) -> float:
+    """Return what a chi-squared number is below with that probability."""
     return float(2 * gammaincinv(degrees / 2, probability))
 
 

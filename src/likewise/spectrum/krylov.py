@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,10 +137,15 @@ class BlockKrylov:
     operator : RowOperator
     start : ndarray, shape (n, b)
         Its columns span the first block.
+
+    Attributes
+    ----------
+    multiply : callable
+        From X to ``A^T A X``; whoever wants other columns in the same pass puts something else here.
     """
 
     def __init__(self, operator: RowOperator, start: AnyFloats) -> None:
-        self.operator = operator
+        self.multiply: Callable[[AnyFloats], AnyFloats] = operator.gram
         self.basis = Basis(operator.shape[1], start.dtype)
         self._projected = np.zeros((64, 64))
         self.frontier, _ = rank_revealing_qr(start, np.linalg.norm(start, axis=0))
@@ -158,7 +164,7 @@ class BlockKrylov:
     def step(self) -> None:
         """Multiply the frontier and make what is new in the product the next one."""
         block, old = self.frontier, self.size
-        image = self.operator.gram(block)
+        image = self.multiply(block)
         scale = np.linalg.norm(image, axis=0)
         # A^T A is symmetric: along the block before, the image has the coefficients that the block was made with, and along the
         # block itself those of their inner product. These go first: then so little is left along the basis that one round of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -191,8 +192,10 @@ class Subspace:
     images: AnyFloats
 
 
-def measured(operator: RowOperator, vectors: AnyFloats) -> Subspace:
-    """Apply the matrix once and rotate the vectors to Ritz vectors (Rayleigh-Ritz, small matrices in float64).
+def measured(
+    operator: RowOperator, vectors: AnyFloats, multiply: Callable[[AnyFloats], AnyFloats] | None = None
+) -> Subspace:
+    """Apply the matrix once, through `multiply` where it is given, and rotate the vectors to Ritz vectors (Rayleigh-Ritz, small matrices in float64).
 
     Float32 leaves errors of some 1e-6 in `vectors`, nearly all of them along neighbours, which the rotation removes.
     """
@@ -200,7 +203,7 @@ def measured(operator: RowOperator, vectors: AnyFloats) -> Subspace:
     precision = vectors.dtype if operator.rows_fit else np.dtype(np.float64)
     vectors = vectors.astype(np.float64)
     orthonormalise(vectors)
-    images = operator.gram(vectors.astype(precision)).astype(np.float64)
+    images = (multiply or operator.gram)(vectors.astype(precision)).astype(np.float64)
     projected = inner(vectors, images)
     squares, turn = linalg.eigh((projected + projected.T) / 2, driver="evd", check_finite=False)
     squares, turn = squares[::-1], turn[:, ::-1]

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
+from likewise.spectrum.carried import CarriedTest
 from likewise.spectrum.completeness import (
     FAILURE_PROBABILITY,
     TEST_WIDTH,
+    chi_squared_quantile,
     degree_needed,
     eigenvalues_above,
     random_test,
@@ -111,26 +113,33 @@ class Prover:
         self.tests = 0
 
     def columns_to_deflate(
-        self, squares: NDArray[np.float64], target: ConvergenceTarget, converged: int
+        self, squares: NDArray[np.float64], target: ConvergenceTarget, converged: int, carried: int = 0
     ) -> int:
-        """How many of the converged pairs to deflate: each costs some columns once, and widens the gap."""
+        """How many of the converged pairs to deflate: each costs some columns once, and widens the gap; a degree that was carried along is free."""
         # outside[k]: what is left outside if k more than the wanted ones are deflated.
         outside = np.append(squares, 0.0)[target.wanted : converged + 1]
         n = self.operator.shape[1]
         cost = [
             _COST_OF_DEFLATION * k
-            + max(TEST_WIDTH, self.operator.width) * self._gap(target, squares, value).degree(n)
+            + max(TEST_WIDTH, self.operator.width)
+            * max(self._gap(target, squares, value).degree(n) - carried, 0)
             for k, value in enumerate(outside)
         ]
         return target.wanted + int(np.argmin(cost))
 
     def passes_needed(self, squares: NDArray[np.float64], target: ConvergenceTarget, outside: float) -> float:
         """Estimate how often a proof would read the matrix if these eigenvalues were deflated."""
-        if self._by_energy(squares, target.level) or self._prefers_inertia:
+        if self._by_energy(squares, target.level) or self.prefers_inertia:
             return 0.0
         return self._gap(target, squares, outside).degree(self.operator.shape[1])
 
-    def prove(self, subspace: Subspace, target: ConvergenceTarget, outside: float) -> Proof:
+    def prove(
+        self,
+        subspace: Subspace,
+        target: ConvergenceTarget,
+        outside: float,
+        carried: CarriedTest | None = None,
+    ) -> Proof:
         """Try to prove that no eigenvalue of A^T A above the level is missing from `subspace`.
 
         Parameters
@@ -140,6 +149,8 @@ class Prover:
         target : ConvergenceTarget
         outside : float
             Estimate of the largest eigenvalue outside.
+        carried : CarriedTest, optional
+            One that the subspace does not depend on; it is looked at once.
 
         Returns
         -------
@@ -151,11 +162,16 @@ class Prover:
                 Completeness(True, reason),
                 _eigenvalue_uncertainty(subspace, target.level, self._missing(subspace.squares)),
             )
-        if self._prefers_inertia:
+        if self.prefers_inertia:
             return self._count(subspace, target.level)
         gap = self._gap(target, subspace.squares, outside)
         if gap.cut >= gap.tested:
             return Proof.failed("no gap below the threshold was found")
+        if carried is not None and carried.degree:
+            self.tests += 1
+            part = carried.largest_part(subspace, gap.cut, gap.tested)
+            if part**2 < chi_squared_quantile(FAILURE_PROBABILITY, TEST_WIDTH):
+                return self._passed(subspace, gap, carried.degree)
         return self._test(subspace, gap)
 
     def _gap(self, target: ConvergenceTarget, squares: NDArray[np.float64], outside: float) -> Gap:
@@ -163,7 +179,8 @@ class Prover:
         return Gap(target.level, outside, _ROUNDING * float(np.finfo(self.request.dtype).eps) * largest)
 
     @property
-    def _prefers_inertia(self) -> bool:
+    def prefers_inertia(self) -> bool:
+        """Whether a proof would count eigenvalues."""
         wish = self.request.certificate
         return wish == "inertia" or (wish == "auto" and self.operator.shape[1] <= INERTIA_SIDE)
 
@@ -200,7 +217,10 @@ class Prover:
         )
         if not test.passed:
             return Proof.failed("something above the threshold was missed", test.grown)
-        reason = f"randomised test of degree {test.degree} on independent vectors"
+        return self._passed(subspace, gap, test.degree)
+
+    def _passed(self, subspace: Subspace, gap: Gap, degree: int) -> Proof:
+        reason = f"randomised test of degree {degree} on independent vectors"
         completeness = Completeness(True, reason, self.tests * FAILURE_PROBABILITY)
         return Proof(completeness, _eigenvalue_uncertainty(subspace, gap.level, gap.proved))
 

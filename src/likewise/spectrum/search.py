@@ -12,6 +12,8 @@ from likewise._typing import AnyFloats
 from likewise.errors import MemoryLimitError, option
 from likewise.memory import format_bytes
 from likewise.spectrum.candidates import CandidateTriplets
+from likewise.spectrum.carried import CarriedTest
+from likewise.spectrum.completeness import TEST_WIDTH
 from likewise.spectrum.krylov import (
     BlockKrylov,
     ConvergenceTarget,
@@ -38,6 +40,10 @@ _SETTLED = 1.3  # growth of what is wanted from one look to the next, below whic
 _DEFLATION_TOL = 30.0  # times the tolerance: still good enough to be deflated in the proof
 _DEAR_DEFLATION_TOL = 300.0  # the same where a pass costs as much as many columns, and a shorter proof is worth more than digits
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
+
+
+_FAR, _KNOWN, _CARRIED_CUT = 2.0, 0.03, 0.8
+"""Of the level: what is above is deflated from vectors that are carried, once it is known so well; and where their polynomials end."""
 
 
 class GramIsCheaperError(Exception):
@@ -98,6 +104,7 @@ class _Search:
         self.space = BlockKrylov(operator, self._starting_block())
         self.schedule = RestartSchedule(max(_FIRST_LOOK, 4 * self.width))
         self.prover = Prover(operator, request)
+        self.carried: CarriedTest | None = None
 
     def run(self) -> CandidateTriplets:
         """Grow the space, look at it, and go on until a proof succeeds or there is no going on.
@@ -119,6 +126,7 @@ class _Search:
                 candidates = self._judge(pairs, target, excess / self._allowed(target, worst))
                 if candidates is not None:
                     return candidates
+                self._carry(pairs, target)
             settled = target.wanted <= _SETTLED * wanted
             wanted = target.wanted
             self.schedule.plan(self.space.size, wanted, worst)
@@ -212,6 +220,16 @@ class _Search:
             self._make_room(pairs, target)
         return None
 
+    def _carry(self, pairs: RitzPairs, target: ConvergenceTarget) -> None:
+        """Begin a test that goes with the next passes, where these are dear, once what would grow fastest is known."""
+        if self.operator.rows_fit or self.carried is not None or self.prover.prefers_inertia:
+            return
+        far = int(np.count_nonzero(pairs.squares > _FAR * target.level))
+        if target.level and pairs.errors[:far].max(initial=0.0) <= _KNOWN * target.level:
+            known, cut = self.space.vectors(pairs, far), _CARRIED_CUT * target.level
+            self.carried = CarriedTest(self.operator, known, cut, self.request.rng, TEST_WIDTH)
+            self.space.multiply = self.carried.gram
+
     def _stop(self, pairs: RitzPairs, target: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
         return CandidateTriplets.of(
             measured(self.operator, self.space.vectors(pairs, target.wanted)), target, proof
@@ -220,19 +238,25 @@ class _Search:
     def _try_proof(
         self, pairs: RitzPairs, target: ConvergenceTarget, converged: int
     ) -> CandidateTriplets | None:
-        kept = self.prover.columns_to_deflate(pairs.squares, target, converged)
+        carried = (
+            self.carried.degree if self.carried is not None else 0
+        )  # and one in the pass that measures, as a reserve
+        kept = self.prover.columns_to_deflate(pairs.squares, target, converged, carried)
         outside = float(np.append(pairs.squares, 0.0)[kept])
         # A long test is put off: a larger space has a wider gap, so that the test is short.
         affordable = max(_CHEAP_PROOF, self.operator.passes)
         if self.prover.passes_needed(pairs.squares[:kept], target, outside) > affordable:
             return None
-        subspace = measured(self.operator, self.space.vectors(pairs, kept))
-        proof = self.prover.prove(subspace, target, outside)
+        tests = self.prover.tests
+        subspace = measured(self.operator, self.space.vectors(pairs, kept), self.space.multiply)
+        proof = self.prover.prove(subspace, target, outside, self.carried)
         if proof.complete:
             return CandidateTriplets.of(subspace, target, proof)
         # The test found what the space lacks: its vectors, grown along it, are where the iteration goes on.
         if proof.escaped is not None:
             self.space.inject(proof.escaped)
+        if self.prover.tests > tests:  # what was carried was looked at; another test may be begun
+            self.carried, self.space.multiply = None, self.operator.gram
         return None
 
     def _make_room(self, pairs: RitzPairs, target: ConvergenceTarget) -> None:
