@@ -68,7 +68,6 @@ observations/reading/columns     layouts ../column_names: how columns are named 
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           compared assemble run: one audit, its steps
-pipeline/measurement     violating_pairs: what is measured, and the file of pairs that break the limit
 pipeline/sandwich        beside: what stands beside an algorithm, measured, found and proved
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
 pipeline/frontier        repaired ../report/frontier ../report/repaired: the record, and the call that makes it

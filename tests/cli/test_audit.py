@@ -301,12 +301,15 @@ def test_every_violating_pair_is_listed(likewise, ratings, tmp_path):
     assert header == "arm,left,right,reference_distance,output_distance,ratio,excess"
     violations = json.loads(report.read_text())["arms"]["outputs"]["fairness"]["violations"]
     assert 0 < len(lines) == violations["n_violating"] < 66
+    ratios = []
     for line in lines:
         arm, _, _, d, output, ratio, excess = line.split(",")
         assert arm == "outputs"
-        assert float(output) > 0.3 * float(d)
-        assert float(ratio) == pytest.approx(float(output) / float(d))
-        assert float(excess) == pytest.approx(float(output) - 0.3 * float(d))
+        assert all(len(text.replace(".", "").lstrip("0")) <= 7 for text in (d, output, ratio))
+        assert float(ratio) == pytest.approx(float(output) / float(d), rel=1e-5)
+        assert float(excess) == pytest.approx(float(output) - 0.3 * float(d), abs=1e-5)
+        ratios.append(float(ratio))
+    assert ratios == sorted(ratios, reverse=True)
 
 
 def test_constants_of_individuals_are_written_and_how_many_are_measured_is_told(likewise, ratings, tmp_path):

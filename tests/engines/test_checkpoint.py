@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import polars as pl
 import pytest
+from tests.engines.failing import Failing
 
 from likewise import SVT, read_partitioned
 from likewise.engines import engine_of
@@ -15,19 +16,6 @@ from likewise.engines.checkpoint import Remembering, digest_of
 from likewise.engines.local import Serial
 from likewise.errors import EngineError, InputError, OutputError
 from likewise.observations import clustered
-
-
-class Failing(Serial):
-    """Lost after so many sums."""
-
-    def __init__(self, left=10**6):
-        self.left, self.done = left, 0
-
-    def reduce(self, task, blocks, shared=None):
-        if self.done == self.left:
-            raise EngineError("the scheduler was lost")
-        self.done += 1
-        return super().reduce(task, blocks, shared)
 
 
 def power(block, shared):

@@ -120,6 +120,7 @@ def test_scores_are_audited_but_are_no_predictions_of_entries(observed):
     assert report.arms["with"].error is None
     why = "Accuracy was not measured because the model's outputs are not values of the same features"
     assert why in " ".join(report.findings)
+    assert why in " ".join(str(report).split())
     assert report.arms["with"].fairness.n_pairs == 190
 
 
@@ -365,12 +366,36 @@ def test_the_worst_pairs_are_explained_by_name(observed):
     report = audit(observed, estimator=SVT(threshold=2.0), model=identity, hold_out=0, groups=["a", "b"] * 10)
     for arm in report.arms.values():
         assert len(arm.explained) == 10
-        for pair, told in zip(arm.fairness.worst, arm.explained, strict=True):
+        for pair, told in zip(arm.fairness.worst[:10], arm.explained, strict=True):
             assert (told.left, told.right, told.ratio) == (pair.left, pair.right, pytest.approx(pair.ratio))
             assert told.reference.distance == pytest.approx(pair.reference_distance)
             assert told.output.distance == pytest.approx(pair.output_distance)
             assert {told.left_group, told.right_group} <= {"a", "b"}
             assert {part.feature for part in told.output.apart} <= set(observed.column_ids.tolist())
+
+
+def test_pairs_of_two_groups_are_explained_where_few_of_the_worst_ones_are():
+    """Two towns far apart: the largest ratios are within them, and those across are looked for among the hundred largest."""
+    town = np.repeat(["a", "b"], 9)
+    people = np.where(town == "a", 0.0, 3.0) + np.linspace(0, 1, 18)
+    report = audit(RowDistance(people), outputs=np.arange(18.0) ** 2 % 7, groups=town)
+    arm = report.arms["outputs"]
+    kept = arm.fairness.worst
+    assert 10 < len(kept) <= 100
+    towns = [{town[pair.left], town[pair.right]} for pair in kept]
+    first = [place for place, both in enumerate(towns) if len(both) == 2][:5]
+    expected = [*range(10), *(place for place in first if place >= 10)]
+    assert len(expected) > 10
+    assert [(one.left, one.right) for one in arm.explained] == [
+        (kept[place].left, kept[place].right) for place in expected
+    ]
+    assert all(one.left_group != one.right_group for one in arm.explained[10:])
+    page = report._repr_html_()
+    assert "Pairs of two groups" in page
+    assert page.count("side by side") >= len(expected)
+    alone = audit(RowDistance(people), outputs=np.arange(18.0) ** 2 % 7)
+    assert len(alone.arms["outputs"].explained) == 10
+    assert "Pairs of two groups" not in alone._repr_html_()
 
 
 def test_differences_of_the_same_pairs_have_intervals(observed):

@@ -6,7 +6,10 @@ import pytest
 
 import likewise
 from likewise.fairness import RowDistance
+from likewise.report import as_text
 from likewise.report.checks import with_checks
+from likewise.report.html import as_page
+from likewise.report.numbers import number
 from likewise.report.table import MOST_LINES
 
 
@@ -54,6 +57,33 @@ def test_nothing_is_said_where_nothing_is_wrong():
     told = " ".join(str(audited(0.0)).split())
     assert "A group is treated differently" not in told
     assert "No group is seen to get other outputs than similar people of other groups (400 people" in told
+
+
+def test_that_groups_were_tested_is_on_the_first_screen_of_a_fair_audit():
+    report = audited(0.0)
+    (told,) = report.to_dict()["answer"]["tested"]
+    assert told.startswith(
+        "No group is seen to get other outputs than similar people of other groups (400 people"
+    )
+    page = as_page(report)
+    first_screen = page[page.index('<section class="verdict"') : page.index('<div class="cards">')]
+    assert "No group is seen to get other outputs" in first_screen
+    assert " ".join(as_text(report, most_lines=1).split()).count("No group is seen to get other outputs") == 1
+    assert report.details().count("No group is seen") == 1
+    assert audited(0.5).to_dict()["answer"]["tested"] == []
+
+
+def test_a_check_says_what_was_found_where_nothing_is_significant():
+    report = audited(0.0)
+    (checked,) = with_checks(report, ["group-difference<=0.1"]).checks
+    nearest = min(report.last.group_effects.effects, key=lambda effect: effect.p_value)
+    assert (checked.status, checked.value) == ("holds", 0.0)
+    assert checked.said == (
+        f"not significant: p = {number(nearest.p_value, 2)}, estimate {number(nearest.share, 2)} times the mean difference between two people, "
+        f"for {nearest.group}"
+    )
+    (seen,) = with_checks(audited(0.5), ["group-difference<=0.1"]).checks
+    assert "not significant" not in seen.said
 
 
 def test_why_it_was_not_tested():

@@ -11,7 +11,9 @@ from likewise.pipeline import audit
 from likewise.report.sentences import BY_ACTIVITY, Gap, compared, findings
 
 
-def arm(gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, scale_free=2.0):
+def arm(
+    gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite=0, scale_free=2.0, undefined=0
+):
     similar = SimpleNamespace(
         share=0.1,
         relative_gap=ExactValue(gap, 3),
@@ -26,6 +28,7 @@ def arm(gap, low=None, high=None, mean_ratio=0.1, spread=1.0, rmse=0.9, infinite
         output_spread=ExactValue(spread, 3),
         n_pairs=3,
         n_infinite=infinite,
+        n_undefined=undefined,
         n_individuals=60,
     )
     error = None if rmse is None else SimpleNamespace(rmse=rmse, unit="the units of the data")
@@ -87,6 +90,23 @@ def test_the_caveat_of_activity_stands_in_the_first_finding_that_rests_on_it():
     assert answer(arm(0.9), arm(0.5), by_activity=True).endswith(BY_ACTIVITY)
     assert findings({"outputs": arm(0.9)}, by_activity=True)[0].endswith(BY_ACTIVITY)
     assert BY_ACTIVITY not in answer(arm(0.9), arm(0.5))
+
+
+def test_the_first_sentence_itself_says_that_d_measures_activity():
+    for told in (
+        answer(arm(0.9), arm(0.5), by_activity=True),
+        findings({"outputs": arm(0.9)}, by_activity=True)[0],
+    ):
+        assert "of these 60 individuals (by a d that mostly measures activity)" in told
+    assert "activity" not in answer(arm(0.9), arm(0.5))
+
+
+def test_pairs_without_a_distance_are_counted_where_the_similar_ones_are_named():
+    told = findings({"outputs": arm(0.9, undefined=1200)})
+    assert "of these 60 individuals (1,200 pairs whose d is undefined left out) are 0.9 times" in told[0]
+    assert told[-1].startswith("All 3 pairs whose d is defined (1,200 others) of the 60 individuals")
+    assert "(1 pair whose d is undefined left out)" in answer(arm(0.9), arm(0.5, undefined=1))
+    assert "undefined" not in " ".join(findings({"outputs": arm(0.9)}))
 
 
 def test_the_scale_free_ratio_stands_beside_the_level_that_it_has_without_similarity():

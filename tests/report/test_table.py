@@ -8,6 +8,7 @@ import pytest
 from likewise import audit
 from likewise.fairness import LipschitzCertificates, RowDistance, SampledValue, Unavailable
 from likewise.report import as_text
+from likewise.report.answer import Answer
 from likewise.report.numbers import value_text
 from likewise.report.rows import comparison
 from likewise.report.table import MOST_LINES
@@ -51,13 +52,36 @@ def test_the_answer_is_short_and_begins_with_a_sentence(make_report, arms, dupli
 
 
 def test_the_answer_can_be_shorter(make_report):
-    """Pairs are dropped, from the end; the sentence and the rows stay."""
+    """Pairs are dropped, from the end, and it says so; which columns are what goes into one line; the sentence and the rows stay."""
     report = make_report()
     whole, short = str(report).splitlines(), as_text(report, most_lines=1).splitlines()
     assert len(short) < len(whole)
-    assert set(short) <= set(whole)
+    assert [line for line in short if line not in whole] == [
+        "Read as ids <user>; features item; values rating\\x1b[31m.",
+        "More (--details, print(report.details())): worst pairs.",
+    ]
     assert short[0] == whole[0]
     assert any(line.startswith("gap of") for line in short)
+
+
+@pytest.mark.parametrize("most_lines", range(8, 40, 2))
+def test_nothing_is_left_out_in_silence(most_lines):
+    """Three kinds of lines compete for room; what is not all there is named, and only that."""
+    rng = np.random.default_rng(0)
+    people = RowDistance(rng.standard_normal((80, 2)))
+    report = audit(people, outputs=rng.standard_normal(80), groups=rng.integers(0, 2, 80))
+    answer = Answer.of(report)
+    text = as_text(report, most_lines=most_lines)
+    told = " ".join(text.split())
+    named = told.split("More (--details, print(report.details())): ")[1:]
+    missing = [
+        name
+        for name, lines in (("notes", answer.beside), ("groups", answer.groups))
+        if any(line not in told for line in lines)
+    ]
+    if text.count("\n- ") < 3:
+        missing.append("worst pairs")
+    assert named == ([f"{', '.join(missing)}."] if missing else [])
 
 
 def test_the_answer_stays_short_with_groups_limits_and_many_columns():

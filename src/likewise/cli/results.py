@@ -79,7 +79,7 @@ class ResultOptions:
     json
         File for the report as JSON; - prints it, and nothing else.
     violations
-        CSV file for every pair with D > L d, where L is --lipschitz or --fail-above.
+        CSV file for every pair with D > L d, where L is --lipschitz or --fail-above; the largest ratio first, numbers with 7 digits.
     individual_constants
         CSV file for what is proved of each individual, where the estimate is a regression (als, soft-impute, biases, most choices of auto).
     details

@@ -145,7 +145,7 @@ def audit(
         block, twice. Where a complete matrix takes more, it is refused before the work.
         Blocks and what is loaded on the way take up to 300 MiB, also where the limit is lower.
     violations : path-like, optional
-        CSV file for every pair with ``D > lipschitz * d``.
+        CSV file for every pair with ``D > lipschitz * d``, the largest ratio first; its numbers have 7 digits.
     individual_constants : path-like, optional
         CSV file for what is proved of each individual: ``D <= K_i d`` for every pair that one is in, where each row of the estimate is a regression. The report
         has them too (``individual_constants``).

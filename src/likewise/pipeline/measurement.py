@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal, get_args
@@ -21,6 +21,7 @@ from likewise.fairness import (
     PairwiseDistance,
     RowDistance,
     Verdict,
+    WorstPair,
     explain_pair,
     judge_learned,
     measure_arms,
@@ -55,6 +56,9 @@ _RATINGS = 2
 
 _EXPLAINED, _LISTED = 10, 5
 """Worst pairs that are explained, and how many features of each are listed."""
+
+_ACROSS, _KEPT_WITH_GROUPS = 5, 100
+"""Pairs across groups that are explained, those among the worst ones included; and among how many of the largest ratios they are looked for."""
 
 _WORKING = 64 * 2**20
 """Bytes for blocks of distances, whatever the number of pairs."""
@@ -243,13 +247,13 @@ class Measurement:
         """Say of the worst pairs which features make d small, and which outputs make D large."""
         if not isinstance(output, RowDistance) or output.rows.shape[1:] != np.shape(np.asarray(output_ids)):
             output_ids = None  # of lists of items, which have names of their own, or of sums over outputs
-        chosen = fairness.worst[:_EXPLAINED]
         ids = range(reference.n_individuals) if reference.row_ids is None else reference.row_ids.tolist()
-        wanted = {one for pair in chosen for one in (pair.left, pair.right)}
+        wanted = {one for pair in fairness.worst for one in (pair.left, pair.right)}
         places = {one: place for place, one in enumerate(ids) if one in wanted}
         groups = None if self.groups is None else np.array(self.groups, dtype=object)
         if groups is not None:
             groups[unknown_labels(self.groups)] = None
+        chosen = [*fairness.worst[:_EXPLAINED], *_across(fairness.worst, places, groups)]
         return tuple(
             explain_pair(
                 output,
@@ -332,7 +336,19 @@ class Measurement:
         return measure_sampled(outputs, reference, **told, **self._common())
 
     def _common(self) -> dict[str, Any]:
-        return {"nearest_share": self.nearest_share, "lipschitz": self.lipschitz, "groups": self.groups}
+        told = {"nearest_share": self.nearest_share, "lipschitz": self.lipschitz, "groups": self.groups}
+        return told if self.groups is None else told | {"worst": _KEPT_WITH_GROUPS}
+
+
+def _across(
+    worst: Sequence[WorstPair], places: Mapping[Any, int], groups: NDArray[Any] | None
+) -> list[WorstPair]:
+    """Return the pairs of two groups that are explained beside the worst ones, so that there are five with those among these, if so many were kept."""
+    if groups is None:
+        return []
+    named = [(groups[places[pair.left]], groups[places[pair.right]]) for pair in worst]
+    across = [place for place, (one, other) in enumerate(named) if None not in (one, other) and one != other]
+    return [worst[place] for place in across[:_ACROSS] if place >= _EXPLAINED]
 
 
 def _matrix_bytes(shape: tuple[int, int]) -> float:

@@ -7,19 +7,25 @@ from itertools import chain
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from likewise.fairness import GroupEffects, SampledFairness, Unavailable
+from likewise.fairness import SampledFairness, Unavailable
 from likewise.observations.ids import is_unknown
-from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse
+from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse, no_group_alarm
 from likewise.report.item_lists import list_lines
 from likewise.report.numbers import Row, number, shown, with_ends
 from likewise.report.rows import headline, sandwich_text
+from likewise.report.sentences import UNMEASURED
 
 if TYPE_CHECKING:
     from likewise.fairness import Contribution, PairExplanation
     from likewise.report.records import AuditRecord
 
+WORST = 10
+"""How many of the worst pairs are told whatever their groups; those explained beyond them are of two groups."""
+
 _FEATURES = 3
 """How many features a pair's explanation names in a line."""
+
+_OTHERWISE = "; by what two people both observed (co-observed) the answer may be the opposite, as this d measures activity"
 
 _EQUALS_L2 = ("l2", "absolute")
 """Norms of D that are l2; of one number both are the same."""
@@ -75,13 +81,16 @@ class Answer:
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     beside : tuple of str
-        Of which D and d the proofs are, where the audit has others; what the estimate itself does as the outputs, where an algorithm ran on it.
+        Of which D and d the proofs are, where the audit has others; what the estimate itself does as the outputs, where an algorithm ran on it;
+        why there is no error, where there is none.
     lists : tuple of str
         Who would rather have another's list of items, and how exposure is shared.
     groups : tuple of str
     arm : str
         Whose pairs are told.
     pairs : tuple of PairStory
+    across : tuple of PairStory
+        Of two groups, where few of the worst pairs are.
     columns : tuple of str
         Which columns of which file were read as what.
     limits : tuple of str
@@ -98,6 +107,7 @@ class Answer:
     groups: tuple[str, ...]
     arm: str
     pairs: tuple[PairStory, ...]
+    across: tuple[PairStory, ...]
     columns: tuple[str, ...]
     limits: tuple[str, ...]
 
@@ -105,6 +115,8 @@ class Answer:
     def of(cls, report: AuditRecord) -> Answer:
         """Collect the answer of a report; its pairs and groups are those of the arm that would be used."""
         judged = (arm for arm in report.arms.values() if arm.verdict is not None)
+        explained = [pair for pair in report.last.explained if pair.ratio > 0]
+        stories = [_story(pair, is_sparse(report)) for pair in explained]
         return cls(
             sentence=report.findings[0],
             verdicts=(
@@ -113,13 +125,14 @@ class Answer:
                 *map(str, report.checks),
             ),
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
-            tested=_tested(report),
+            tested=no_group_alarm(report),
             rows=headline(report),
-            beside=(*_proofs_distances(report), *_beside(report)),
+            beside=(*_proofs_distances(report), *_beside(report), *_no_error(report)),
             lists=list_lines(report),
-            groups=tuple(group_lines(report)[len(_tested(report)) :]),
+            groups=tuple(group_lines(report)),
             arm=report.last.label,
-            pairs=tuple(_story(pair, is_sparse(report)) for pair in report.last.explained if pair.ratio > 0),
+            pairs=tuple(stories[:WORST]),
+            across=tuple(stories[WORST:]),
             columns=tuple(roles.sentence() for roles in report.data.columns),
             limits=tuple(_limits(report)),
         )
@@ -130,6 +143,7 @@ class Answer:
             "sentence": self.sentence,
             "verdicts": list(self.verdicts),
             "alarms": list(self.alarms),
+            "tested": list(self.tested),
             "rows": [
                 {"label": row.label, "values": list(row.values), "change": row.change} for row in self.rows
             ],
@@ -138,13 +152,6 @@ class Answer:
             "groups": [*self.tested, *self.groups],
             "limits": list(self.limits),
         }
-
-
-def _tested(report: AuditRecord) -> tuple[str, ...]:
-    """Return the first of the lines on groups where it answers whether one is treated differently: without an alarm."""
-    effects, lines = report.last.group_effects, group_lines(report)
-    is_alarm = isinstance(effects, GroupEffects) and bool(effects.clear)
-    return () if effects is None or is_alarm else tuple(lines[:1])
 
 
 def _whatever_is_missing(report: AuditRecord) -> tuple[str, ...]:
@@ -177,6 +184,11 @@ def _beside(report: AuditRecord) -> tuple[str, ...]:
     if itself.sandwich is not None:
         said.append(f"measured, found, proved {sandwich_text(itself.sandwich)}")
     return (f"The estimate itself, without the algorithm: {', '.join(said)}.",)
+
+
+def _no_error(report: AuditRecord) -> tuple[str, ...]:
+    """Say why there is no error; the row of it says only that there is none."""
+    return tuple(finding for finding in report.findings if finding.startswith(UNMEASURED))
 
 
 def _on_paper(pair: PairExplanation, sparse: bool) -> str:
@@ -240,8 +252,10 @@ def _value(value: float | str) -> str:
 def _limits(report: AuditRecord) -> list[str]:
     """Say what the numbers do not show; the most important first."""
     fairness = report.last.fairness
+    by_activity = report.reference.measures_activity and report.truth is None
     lines = [
-        "Whether d is the right notion of similarity: that is a choice, and everything here depends on it.",
+        "Whether d is the right notion of similarity: that is a choice, and everything here depends on it"
+        f"{_OTHERWISE if by_activity else ''}.",
         "Whether the observations themselves are biased.",
     ]
     if not isinstance(fairness, SampledFairness):

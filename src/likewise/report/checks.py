@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from likewise.errors import InputError
 from likewise.fairness import Certificate, GroupEffects, SampledValue, Unavailable
-from likewise.report.numbers import number, with_ends
+from likewise.report.numbers import number, shown, with_ends
 from likewise.report.records import CheckResult
 from likewise.report.sentences import Gap
 
@@ -63,6 +63,18 @@ def _envy(arm: Arm) -> Ends:
 
 def _proved(arm: Arm) -> Ends:
     return _exact(arm.certificate.value) if isinstance(arm.certificate, Certificate) else _UNKNOWN
+
+
+def _not_clear(arm: Arm) -> str:
+    """Say what was found where no group is seen to be treated differently: the effect of the smallest p-value, which may be chance."""
+    effects = arm.group_effects
+    assert isinstance(effects, GroupEffects)
+    nearest = min(effects.effects, key=lambda effect: effect.p_value)
+    why = "not significant" if nearest.p_value > 1 - effects.confidence else "too small to count"
+    return (
+        f"{why}: p = {number(nearest.p_value, 2)}, estimate {number(nearest.share, 2)} times the mean difference between two people, for "
+        f"{shown(nearest.group)}"
+    )
 
 
 def _group_difference(arm: Arm) -> Ends:
@@ -176,6 +188,8 @@ class Check:
         if isnan(value):
             return CheckResult(text, self.severity, "not measured", value, _why_not(self.name, report.last))
         said = with_ends(value, low, high) if low < high else number(value)
+        if self.name == "group-difference" and not value:
+            said = _not_clear(report.last)
         return CheckResult(text, self.severity, self._status(low, high), value, said)
 
     def _status(self, low: float, high: float) -> Literal["holds", "broken", "cannot be told"]:

@@ -10,7 +10,7 @@ from likewise.report.numbers import number, shown, with_ends
 
 if TYPE_CHECKING:
     from likewise.fairness import GroupEffect, GroupMetrics
-    from likewise.report.records import Arm, AuditRecord
+    from likewise.report.records import AuditRecord
 
 _MOST_KINDS = 10
 """Up to so many kinds of pairs of groups are listed in the answer."""
@@ -71,7 +71,7 @@ def _effect(effect: GroupEffect) -> str:
 
 
 def group_lines(report: AuditRecord) -> list[str]:
-    """Say what was tested, or why nothing was; how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently."""
+    """Say how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently."""
     split = report.last.fairness.groups
     if split is None:
         return []
@@ -82,7 +82,7 @@ def group_lines(report: AuditRecord) -> list[str]:
     if len(split.by_groups) <= _MOST_KINDS and kinds:
         lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
     equal = _equal_on_paper(split.by_groups, is_sparse(report))
-    return [*_no_alarm(report.last), lines[0], *equal, *lines[1:]]
+    return [lines[0], *equal, *lines[1:]]
 
 
 def is_sparse(report: AuditRecord) -> bool:
@@ -109,20 +109,20 @@ def _equal_on_paper(by_groups: tuple[GroupMetrics, ...], sparse: bool) -> list[s
     ]
 
 
-def _no_alarm(arm: Arm) -> list[str]:
-    """Say that no group effect was found, or why none was looked for; nothing where there is one."""
-    effects = arm.group_effects
+def no_group_alarm(report: AuditRecord) -> tuple[str, ...]:
+    """Say of the arm that would be used that no group effect was found, or why none was looked for; nothing where there is one."""
+    effects = report.last.group_effects
     if isinstance(effects, Unavailable):
-        return [
-            f"Whether a group is treated differently from similar people was not tested: {effects.reason}."
-        ]
+        return (
+            f"Whether a group is treated differently from similar people was not tested: {effects.reason}.",
+        )
     if effects is None or effects.clear:
-        return []
+        return ()
     smallest = min(effect.p_value for effect in effects.effects)
-    return [
+    return (
         f"No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
-        f"{number(smallest, 2)}{_without(effects)})."
-    ]
+        f"{number(smallest, 2)}{_without(effects)}).",
+    )
 
 
 def _gap(kind: GroupMetrics) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from likewise.report.answer import Answer, undecided_lines
+from likewise.report.answer import WORST, Answer, undecided_lines
 from likewise.report.description import (
     PROVED_SCOPE,
     all_findings,
@@ -94,6 +94,7 @@ def _context(report: AuditRecord) -> dict[str, Any]:
         "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
         "list_notes": made_lines(report),
+        "across_above": any(pair.left_group != pair.right_group for pair in report.last.explained[:WORST]),
         "undecided": undecided_lines(report),
         "proved_domains": proved_domains(report),
         "sandwiches": sandwich_lines(report),

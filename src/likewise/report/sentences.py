@@ -23,6 +23,9 @@ BY_ACTIVITY = (
 )
 """Stands in the answer wherever it rests on such a distance."""
 
+UNMEASURED = "Accuracy was not measured"
+"""How the finding begins that there is no error."""
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -147,14 +150,14 @@ def findings(
     by = by_activity and not truth
     told: tuple[str, ...]
     if not rest:
-        told = (_marked(_one_arm(before, truth), by), _set_apart(before), _scale_free(before))
+        told = (_marked(_one_arm(before, truth, by), by), _set_apart(before), _scale_free(before))
         told += (accuracy_sentence(before) or _accuracy(before, unmeasured), _test_sentence(before))
     elif not valid:
         told = (_not_comparable(before, rest[0]), _set_apart(before, rest[0]))
     else:
         after, change = rest[0], change or "with {1!r} instead of {0!r}".format(*arms)
         told = (
-            _marked(_answer(change, before, after, truth), by),
+            _marked(_answer(change, before, after, truth, by), by),
             _gaps(before, after),
             "" if truth is None else _on_truth(truth, before, after, by_activity),
             _set_apart(before, after),
@@ -171,16 +174,25 @@ def _marked(answer: str, by_activity: bool) -> str:
     return f"{answer} {BY_ACTIVITY}" if by_activity else answer
 
 
-def _whom(arm: Arm, truth: HeldOutFairness | None = None) -> str:
+def _whom(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
+    """Name the similar pairs: by which d, where that is mostly activity; and how many pairs have no distance, so that they cannot be among them."""
     if truth is not None:
         return f"the {truth.nearest_share:.0%} of pairs that are most similar on observations kept aside"
-    return f"the {arm.fairness.similar.share:.0%} most similar pairs of these {arm.fairness.n_individuals:,} individuals"
+    fairness = arm.fairness
+    asides = ["by a d that mostly measures activity"] if by_activity else []
+    if n := fairness.n_undefined:
+        drawn = "drawn " if isinstance(fairness, SampledFairness) else ""
+        asides.append(
+            f"{n:,} {drawn}{'pair whose d is' if n == 1 else 'pairs whose d is'} undefined left out"
+        )
+    aside = f" ({'; '.join(asides)})" if asides else ""
+    return f"the {fairness.similar.share:.0%} most similar pairs of these {fairness.n_individuals:,} individuals{aside}"
 
 
-def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None) -> str:
+def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
     """Say better, worse, or cannot be told; for whom; at which cost."""
     gaps = Gap.of_arm(before), Gap.of_arm(after)
-    whom, told = _whom(after, truth), compared(*gaps)
+    whom, told = _whom(after, truth, by_activity), compared(*gaps)
     if (
         truth is not None and truth.change is not None
     ):  # the same pairs: their difference has an interval of its own
@@ -261,12 +273,12 @@ _HARDLY = 0.05
 """Of a gap of 1: an interval that reaches no farther below it says that similarity makes no difference worth the name."""
 
 
-def _one_arm(arm: Arm, truth: HeldOutFairness | None) -> str:
+def _one_arm(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
     gap = Gap.of_arm(arm)
     if isnan(gap.value):
         return "The outputs are the same for everybody: nothing tells similar individuals from others."
     text = (
-        f"The outputs of {_whom(arm, truth)} are {gap} times as far apart as those of all pairs, on average "
+        f"The outputs of {_whom(arm, truth, by_activity)} are {gap} times as far apart as those of all pairs, on average "
         f"(0: the similar are treated alike; 1: similarity makes no difference)"
     )
     if gap.high < 1:
@@ -285,7 +297,7 @@ def _lower(text: str) -> str:
 def _accuracy(arm: Arm, unmeasured: str | None) -> str:
     if arm.error is not None:
         return f"The error on hidden observations: RMSE {brief(arm.error.rmse)}, in {arm.error.unit}."
-    return f"Accuracy was not measured because {unmeasured}." if unmeasured else ""
+    return f"{UNMEASURED} because {unmeasured}." if unmeasured else ""
 
 
 def _scale_free(*arms: Arm) -> str:
@@ -303,7 +315,7 @@ def _scale_free(*arms: Arm) -> str:
 def _error_sentence(before: Arm, after: Arm, advice: str | None, unmeasured: str | None) -> str:
     if before.error is None or after.error is None:
         because = f" because {unmeasured}" if unmeasured else ""
-        return f"Accuracy was not measured{because}: whether fairness cost accuracy is not shown."
+        return f"{UNMEASURED}{because}: whether fairness cost accuracy is not shown."
     pair = (before.error.rmse, after.error.rmse)
     verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
     text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in {before.error.unit}."
@@ -371,8 +383,9 @@ def _scope(arm: Arm) -> str:
             f"These numbers come from {arm.fairness.n_pairs:,} drawn pairs of {arm.fairness.n_individuals:,} individuals; each interval "
             f"has a confidence of {arm.fairness.confidence:g} and is about {arm.fairness.population}."
         )
+    defined = f" whose d is defined ({arm.fairness.n_undefined:,} others)" if arm.fairness.n_undefined else ""
     return (
-        f"All {arm.fairness.n_pairs:,} pairs of the {arm.fairness.n_individuals:,} individuals in these data were measured; numbers without an "
+        f"All {arm.fairness.n_pairs:,} pairs{defined} of the {arm.fairness.n_individuals:,} individuals in these data were measured; numbers without an "
         "interval say nothing about other individuals."
     )
 

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 _NARROWEST = 20
 _WIDTH = 80
 _WORST_SHOWN = 3
+_FEW = 3
+"""Up to so many columns are named where one line names those of all files."""
+
 MOST_LINES = 25
 """Of a report as it is printed, at the usual width."""
 
@@ -103,29 +106,55 @@ def as_renderable(
 
 
 def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text]:
-    """Return the answer line by line; groups and pairs that would be too many lines are left to the page and the details."""
+    """Return the answer line by line; what would be too many lines is left to the page and the details, and said to be."""
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
-    said = [
-        line
-        for text in (answer.sentence, *answer.alarms, *answer.tested, *answer.verdicts)
-        for line in _wrapped(text, width)
-    ]
-    after_pairs = [
-        *(line for text in answer.columns for line in _wrapped(text, width)),
-        *_wrapped(f"Not shown: {_first_lower(answer.limits[0])}", width),
-        *_wrapped(_MORE, width),
-    ]
+    said = _lines((answer.sentence, *answer.alarms, *answer.tested, *answer.verdicts), width)
     rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
-    room = most_lines - len(rows) - len(after_pairs)
-    listed = _fitting([_wrapped(text, width) for text in answer.lists], room)
+    columns, limit = _lines(answer.columns, width), f"Not shown: {_first_lower(answer.limits[0])}"
+    end = _lines((limit, _MORE), width)
+    middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
+    if left_out:  # which columns are what gives way first
+        columns = [_folded(report, width)] if columns else []
+        middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
+        if left_out:
+            more = f"More (--details, print(report.details())): {', '.join(left_out)}."
+            end = _lines((limit, more), width)
+    lines = [*rows, *middle, *columns, *end]
+    return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
+
+
+def _middle(answer: Answer, width: int, room: int) -> tuple[list[str], list[str]]:
+    """Return what stands between the numbers and the end, as far as there is room, and what of it is left out."""
+    lists, beside, groups = (
+        [_wrapped(text, width) for text in told] for told in (answer.lists, answer.beside, answer.groups)
+    )
+    listed = _fitting(lists, room)
     # Then at least one pair, where there is room for it; then the rest, and more pairs.
     first = len(_pair_lines(answer, width, room - len(listed))[: 1 + len(_first_pair(answer, width))])
-    others = [_wrapped(text, width) for text in (*answer.beside, *answer.groups)]
-    before_pairs = [*rows, *listed, *_fitting(others, room - len(listed) - first)]
-    room = most_lines - len(before_pairs) - len(after_pairs)
-    lines = [*before_pairs, *_pair_lines(answer, width, room), *after_pairs]
-    return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
+    others = _fitting([*beside, *groups], room - len(listed) - first)
+    pairs = _pair_lines(answer, width, room - len(listed) - len(others))
+    lines = [*listed, *others, *pairs]
+    told = {"lists": (lists, listed), "notes": (beside, others), "groups": (groups, others)}
+    left_out = [name for name, (every, shown_) in told.items() if any(one[0] not in shown_ for one in every)]
+    n_pairs = sum(line.startswith("- ") for line in pairs)
+    return lines, left_out + (["worst pairs"] if n_pairs < min(_WORST_SHOWN, len(answer.pairs)) else [])
+
+
+def _folded(report: AuditRecord, width: int) -> str:
+    """Say in one line which columns were read as what, however many files there are."""
+    named: dict[str, list[str]] = {}
+    for roles in report.data.columns:
+        for role, names in roles.to_dict().items():
+            if names and role not in ("source", "left_out"):
+                told = ", ".join(map(shown, names)) if len(names) <= _FEW else f"{len(names):,} columns"
+                named.setdefault(role, []).append(told)
+    text = "; ".join(f"{role} {', '.join(dict.fromkeys(told))}" for role, told in named.items())
+    return textwrap.shorten(f"Read as {text}.", width, placeholder=" ...")
+
+
+def _lines(texts: Iterable[str], width: int) -> list[str]:
+    return [line for text in texts for line in _wrapped(text, width)]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -259,5 +288,5 @@ def _worst_lines(report: AuditRecord) -> Iterator[str]:
                 f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, {ratio} "
                 f"(D {number(pair.output_distance)}, d {number(pair.reference_distance)})"
             )
-    for story in Answer.of(report).pairs:
-        yield str(story)
+    answer = Answer.of(report)
+    yield from map(str, (*answer.pairs, *answer.across))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.engines.failing import Failing
 
 from likewise.engines import engine_of
 from likewise.engines.checkpoint import Remembering
@@ -128,15 +129,6 @@ def test_too_few_to_compare_on(tmp_path, in_blocks):
 
 
 def test_a_choice_that_was_cut_off_goes_on(observed, tmp_path, few, in_blocks):
-    class Failing(Serial):
-        left, done = 10**6, 0
-
-        def reduce(self, task, blocks, shared=None):
-            if self.done == self.left:
-                raise EngineError("the scheduler was lost")
-            self.done += 1
-            return super().reduce(task, blocks, shared)
-
     whole, cut, rest = Failing(), Failing(), Failing()
     expected = Auto(random_state=0).fit(in_blocks(observed, tmp_path, 3, whole))
     cut.left = whole.done // 2

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.engines.failing import Failing
 
 from likewise._kernels import sampled_entries
 from likewise.certificates import certify
@@ -159,19 +160,6 @@ def test_every_engine_has_the_same_bits(observed, tmp_path, engine, in_blocks):
             found.append([part.tobytes() for part in (estimate.left, estimate.shrunk_values, estimate.right)])
             found[-1] += [fitted.path_, fitted.gap_, fitted.passes_]
     assert found[0] == found[1]
-
-
-class Failing(Serial):
-    """Lost after so many sums."""
-
-    def __init__(self, left=10**6):
-        self.left, self.done = left, 0
-
-    def reduce(self, task, blocks, shared=None):
-        if self.done == self.left:
-            raise EngineError("the scheduler was lost")
-        self.done += 1
-        return super().reduce(task, blocks, shared)
 
 
 def test_a_fit_that_was_cut_off_goes_on_to_the_same_bits(observed, tmp_path, in_blocks):

@@ -1,6 +1,7 @@
 """Groups from files, put in the order of the individuals."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from likewise.errors import FileFormatError, ModelError
@@ -118,3 +119,16 @@ def test_a_file_of_many_columns_needs_the_name_of_one(tmp_path):
     with pytest.raises(FileFormatError, match=r"2 columns beside the ids: .*age.*sex.*group_column"):
         read_groups(file, ["ann", "bob"])
     assert read_groups(file, ["ann", "bob"], group_column="sex").tolist() == ["f", "m"]
+
+
+def test_the_hint_names_the_column_with_the_fewest_values(tmp_path):
+    """An age names no group; a column with one value tells nobody apart."""
+    file = tmp_path / "people.csv"
+    file.write_text("id,age,land,mark\na,31,x,f\nb,42,x,m\nc,53,x,f\n")
+    with pytest.raises(FileFormatError) as raised:
+        read_groups(file, ["a", "b", "c"])
+    assert "'mark'" in raised.value.hint
+    pl.read_csv(file).write_parquet(tmp_path / "people.parquet")
+    with pytest.raises(FileFormatError) as raised:
+        read_groups(tmp_path / "people.parquet", ["a", "b", "c"])
+    assert "'mark'" in raised.value.hint

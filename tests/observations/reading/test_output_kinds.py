@@ -61,7 +61,7 @@ def test_words_beside_numbers_are_left_out_by_name(write):
     file = write("id,name,y\n1,ann,0.5\n2,bea,0.2\n3,cy,0.1\n")
     with pytest.raises(
         FileFormatError,
-        match=r"columns 'name' of f.csv, which are not numbers, beside others that are; .*exclude='name'",
+        match=r"columns 'name' of f.csv, which are not numbers, beside others that are; .*output_columns='y'",
     ):
         read_outputs(file, [1, 2, 3])
     assert read_outputs(file, [1, 2, 3], exclude="name").tolist() == [0.5, 0.2, 0.1]

@@ -204,3 +204,11 @@ def test_ids_of_the_observations_are_found_in_the_file_of_outputs_where_it_has_t
     other = write("applicant,score\nann,0.5\nbea,0.25\n")
     assert read_outputs_file(other, ["bea", "ann"], usual_ids=["pupil"]).values.tolist() == [0.25, 0.5]
     assert read_outputs_file(other, ["bea", "ann"], usual_ids=[1]).values.tolist() == [0.25, 0.5]
+
+
+def test_a_hint_names_the_numbers_though_one_of_them_is_blank(tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text("id,s1,note\na,1,x\nb,2,y z\nc,,w\n")
+    with pytest.raises(FileFormatError, match=r"'note' of scores\.csv, which are not numbers") as raised:
+        read_outputs(file, ["a", "b", "c"])
+    assert raised.value.hint == "give output_columns='s1'"

@@ -190,9 +190,23 @@ def _only_column(file: Tabular, ids: Sequence[int], role: str) -> Column:
         raise FileFormatError(
             f"{file.name} with {len(others)} columns beside the ids: {listing(file.names(others))}",
             f"one column of {role}",
-            f"name it with {option(_OPTION[role], next((repr(name) for name in file.names(others) if is_group(name)), '...'))}",
+            f"name it with {option(_OPTION[role], repr(_likeliest(file, others, role)))}",
         )
     return others[0]
+
+
+def _likeliest(file: Tabular, others: Sequence[int], role: str) -> str:
+    """Return the name of the column that a hint should give: of groups, one that is called so, or that of the fewest values, as an age or an income names no group."""
+    if not others:
+        return "..."
+    names = file.names(others)
+    called = [name for name in names if is_group(name)]
+    if role != "groups" or called:
+        return (called or names)[0]
+    frame = file.take(Wanted(ids=[], texts=others)).frame
+    counts = [frame[str(position)].drop_nulls().n_unique() for position in others]
+    several = [count if count > 1 else frame.height + 1 for count in counts]
+    return names[several.index(min(several))]
 
 
 def _groups(texts: list[str | None], notation: Notation) -> NDArray[Any]:

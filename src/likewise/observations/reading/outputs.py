@@ -340,18 +340,21 @@ def _refuse_gaps(
 def _on_other_columns(
     file: Tabular, outputs: Sequence[int], columns: Sequence[pl.Series]
 ) -> InputError | None:
-    """Say which option leaves out columns of text that stand beside numbers."""
+    """Say which option names the outputs where columns of text stand beside numbers; a blank among numbers is a fault of its line."""
+    names = file.names(outputs)
+    filled = [column.filter(column != "") for column in columns]
     texts = [
         name
-        for name, column in zip(file.names(outputs), columns, strict=True)
-        if not could_be_numbers(column)
+        for name, column in zip(names, filled, strict=True)
+        if not len(column) or not could_be_numbers(column)
     ]
     if not texts or len(texts) == len(outputs):
         return None
+    numbers = [name for name in names if name not in texts]
     return FileFormatError(
         f"columns {listing(texts)} of {file.name}, which are not numbers, beside others that are",
         "to be told which are outputs",
-        f"give {option('output_columns')}, or {option('exclude', repr(','.join(texts[:5])))}",
+        f"give {option('output_columns', repr(','.join(numbers)))}",
     )
 
 
@@ -379,5 +382,5 @@ def _refuse_unlike(file: Tabular, outputs: Sequence[int]) -> None:
         raise FileFormatError(
             f"columns {listing(names)} of {file.name}, of which {listing(called)} looks like an output",
             "to be told which are outputs",
-            f"give {option('output_columns', repr(','.join(called)))}, or {option('exclude')}",
+            f"give {option('output_columns', repr(','.join(called)))}",
         )
