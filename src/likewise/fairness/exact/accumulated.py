@@ -205,7 +205,8 @@ class Tally(Sums):
     thresholds : Thresholds
         What pairs are held against.
     floor : float, optional
-        Pairs with a smaller ratio are not among the worst: enough others are known.
+        Pairs with a smaller ratio are not among the worst, as enough others are known from other blocks. A sweep sets it when a unit of work
+        begins; each thread then has a tally of its own, and nothing is shared until the tallies are merged in order.
 
     Attributes
     ----------

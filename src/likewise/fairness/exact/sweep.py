@@ -83,7 +83,8 @@ class Sweep(ABC):
         totals = {name: Tally(thresholds) for name in arms}
 
         def tally(unit: Any) -> dict[str, Tally]:
-            # Totals are those of the units before, or of fewer: they only tell which ratios are too small to be among the worst.
+            # Other threads work on units ahead, so totals hold the units that were merged by now, however many these are. Their floor
+            # can only be too low, never too high: it spares work, and the worst pairs are the same whichever thread came first.
             found = {name: Tally(thresholds, total.worst.floor[0]) for name, total in totals.items()}
             for block, measured, outputs in self.blocks(unit):
                 for name, output in outputs:
@@ -258,7 +259,9 @@ _FEW = 1 << 19
 """So many numbers are sorted; of more, those in the bins of the wanted ranks are looked at again."""
 
 _BLOCK_PAIRS = 1 << 20
+"""A unit of work: large beside the cost of handing it to a thread, small enough that all threads find some."""
 _PART = 1 << 17
+"""Numbers that are made at a time, 1 MiB of them, so that they stay in a processor's cache."""
 
 
 def measure_in_memory(

@@ -23,7 +23,9 @@ from likewise.fairness.search.coordinates import (
 )
 
 _SMALLEST_LEAF = 64
+"""Individuals; the 4,096 pairs between two such leaves are enough work for one call of NumPy to be worth its fixed cost."""
 _MOST_LEAVES = 4096
+"""All pairs of leaves are bounded and kept: 8.4 million of these, at 32 bytes each. Above 262,144 individuals leaves grow instead."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +130,15 @@ Floor = tuple[float, float]
 """Ratio and output distance that a pair must reach to come in."""
 
 _OUTPUT_PIVOTS = 4
+"""Each costs D from one individual to all others; D of a pair is at most its way over the best of them."""
 _LEAF_PAIRS_A_TASK = 8
+"""So that what one thread does in one go is worth handing to it, and several threads find work in a round."""
 _LARGEST_ROUND = 1 << 12
+"""Pairs of leaves that are held against the same floor: rounds double up to here, as a floor that has grown skips more in the next one."""
 _MEASURED_AT_ONCE = 1 << 10
+"""Pairs, after which the floor is looked at again: it may end the search between two leaves."""
 _SAFE = 1 + 4 * RELATIVE_ERROR
+"""More than the rounding of D and d can take off a ratio, so that bounds stay bounds."""
 
 
 @dataclass

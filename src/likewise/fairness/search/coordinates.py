@@ -44,11 +44,16 @@ def pivot_distances(distance: PairwiseDistance, n_pivots: int) -> Floats:
 
 
 _FINE_GROUPS = 8
+"""Of features, each with two coordinates: 16 numbers a person bound d more closely than two, and are still few beside the entries of a row."""
 _DIRECTIONS = 4
+"""At most 4,096 leaves are twelve halvings, three of each of four sides: more sides would not be halved more than once or twice."""
 _DIRECTION_SAMPLE = 256
+"""Rows that the directions are found from. Any orthonormal directions are valid; good ones need no more rows."""
 _PIVOTS = 3
+"""Of a metric that only its distances tell; each costs d from one individual to all others."""
 _ROWS_AT_ONCE = 1 << 14
 _ROUNDING = 1e-12
+"""Of a coordinate, as a share of the largest: far above the unit of rounding, 1.1e-16, times the terms that a norm adds up."""
 
 
 @dataclass(frozen=True, eq=False)
