@@ -43,7 +43,7 @@ estimation/nuclear_norm/soft_impute      transformer: one problem, its solver an
 estimation/propensities  one_bit: propensities of three kinds
 estimation/thresholding/rules/rules      cross_validation noise_edges optimal paper ../noise_level: every rule against the same simulated spectra
 estimation/thresholding/thresholds       statistics: what rules are told
-fairness/distances/observed      given gower distance: distances of observations, each against its definition
+fairness/distances/observed      custom gower distance: distances of observations, each against its definition
 fairness/distances/features      cancellation feature_table rows: distances of complete rows
 fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
 fairness/completions     distances/completion_distance: bounds of d over all completions
@@ -68,7 +68,7 @@ observations/reading/columns     layouts ../column_names: how columns are named 
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           compared assemble run: one audit, its steps
-pipeline/sandwich        beside: what stands beside an algorithm, measured, found and proved
+pipeline/sandwich        estimate_alone: what stands beside an algorithm, measured, found and proved
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
 pipeline/frontier        repaired ../report/frontier ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind

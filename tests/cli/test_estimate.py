@@ -49,7 +49,7 @@ def test_intervals_beside_predictions_are_those_of_the_library(likewise, ratings
     wanted = package.entry_intervals(
         observed, package.make_estimator("biases", random_state=0), confidence=0.6
     )
-    ends = wanted.by_id(["user-3", "user-0"], [20, 0])
+    ends = wanted.entries_of(["user-3", "user-0"], [20, 0])
     assert frame["estimate"].to_list() == wanted.estimate.entries_of(["user-3", "user-0"], [20, 0]).tolist()
     assert frame.select("lower", "upper").to_numpy().tolist() == ends.tolist()
     assert (ends[:, 1] > ends[:, 0]).all()
@@ -77,7 +77,7 @@ def test_the_distribution_of_levels_beside_predictions_is_that_of_the_library(li
     )
     names = [f"p_{level:g}" for level in wanted.levels]
     assert frame.columns == ["user", "item", "estimate", "expected", *names, "lower", "upper"]
-    expected = wanted.by_id(["user-3", "user-0"], [20, 0])
+    expected = wanted.entries_of(["user-3", "user-0"], [20, 0])
     assert frame.select(names).to_numpy()[:2].tolist() == expected.tolist()
     assert frame["expected"].to_list()[:2] == (expected @ wanted.levels).tolist()
     assert frame["p_1"].to_list()[2] is None

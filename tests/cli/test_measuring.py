@@ -169,9 +169,9 @@ def test_what_was_asked_for_stands_in_the_answer(likewise, folder):
     model = ("--model", "knn", "--estimator", "svt", "--test", folder / "test.csv")
     answer = told(likewise, folder, *model, "--output-distance", "linf", "--reference", "observed")["answer"]
     assert "error on the test" in [row["label"] for row in answer["rows"]]
-    assert answer["beside"][0].startswith("Measured, found, proved are of the proofs' D and d: l2, and l1")
+    assert answer["remarks"][0].startswith("Measured, found, proved are of the proofs' D and d: l2, and l1")
     usual = told(likewise, folder, *model, "--reference", "observed")["answer"]
-    assert not any("proofs' D" in line for line in usual["beside"])
+    assert not any("proofs' D" in line for line in usual["remarks"])
     scores = ("--outputs", folder / "scores.csv", "--consistency")
     rows = {row["label"]: row["values"] for row in told(likewise, folder, *scores, "3")["answer"]["rows"]}
     assert 0 < float(rows["consistency"][0]) < 1

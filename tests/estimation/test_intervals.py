@@ -87,7 +87,7 @@ def test_intervals_are_the_estimate_and_the_radius_around_it_in_the_range():
     expected = np.column_stack([np.clip(middle - half, 1, 5), np.clip(middle + half, 1, 5)])
     np.testing.assert_allclose(found.entries(rows, columns), expected)
     np.testing.assert_array_equal(
-        found.by_id(Z.row_ids[rows], Z.column_ids[columns]), found.entries(rows, columns)
+        found.entries_of(Z.row_ids[rows], Z.column_ids[columns]), found.entries(rows, columns)
     )
 
 

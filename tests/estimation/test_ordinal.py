@@ -227,7 +227,7 @@ def test_ids_lead_to_the_same(data):
         data[0].to_dense(np.nan), value_range=(1, 5), row_ids=[f"p{i}" for i in range(200)]
     )
     got = level_probabilities(named, "biases")
-    np.testing.assert_array_equal(got.by_id(["p3", "p0"], [1, 2]), got.entries([3, 0], [1, 2]))
+    np.testing.assert_array_equal(got.entries_of(["p3", "p0"], [1, 2]), got.entries([3, 0], [1, 2]))
     assert "probabilities of 5 levels from 1 to 5" in str(got)
 
 

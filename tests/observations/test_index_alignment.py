@@ -172,14 +172,14 @@ def test_a_reference_distance_in_another_order_is_aligned(order):
     square = pd.DataFrame(
         np.abs(np.subtract.outer(*[features["age"].to_numpy()] * 2)), index=IDS, columns=IDS
     )
-    expected = audit(Z, outputs=SCORES, reference=RowDistance(features)).last.fairness.worst
+    expected = audit(Z, outputs=SCORES, reference=RowDistance(features)).main_arm.fairness.worst
     for reference in (
         RowDistance(features.iloc[order]),
         PrecomputedDistance(square.iloc[order, order]),
         PrecomputedDistance(square.iloc[order]),
     ):
         found = audit(Z, outputs=SCORES, reference=reference)
-        assert [(pair.left, pair.right, pair.ratio) for pair in found.last.fairness.worst] == [
+        assert [(pair.left, pair.right, pair.ratio) for pair in found.main_arm.fairness.worst] == [
             (pair.left, pair.right, pytest.approx(pair.ratio)) for pair in expected
         ]
         assert "aligned the reference distance, given in another order" in found.details().replace(
@@ -197,7 +197,7 @@ def test_what_tells_pairs_apart_is_named_in_another_order_too(kind):
     def told(order):
         frame = people.loc[order]
         given = kind(frame if kind is GowerDistance else ObservedMatrix(frame, value_range=(0, 50)))
-        return [pair.reference for pair in audit(Z, outputs=SCORES, reference=given).last.explained]
+        return [pair.reference for pair in audit(Z, outputs=SCORES, reference=given).main_arm.explained]
 
     expected = told(IDS)
     assert any(pair.apart and pair.apart[0].feature == "age" for pair in expected)

@@ -256,5 +256,5 @@ def test_what_neighbours_are_to_tell_is_matched_with_the_rows():
     ids=["series", "frame", "ids beside"],
 )
 def test_outputs_keep_their_name(outputs):
-    told = audit(Z, outputs=outputs).last.explained[0].output
+    told = audit(Z, outputs=outputs).main_arm.explained[0].output
     assert [part.feature for part in told.apart] == ["score"]

@@ -25,7 +25,7 @@ audit(ratings(60), estimator="biases")  # what is imported and compiled once
 Z = ratings(8_000)
 before = highest()
 report = audit(Z, estimator="biases", memory_limit="300 MiB")
-print(report.last.fairness.n_pairs, highest() - before)
+print(report.main_arm.fairness.n_pairs, highest() - before)
 """
 
 

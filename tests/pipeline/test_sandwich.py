@@ -43,8 +43,8 @@ def test_the_three_are_in_order(seed, name, model, working_range):
         if arm.sandwich is not None:
             in_order(arm.sandwich)
             assert arm.sandwich.proved == getattr(arm.certificate, "value", None)
-    if report.beside is not None:
-        in_order(report.beside.sandwich)
+    if report.estimate_alone is not None:
+        in_order(report.estimate_alone.sandwich)
 
 
 DATA = clustered(40, 60, 3, observed_fraction=0.5, random_state=2).observed
@@ -58,7 +58,7 @@ def test_identity_has_the_constant_one_and_attains_it():
     assert (
         after.attained > 0.999
     )  # the largest row of a linear map is attained by two rows that differ in one feature
-    assert report.beside is None  # the outputs are the estimate
+    assert report.estimate_alone is None  # the outputs are the estimate
 
 
 def test_what_jumps_is_found_out():
@@ -70,7 +70,7 @@ def test_what_jumps_is_found_out():
 
 def test_the_estimate_stands_beside_an_algorithm_everywhere():
     report = likewise.audit(DATA, estimator="als", random_state=0, progress=False, reference="observed")
-    beside = report.beside
+    beside = report.estimate_alone
     constant = report.certificates.regression.certificate.value
     assert beside.sandwich.proved == beside.certificate.value == constant
     assert beside.error.rmse > 0
@@ -79,7 +79,7 @@ def test_the_estimate_stands_beside_an_algorithm_everywhere():
         assert line in text
     assert "measured, found, proved" in str(report)
     document = json.loads(report.to_json())
-    assert document["beside"]["sandwich"]["proved"] == constant
+    assert document["estimate_alone"]["sandwich"]["proved"] == constant
     assert document["arms"]["with"]["sandwich"]["proved"] is None
     assert document["arms"]["with"]["sandwich"]["n_pairs"] == 40 * 39 // 2
 
@@ -124,7 +124,9 @@ def test_the_worst_pairs_are_those_of_all_ratios(data, k, block):
     rows, outputs = rng.normal(size=(k, 4)), rng.normal(size=(k, 3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sandwich, "_BLOCK", block)
-        largest, pairs = sandwich._worst_pairs(sandwich._Question(lambda rows: rows, "l1"), rows, outputs)
+        largest, pairs = sandwich._rows_of_worst_pairs(
+            sandwich._Question(lambda rows: rows, "l1"), rows, outputs
+        )
     D = np.linalg.norm(outputs[:, None] - outputs, axis=2)
     d = np.abs(rows[:, None] - rows).sum(axis=2)
     i, j = np.triu_indices(k, 1)
@@ -144,7 +146,7 @@ def test_individuals_with_the_largest_constants_are_named():
     )
     estimator = likewise.make_estimator("als", random_state=0)
     report = likewise.audit(few, estimator=estimator, model=SmoothNeighborModel(2.0), **OPTIONS)
-    itself, smooth = report.beside.sandwich, report.arms["with"].sandwich
+    itself, smooth = report.estimate_alone.sandwich, report.arms["with"].sandwich
     alone = individual_constants(report.certificates.regression, few.scaled("symmetric").values[[7]])[0]
     assert itself.own.largest[0].individual == "p7"
     assert itself.own.median < itself.own.largest[0].constant <= itself.proved
@@ -152,7 +154,7 @@ def test_individuals_with_the_largest_constants_are_named():
     assert smooth.own.largest[0].constant == pytest.approx(2 * alone, rel=1e-9)
     for text in (" ".join(report.details().split()), report._repr_html_()):
         assert "the largest for p7 (" in text
-    document = json.loads(report.to_json())["beside"]["sandwich"]["own"]
+    document = json.loads(report.to_json())["estimate_alone"]["sandwich"]["own"]
     assert document["largest"][0]["individual"] == "p7"
     assert document["n_individuals"] == itself.own.n_individuals <= 40
 
@@ -165,5 +167,5 @@ def test_arms_without_a_regression_have_no_constants_of_individuals():
 def test_outputs_from_elsewhere_have_none():
     report = likewise.audit(DATA, outputs=np.arange(40.0), progress=False)
     assert report.arms["outputs"].sandwich is None
-    assert report.beside is None
+    assert report.estimate_alone is None
     assert "measured, found" not in str(report)

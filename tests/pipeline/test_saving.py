@@ -109,7 +109,7 @@ def test_probabilities_of_levels_come_back(tmp_path, estimator, ending):
     assert str(loaded) == str(found)
     np.testing.assert_array_equal(loaded.joint(), found.joint())
     np.testing.assert_array_equal(loaded.sets([0, 3], [1, 2]), found.sets([0, 3], [1, 2]))
-    np.testing.assert_array_equal(loaded.by_id(["p3"], ["i1"]), found.entries([3], [1]))
+    np.testing.assert_array_equal(loaded.entries_of(["p3"], ["i1"]), found.entries([3], [1]))
 
 
 def test_probabilities_of_levels_that_were_altered_are_refused(tmp_path):

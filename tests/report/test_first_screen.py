@@ -26,7 +26,7 @@ def test_values_are_in_the_units_of_the_data():
     report = likewise.audit(applicants(column_ids=["test", "grade"]), outputs=[0.0, 1.0, 0.1, 0.9, 0.2, 0.8])
     seen = {
         part.feature: {part.left, part.right}
-        for pair in report.last.explained
+        for pair in report.main_arm.explained
         for part in pair.reference.apart
     }
     assert seen["test"] <= set(APPLICANTS[:, 0])

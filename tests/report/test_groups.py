@@ -43,7 +43,7 @@ def test_what_follows_from_the_first_is_counted_only():
     """The two other groups are above a mean that the first one lowers: by about half as much."""
     told = " ".join(str(audited(0.5)).split())
     named = [group for group in ("Black (", "White (", "<b>& (") if group in told]
-    clear = audited(0.5).last.group_effects.clear
+    clear = audited(0.5).main_arm.group_effects.clear
     assert len(named) == sum(effect.share >= clear[0].share / 2 for effect in clear)
     assert ("less for" in told) == (len(named) < len(clear))
 
@@ -76,7 +76,7 @@ def test_that_groups_were_tested_is_on_the_first_screen_of_a_fair_audit():
 def test_a_check_says_what_was_found_where_nothing_is_significant():
     report = audited(0.0)
     (checked,) = with_checks(report, ["group-difference<=0.1"]).checks
-    nearest = min(report.last.group_effects.effects, key=lambda effect: effect.p_value)
+    nearest = min(report.main_arm.group_effects.effects, key=lambda effect: effect.p_value)
     assert (checked.status, checked.value) == ("holds", 0.0)
     assert checked.said == (
         f"not significant: p = {number(nearest.p_value, 2)}, estimate {number(nearest.share, 2)} times the mean difference between two people, "

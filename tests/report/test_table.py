@@ -76,7 +76,7 @@ def test_nothing_is_left_out_in_silence(most_lines):
     named = told.split("More (--details, print(report.details())): ")[1:]
     missing = [
         name
-        for name, lines in (("notes", answer.beside), ("groups", answer.groups))
+        for name, lines in (("notes", answer.remarks), ("groups", answer.groups))
         if any(line not in told for line in lines)
     ]
     if text.count("\n- ") < 3:

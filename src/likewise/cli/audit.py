@@ -121,9 +121,9 @@ def audit(
         return _audit_parts(ratings, blocks, asked, configuration, results, completing, measuring, reading)
     read = outputs.files_read(ratings, measuring.checked().groups)
     read |= {"reference": (features := reference_file(reference)), "test": running.test}
-    mixed = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
+    mixed_table = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
     idle = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
-    _refuse_idle(outputs, idle, completing, mixed=mixed)
+    _refuse_idle(outputs, idle, completing, mixed_table=mixed_table)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
@@ -131,8 +131,8 @@ def audit(
     estimator = completing.make_estimator()
     with StepBars(quiet=results.quiet) as progress:
         progress("read the files", 0, 1)
-        found = Inputs.read(ratings, outputs, measuring, reading, mixed=mixed)
-        d, found = found.reference(None if mixed else reference, features, norm, reading)
+        found = Inputs.read(ratings, outputs, measuring, reading, mixed_table=mixed_table)
+        d, found = found.reference(None if mixed_table else reference, features, norm, reading)
         if results.plan().tells(found.plan(measuring) if results.dry_run else [], configuration):
             return None
         found.tell_memory(measuring, quiet=results.quiet)
@@ -179,7 +179,7 @@ def _refuse_idle(
     running: dict[str, Any],
     completing: EstimatorOptions,
     *,
-    mixed: bool,
+    mixed_table: bool,
 ) -> None:
     """Raise where an option was given that has no effect: on outputs computed elsewhere, or without them."""
     from likewise.errors import InputError, option
@@ -188,7 +188,7 @@ def _refuse_idle(
     if any(path is not None for path in files.values()):
         _refuse_beside_outputs(files, running, completing)
     else:
-        _refuse_without_outputs(outputs.of_outputs(), mixed=mixed)
+        _refuse_without_outputs(outputs.of_outputs(), mixed_table=mixed_table)
         if outputs.has_target() and running["model"] is None:
             raise InputError(
                 f"{option('target', '')} without {option('outputs', '')} or {option('model', '')}",
@@ -229,13 +229,13 @@ def _instead(idle: list[str]) -> str:
     return f"with {option('estimator', '')} the estimate is made and certified beside such outputs"
 
 
-def _refuse_without_outputs(columns: dict[str, Any], *, mixed: bool) -> None:
+def _refuse_without_outputs(columns: dict[str, Any], *, mixed_table: bool) -> None:
     from likewise.errors import InputError, option
 
     for name, value in columns.items():
         if value is not None:
             raise InputError(f"{option(name, '')} without {option('outputs', '')}", "both, or neither")
-    if mixed:
+    if mixed_table:
         raise InputError(
             "--reference gower without --outputs",
             "a file of outputs: no model runs on categories here",

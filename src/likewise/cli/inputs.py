@@ -89,12 +89,12 @@ class Inputs:
         measuring: MeasureOptions,
         reading: ReadOptions,
         *,
-        mixed: bool,
+        mixed_table: bool,
     ) -> Self:
-        """Read every file that was named; as a table of numbers and categories where `mixed`, of which d is Gower's or learned from answers."""
+        """Read every file that was named; as a table of numbers and categories where `mixed_table`, of which d is Gower's or learned from answers."""
         reading = asked.without_target(reading)
         individuals, columns, notes = (
-            _mixed(path, reading, asked.distance_from) if mixed else (reading.read(path), [], [])
+            _mixed(path, reading, asked.distance_from) if mixed_table else (reading.read(path), [], [])
         )
         ids = individuals.row_ids
         assert ids is not None  # files name everybody, or count them

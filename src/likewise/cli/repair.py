@@ -69,7 +69,7 @@ def repair(
     with StepBars(quiet=quiet) as progress:
         progress("read the files", 0, 1)
         asked = OutputOptions(outputs=outputs, output_columns=output_columns)
-        read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed=reference == "gower")
+        read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed_table=reference == "gower")
         given, names = _numbers(read.outputs["outputs"])
         if plan.tells(_plan(read, out) if plan.dry_run else [], configuration):
             return

@@ -153,13 +153,20 @@ class EntryIntervals:
         ends = (scale.backward(np.clip(end, low, high), j) for end in (middle - half, middle + half))
         return np.column_stack(tuple(ends))
 
-    def by_id(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
+    def entries_of(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
         """Return the intervals of entries by the ids of their rows and columns; see `entries`.
 
         Raises
         ------
         InputError
             An id that is not there.
+
+        Examples
+        --------
+        >>> from likewise.observations import clustered
+        >>> intervals = entry_intervals(clustered(60, 80, 3, observed_fraction=0.5, random_state=1).observed, "biases")
+        >>> intervals.entries_of([7], [3]).tolist() == intervals.entries([7], [3]).tolist()  # ids here are positions
+        True
         """
         rows = positions_of(row_ids, self.estimate.row_ids, "row")
         return self.entries(rows, positions_of(column_ids, self.estimate.column_ids, "column"))

@@ -153,11 +153,9 @@ def entry_variance(fitted: MatrixEstimator) -> EntryVariance:
     if isinstance(fitted, Auto):
         return entry_variance(fitted.best_estimator_)
     if isinstance(fitted, Mixture):
-        of_parts = zip(fitted.weights_.tolist(), map(entry_variance, fitted.estimators_), strict=True)
+        parts = zip(fitted.weights_.tolist(), map(entry_variance, fitted.estimators_), strict=True)
         # The variance of a mean is at most the mean of the variances.
-        return EntryVariance(
-            tuple((w * own, *factors) for w, part in of_parts for own, *factors in part.parts)
-        )
+        return EntryVariance(tuple((w * own, *factors) for w, part in parts for own, *factors in part.parts))
     if isinstance(fitted, AlternatingLeastSquares) and fitted.factor_fit_ is not None:
         return EntryVariance(((1.0, fitted.factor_fit_.rows, fitted.factor_fit_.columns),))
     return EntryVariance()
@@ -223,8 +221,15 @@ class LevelProbabilities:
         j = checked_positions(columns, self.estimate.shape[1], "column")
         return self.probit.probabilities(self.estimate.unclipped().entries(i, j), self.variance(i, j))
 
-    def by_id(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
-        """Return the same by ids."""
+    def entries_of(self, row_ids: ArrayLike, column_ids: ArrayLike) -> Floats:
+        """Return the same by ids.
+
+        Examples
+        --------
+        >>> Z = ObservedMatrix([[1.0, 2.0, 3.0]] * 20, column_ids=["green", "black", "mint"], value_range=(1, 3))
+        >>> level_probabilities(Z, "biases").entries_of([0], ["mint"]).argmax(axis=1)  # of levels 1, 2, 3
+        array([2])
+        """
         rows = positions_of(row_ids, self.estimate.row_ids, "row")
         return self.entries(rows, positions_of(column_ids, self.estimate.column_ids, "column"))
 

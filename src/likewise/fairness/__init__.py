@@ -14,9 +14,9 @@ from likewise.certificates import (
 from likewise.fairness.completions import CompletionVerdict, UndecidedPair, judge_completions
 from likewise.fairness.distances.activity import ActivityCheck, activity_check
 from likewise.fairness.distances.completion_distance import CompletionDistance
+from likewise.fairness.distances.custom import CallableDistance, PrecomputedDistance
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.features import feature_distance, mahalanobis_distance, projected_distance
-from likewise.fairness.distances.given import CallableDistance, PrecomputedDistance
 from likewise.fairness.distances.gower import GowerDistance
 from likewise.fairness.distances.lists import rank_biased_distance, top_items, top_n_distance
 from likewise.fairness.distances.named_outputs import OUTPUT_DISTANCES, named_output_distance

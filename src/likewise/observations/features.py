@@ -140,7 +140,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         values = real_numbers(stored, axis)
         names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
         found = Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
-        return told(of_length(_informative(found, axis, []), ids.size, axis), axis)
+        return with_source_noted(of_length(_informative(found, axis, []), ids.size, axis), axis)
     columns, labels = labelled_columns(given, ids, axis)
     if labels is None and columns:
         _check_length(columns[0][1].shape[0], ids.size, axis)
@@ -160,7 +160,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         len(columns) if by_position else None,
     )
     found = _informative(found, axis, useless)
-    return told(found if labels is None else in_order(found, labels, ids, axis), axis)
+    return with_source_noted(found if labels is None else in_order(found, labels, ids, axis), axis)
 
 
 def real_numbers(given: Any, axis: str) -> sparse.csr_array:
@@ -292,7 +292,7 @@ def in_order(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: st
     return replace(found, values=values, notes=(*found.notes, *notes))
 
 
-def told(found: Features, axis: str) -> Features:
+def with_source_noted(found: Features, axis: str) -> Features:
     """Say first what was taken."""
     origins = found.origins
     shown = ", ".join(origins[:_NAMED]) + (

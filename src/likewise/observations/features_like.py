@@ -14,7 +14,14 @@ from scipy import sparse
 from likewise._typing import Floats
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
 from likewise.observations.feature_columns import labelled_columns, numbers_of, words_of_cells
-from likewise.observations.features import Features, in_order, listed, of_length, real_numbers, told
+from likewise.observations.features import (
+    Features,
+    in_order,
+    listed,
+    of_length,
+    real_numbers,
+    with_source_noted,
+)
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown
 
@@ -53,12 +60,12 @@ def features_like(given: Any, ids: NDArray[Any], axis: str, fit: Features) -> Fe
     if isinstance(given, Features):
         return of_length(given.named(fit.names), ids.size, axis)
     if sparse.issparse(given):
-        return told(_of_sparse(given, ids.size, axis, fit), axis)
+        return with_source_noted(_of_sparse(given, ids.size, axis, fit), axis)
     columns, labels = labelled_columns(given, ids, axis)
     if not isinstance(given, Mapping) and as_frame(given) is None:
         _check_positions(len(columns), axis, fit)
     found = _encoded(columns, axis, fit)
-    return told(
+    return with_source_noted(
         of_length(found, ids.size, axis) if labels is None else in_order(found, labels, ids, axis), axis
     )
 

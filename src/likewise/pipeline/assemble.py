@@ -30,8 +30,8 @@ from likewise.fairness import (
 from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
-from likewise.pipeline.beside import summarise_beside, with_estimate
 from likewise.pipeline.compared import Case, accuracy_of, consistency_of
+from likewise.pipeline.estimate_alone import summarise_estimate_alone, with_estimate
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.item_lists import list_figures, lists_of, ranked
 from likewise.pipeline.missing import judge_missing
@@ -77,9 +77,9 @@ def make_report(
         measurement.list_violations(case.outputs, case.references)
         paired = measurement.compare(case.outputs, case.references)
         parts |= {"explained": _explained(case, measured), "group_effects": _by_group(case)}
-    beside = replace(case, run=with_estimate(run))
-    proofs = _prove(beside, certificates, measured)
-    truth, errors = _on_truth(beside, reruns, errors)
+    with_itself = replace(case, run=with_estimate(run))
+    proofs = _prove(with_itself, certificates, measured)
+    truth, errors = _on_truth(with_itself, reruns, errors)
     parts |= {"certificate": proofs.proved, "sandwich": proofs.sandwiches, "completions": judge_missing(case)}
     parts |= {"on_truth": {} if truth is None else truth.arms, **_of_outputs(case, test)}
     summary = _summary(case)
@@ -127,7 +127,7 @@ class _Proofs:
         """Return what a report holds of it beside the arms."""
         return {
             "certificates": self.certificates,
-            "beside": summarise_beside(errors, truth, self.proved, self.sandwiches),
+            "estimate_alone": summarise_estimate_alone(errors, truth, self.proved, self.sandwiches),
             "individual_constants": self.of_everybody,
         }
 

@@ -156,7 +156,7 @@ def _answer(
     constant = proved.value if isinstance(proved, Certificate) else None
     # A constant speaks of rows that are folded in; those of the fit can depart from that by what a solver left.
     outputs = question.function(rows) if constant is not None else np.asarray(run.outputs[arm])[people]
-    ratios, worst = _worst_pairs(question, rows, np.asarray(outputs, dtype=np.float64))
+    ratios, worst = _rows_of_worst_pairs(question, rows, np.asarray(outputs, dtype=np.float64))
     measured = float(ratios[0])
     starts = np.stack([*rows[worst], *question.starts])
     searched = search_unseen_rows(
@@ -180,7 +180,7 @@ def _answer(
     )
 
 
-def _worst_pairs(question: _Question, rows: Floats, outputs: Floats) -> tuple[Floats, Indices]:
+def _rows_of_worst_pairs(question: _Question, rows: Floats, outputs: Floats) -> tuple[Floats, Indices]:
     """Return the largest ratios D / d between all rows, the largest first, and whose they are, shape (pairs, 2)."""
     columns = outputs.reshape(len(outputs), -1)
     D, d, rounding = RowDistance(columns, "l2"), question.distance(rows), rounding_of(rows, columns)

@@ -80,7 +80,7 @@ class Answer:
         That no group is seen to be treated differently, or why that was not tested; empty where there is an alarm, or no groups.
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
-    beside : tuple of str
+    remarks : tuple of str
         Of which D and d the proofs are, where the audit has others; what the estimate itself does as the outputs, where an algorithm ran on it;
         why there is no error, where there is none.
     lists : tuple of str
@@ -102,7 +102,7 @@ class Answer:
     alarms: tuple[str, ...]
     tested: tuple[str, ...]
     rows: tuple[Row, ...]
-    beside: tuple[str, ...]
+    remarks: tuple[str, ...]
     lists: tuple[str, ...]
     groups: tuple[str, ...]
     arm: str
@@ -115,7 +115,7 @@ class Answer:
     def of(cls, report: AuditRecord) -> Answer:
         """Collect the answer of a report; its pairs and groups are those of the arm that would be used."""
         judged = (arm for arm in report.arms.values() if arm.verdict is not None)
-        explained = [pair for pair in report.last.explained if pair.ratio > 0]
+        explained = [pair for pair in report.main_arm.explained if pair.ratio > 0]
         stories = [_story(pair, is_sparse(report)) for pair in explained]
         return cls(
             sentence=report.findings[0],
@@ -127,10 +127,10 @@ class Answer:
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
             tested=no_group_alarm(report),
             rows=headline(report),
-            beside=(*_proofs_distances(report), *_beside(report), *_no_error(report)),
+            remarks=(*_proofs_distances(report), *_estimate_alone(report), *_no_error(report)),
             lists=list_lines(report),
             groups=tuple(group_lines(report)),
-            arm=report.last.label,
+            arm=report.main_arm.label,
             pairs=tuple(stories[:WORST]),
             across=tuple(stories[WORST:]),
             columns=tuple(roles.sentence() for roles in report.data.columns),
@@ -147,7 +147,7 @@ class Answer:
             "rows": [
                 {"label": row.label, "values": list(row.values), "change": row.change} for row in self.rows
             ],
-            "beside": list(self.beside),
+            "remarks": list(self.remarks),
             "lists": list(self.lists),
             "groups": [*self.tested, *self.groups],
             "limits": list(self.limits),
@@ -166,15 +166,15 @@ def undecided_lines(report: AuditRecord) -> tuple[str, ...]:
 
 def _proofs_distances(report: AuditRecord) -> tuple[str, ...]:
     """Say which D and d the three numbers are of, where the audit compares by others."""
-    sandwich, by_l2 = report.last.sandwich, report.last.fairness.output.norm in _EQUALS_L2
+    sandwich, by_l2 = report.main_arm.sandwich, report.main_arm.fairness.output.norm in _EQUALS_L2
     if sandwich is None or (by_l2 and report.reference.kind != "given"):
         return ()
     return (f"Measured, found, proved are of the proofs' D and d: l2, and {sandwich.distance}.",)
 
 
-def _beside(report: AuditRecord) -> tuple[str, ...]:
+def _estimate_alone(report: AuditRecord) -> tuple[str, ...]:
     """Say what error, gap and constant the estimate itself has: without the algorithm, people may be served better, and something is proved."""
-    itself = report.beside
+    itself = report.estimate_alone
     if itself is None or itself.error is None:
         return ()
     said = [f"error {number(itself.error.rmse)}"]
@@ -251,7 +251,7 @@ def _value(value: float | str) -> str:
 
 def _limits(report: AuditRecord) -> list[str]:
     """Say what the numbers do not show; the most important first."""
-    fairness = report.last.fairness
+    fairness = report.main_arm.fairness
     by_activity = report.reference.measures_activity and report.truth is None
     lines = [
         "Whether d is the right notion of similarity: that is a choice, and everything here depends on it"
@@ -264,9 +264,9 @@ def _limits(report: AuditRecord) -> list[str]:
         lines.append(
             "The error on entries that people did not choose to fill: hidden observations are drawn from those they did."
         )
-    if report.last.accuracy is not None:
+    if report.main_arm.accuracy is not None:
         lines.append("Whether the target is itself fair: accuracy takes it as it is.")
-    missing = report.last.certificate
+    missing = report.main_arm.certificate
     if isinstance(missing, Unavailable):
         lines.append(f"A proved constant of the outputs: none, because {missing.reason.rstrip('.')}.")
     return lines

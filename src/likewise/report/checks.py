@@ -183,13 +183,15 @@ class Check:
 
     def judge(self, report: AuditRecord) -> CheckResult:
         """Hold the number of the arm that would be used against the limit; an interval holds or breaks it only as a whole."""
-        value, low, high = NUMBERS[self.name](report.last)
+        value, low, high = NUMBERS[self.name](report.main_arm)
         text = str(self)
         if isnan(value):
-            return CheckResult(text, self.severity, "not measured", value, _why_not(self.name, report.last))
+            return CheckResult(
+                text, self.severity, "not measured", value, _why_not(self.name, report.main_arm)
+            )
         said = with_ends(value, low, high) if low < high else number(value)
         if self.name == "group-difference" and not value:
-            said = _not_clear(report.last)
+            said = _not_clear(report.main_arm)
         return CheckResult(text, self.severity, self._status(low, high), value, said)
 
     def _status(self, low: float, high: float) -> Literal["holds", "broken", "cannot be told"]:

@@ -235,8 +235,8 @@ def proved_domains(report: AuditRecord) -> tuple[str, ...]:
 def sandwich_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say of each arm, and of the estimate itself, how large D / d was measured, found and proved to be, and what d is there."""
     told = [(arm.label, arm.sandwich) for arm in report.arms.values()]
-    if report.beside is not None:
-        told.append(("the estimate itself", report.beside.sandwich))
+    if report.estimate_alone is not None:
+        told.append(("the estimate itself", report.estimate_alone.sandwich))
     return tuple(f"{label[0].upper()}{label[1:]}: {_between(found)}" for label, found in told if found)
 
 

@@ -72,7 +72,7 @@ def _effect(effect: GroupEffect) -> str:
 
 def group_lines(report: AuditRecord) -> list[str]:
     """Say how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently."""
-    split = report.last.fairness.groups
+    split = report.main_arm.fairness.groups
     if split is None:
         return []
     lines = [
@@ -111,7 +111,7 @@ def _equal_on_paper(by_groups: tuple[GroupMetrics, ...], sparse: bool) -> list[s
 
 def no_group_alarm(report: AuditRecord) -> tuple[str, ...]:
     """Say of the arm that would be used that no group effect was found, or why none was looked for; nothing where there is one."""
-    effects = report.last.group_effects
+    effects = report.main_arm.group_effects
     if isinstance(effects, Unavailable):
         return (
             f"Whether a group is treated differently from similar people was not tested: {effects.reason}.",

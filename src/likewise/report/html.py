@@ -94,7 +94,9 @@ def _context(report: AuditRecord) -> dict[str, Any]:
         "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
         "list_notes": made_lines(report),
-        "across_above": any(pair.left_group != pair.right_group for pair in report.last.explained[:WORST]),
+        "across_above": any(
+            pair.left_group != pair.right_group for pair in report.main_arm.explained[:WORST]
+        ),
         "undecided": undecided_lines(report),
         "proved_domains": proved_domains(report),
         "sandwiches": sandwich_lines(report),

@@ -47,7 +47,7 @@ _ROWS: dict[str, tuple[str, Callable[[ListFigures], float | None]]] = {
 
 def list_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say of the lists that would be used who is envious, and how exposure is shared; nothing where outputs are no lists."""
-    told = report.last.lists
+    told = report.main_arm.lists
     if told is None:
         return ()
     return (_envy_line(told.envy), *_exposure_lines(told.exposure))

@@ -15,7 +15,7 @@ from likewise.report.description import all_findings
 from likewise.report.records import checked_report
 
 if TYPE_CHECKING:
-    from likewise.report.records import Arm, AuditRecord, Beside
+    from likewise.report.records import Arm, AuditRecord, EstimateAlone
 
 REQUIRED = (
     "numpy",
@@ -88,7 +88,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
         "paired": None if report.paired is None else report.paired.to_dict(),
         "truth": report.truth,
         "checks": [check.to_dict() for check in report.checks],
-        "beside": None if report.beside is None else _beside(report.beside),
+        "estimate_alone": None if report.estimate_alone is None else _estimate_alone(report.estimate_alone),
     }
     return dict(json_tree(tree))
 
@@ -136,7 +136,7 @@ def _group_effects(arm: Arm) -> Any:
     return found.to_dict() if isinstance(found, Unavailable) else found
 
 
-def _beside(estimate: Beside) -> dict[str, Any]:
+def _estimate_alone(estimate: EstimateAlone) -> dict[str, Any]:
     return {
         "title": "the estimate itself",
         "error": _told(estimate.error),

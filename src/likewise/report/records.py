@@ -220,7 +220,7 @@ class Sandwich:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class EstimateAlone:
     """The estimate itself as the outputs, beside an algorithm that runs on it.
 
     Parameters
@@ -314,7 +314,7 @@ class CheckResult:
         With an interval, all of it decides.
     value : float
         NaN where it was not measured.
-    said : str
+    detail : str
         The number with its interval, as text; or why it was not measured, where that is known.
     """
 
@@ -322,7 +322,7 @@ class CheckResult:
     severity: str
     status: Literal["holds", "broken", "cannot be told", "not measured"]
     value: float
-    said: str
+    detail: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a plain dictionary."""
@@ -330,7 +330,7 @@ class CheckResult:
 
     def __str__(self) -> str:
         mark = "" if self.status == "holds" else f" ({self.severity})"
-        return f"{self.check}: {self.status}{mark}" + (f", {self.said}" if self.said else "")
+        return f"{self.check}: {self.status}{mark}" + (f", {self.detail}" if self.detail else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,7 +355,7 @@ class AuditRecord:
         What the change does to the same pairs, with intervals; None with one arm, or where the arms cannot be compared.
     truth : HeldOutFairness or None
         Fairness on A (Definition 3.2), measured on observations that were kept aside; None where none were.
-    beside : Beside or None
+    estimate_alone : EstimateAlone or None
         The estimate itself as the outputs, where an algorithm ran on it.
     seconds, provenance : dict of str to float, Provenance or None
         Wall time of each step; date, versions, files and command.
@@ -374,7 +374,7 @@ class AuditRecord:
     settings: Mapping[str, Any]
     paired: PairedDifferences | None = None
     truth: HeldOutFairness | None = None
-    beside: Beside | None = None
+    estimate_alone: EstimateAlone | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None
     checks: tuple[CheckResult, ...] = ()
@@ -386,7 +386,7 @@ class AuditRecord:
         return len(self.arms) == 2 and self.reference.valid_comparison
 
     @property
-    def last(self) -> Arm:
+    def main_arm(self) -> Arm:
         """The arm that would be used: after the change, or the only one."""
         return list(self.arms.values())[-1]
 

@@ -127,7 +127,7 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
 def _middle(answer: Answer, width: int, room: int) -> tuple[list[str], list[str]]:
     """Return what stands between the numbers and the end, as far as there is room, and what of it is left out."""
     lists, beside, groups = (
-        [_wrapped(text, width) for text in told] for told in (answer.lists, answer.beside, answer.groups)
+        [_wrapped(text, width) for text in told] for told in (answer.lists, answer.remarks, answer.groups)
     )
     listed = _fitting(lists, room)
     # Then at least one pair, where there is room for it; then the rest, and more pairs.

@@ -344,7 +344,7 @@ def test_precomputed_takes_rounded_symmetry_integers_and_undefined_pairs():
 
 
 def test_precomputed_across_row_blocks(monkeypatch):
-    monkeypatch.setattr("likewise.fairness.distances.given._ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("likewise.fairness.distances.custom._ROWS_AT_ONCE", 2)
     matrix = np.abs(np.subtract.outer(np.arange(5.0), np.arange(5.0)))
     assert PrecomputedDistance(matrix).n_individuals == 5
     matrix[4, 3] = 7

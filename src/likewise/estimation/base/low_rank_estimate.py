@@ -218,6 +218,15 @@ class LowRankEstimate:
         ------
         ObservationError
             Naming ids that the observations did not have.
+
+        Examples
+        --------
+        >>> from likewise import ObservedMatrix
+        >>> from likewise.estimation import Biases
+        >>> ratings = [[5.0, 3.0], [4.0, 2.0]]
+        >>> Z = ObservedMatrix(ratings, row_ids=["ann", "bob"], column_ids=["green", "black"], value_range=(1, 5))
+        >>> Biases(regularization=0).fit(Z).estimate_.entries_of(["bob", "ann"], ["green", "black"]).round(6)
+        array([4., 3.])
         """
         rows = positions_of(row_ids, self.row_ids, "row")
         return self.entries(rows, positions_of(column_ids, self.column_ids, "column"))

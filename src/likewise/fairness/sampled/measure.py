@@ -262,12 +262,12 @@ def _as_drawn(sample: PairSample, request: _Request) -> dict[str, Any]:
     edges = EqualBins(bins, histogram_reach(sample.ratios)) if isinstance(bins, int) else bins
     return {
         "histogram": ratio_histogram(sample.ratios, edges),
-        "worst": _worst_pairs(sample, request.worst, request.ids),
+        "worst": _largest_ratios(sample, request.worst, request.ids),
         "epsilon_delta": EpsilonBins.of(sample.reference).curve(sample.output),
     }
 
 
-def _worst_pairs(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[WorstPair, ...]:
+def _largest_ratios(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[WorstPair, ...]:
     """Name the drawn pairs with the largest ratios, a pair that was drawn twice once."""
     _, first = np.unique(sample.places, return_index=True)
     ratios, output = sample.ratios[first], sample.output[first]

@@ -105,9 +105,9 @@ class LeafPairs:
         """
         boxes, farthest = leaves.extremes(coordinates.points), leaves.extremes(to_pivots)[1]
         rows = [_bounds(b, boxes, farthest, coordinates, slack) for b in range(leaves.n_leaves)]
-        ratio, output, promise = (np.concatenate(column) for column in zip(*rows, strict=True))
+        ratio, output, guess = (np.concatenate(column) for column in zip(*rows, strict=True))
         left, right = np.triu_indices(leaves.n_leaves)
-        best = np.lexsort((-promise, -ratio))
+        best = np.lexsort((-guess, -ratio))
         return cls(left[best], right[best], ratio[best], output[best])
 
 
@@ -122,8 +122,8 @@ def _bounds(
     upper = (farthest[b:] + farthest[b]).min(axis=1) * (1 + 2 * RELATIVE_ERROR) + slack
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(upper > 0, upper / lower, 0.0)
-        promise = upper / np.linalg.norm(spans, coordinates.order, axis=1)
-    return ratio, upper, np.nan_to_num(promise)
+        guess = upper / np.linalg.norm(spans, coordinates.order, axis=1)
+    return ratio, upper, np.nan_to_num(guess)
 
 
 Floor = tuple[float, float]
@@ -142,7 +142,7 @@ _SAFE = 1 + 4 * RELATIVE_ERROR
 
 
 @dataclass
-class Found:
+class SearchResult:
     """The largest ratios, and how they were found.
 
     Parameters
@@ -161,7 +161,7 @@ class Found:
     n_measured: int = 0
     bound: float = -np.inf
 
-    def take(self, other: Found) -> None:
+    def take(self, other: SearchResult) -> None:
         """Take in what was found elsewhere."""
         self.top.offer(other.top.columns)
         self.n_examined += other.n_examined
@@ -214,13 +214,13 @@ class Search:
             leaf_pairs,
         )
 
-    def run(self, count: int, advance: Callable[[int], None]) -> Found:
+    def run(self, count: int, advance: Callable[[int], None]) -> SearchResult:
         """Find the `count` largest ratios.
 
         Every round visits more pairs of leaves, in the order of their bounds. It ends when the next bound is below the smallest ratio
         found, and so are all that follow: no pair that was not visited can be among the largest, nor tie with them.
         """
-        found, left = Found(TopPairs(count)), self.leaf_pairs
+        found, left = SearchResult(TopPairs(count)), self.leaf_pairs
         concurrent = self.output.concurrent and self.reference.concurrent
         self.ordered_output.block(0, 1, 0, 1)
         start, size = 0, 1
@@ -236,14 +236,14 @@ class Search:
         found.bound = max(found.bound, left.ratio[start:].max(initial=-np.inf))
         return found
 
-    def _visit(self, places: Indices, count: int, floor: Floor) -> Found:
+    def _visit(self, places: Indices, count: int, floor: Floor) -> SearchResult:
         """Find the largest ratios between some pairs of leaves that are not below `floor`."""
-        found = Found(TopPairs(count))
+        found = SearchResult(TopPairs(count))
         for b, c in zip(self.leaf_pairs.left[places], self.leaf_pairs.right[places], strict=True):
             self._examine(self.leaves.members(b), self.leaves.members(c), floor, found)
         return found
 
-    def _examine(self, left: slice, right: slice, floor: Floor, found: Found) -> None:
+    def _examine(self, left: slice, right: slice, floor: Floor, found: SearchResult) -> None:
         """Bound the pairs between two leaves, and measure them from the largest bound on while that is not below the floor."""
         upper = self.ordered_output.block(left.start, left.stop, right.start, right.stop) * _SAFE
         ratio = _ratio_bounds(upper, self._lower(left, right))
@@ -268,7 +268,7 @@ class Search:
         assert self.ordered_reference is not None
         return self.ordered_reference.block(left.start, left.stop, right.start, right.stop)
 
-    def _measure(self, left: Indices, right: Indices, found: Found) -> None:
+    def _measure(self, left: Indices, right: Indices, found: SearchResult) -> None:
         left, right = np.minimum(left, right), np.maximum(left, right)
         output, reference = self.output.between(left, right), self.reference.between(left, right)
         ratio = pair_ratios(output, reference)

@@ -16,7 +16,7 @@ from likewise.fairness.exact.accumulated import TopPairs
 from likewise.fairness.exact.blocks import Block, in_order, pair_count, units
 from likewise.fairness.metrics.violations import WorstPair, name_pairs
 from likewise.fairness.options import individual_ids, output_distance, progress_counter
-from likewise.fairness.search.best_first import Found, Search
+from likewise.fairness.search.best_first import Search, SearchResult
 from likewise.plain import plain
 from likewise.progress import Progress
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def visit_all(
     output: PairwiseDistance, reference: PairwiseDistance, count: int, advance: Callable[[int], None]
-) -> Found:
+) -> SearchResult:
     """Measure all pairs, block by block, and keep the `count` largest ratios.
 
     Parameters
@@ -37,12 +37,12 @@ def visit_all(
     advance : callable
         Called with numbers of pairs.
     """
-    found = Found(TopPairs(count))
+    found = SearchResult(TopPairs(count))
     for distance in (output, reference):
         distance.block(0, 1, 0, 1)
 
-    def visit(unit: Block) -> Found:
-        part = Found(TopPairs(count))
+    def visit(unit: Block) -> SearchResult:
+        part = SearchResult(TopPairs(count))
         for block in unit.cut():
             _look_at(block, output, reference, found.top.floor[0], part)
         return part
@@ -54,7 +54,7 @@ def visit_all(
 
 
 def _look_at(
-    block: Block, output: PairwiseDistance, reference: PairwiseDistance, floor: float, found: Found
+    block: Block, output: PairwiseDistance, reference: PairwiseDistance, floor: float, found: SearchResult
 ) -> None:
     """Offer the pairs of a block whose ratios are not below the floor."""
     place = (block.start, block.stop, block.first, block.last)
@@ -206,7 +206,7 @@ def worst_pairs(
 
 def _find(
     output: PairwiseDistance, reference: PairwiseDistance, count: int, advance: Callable[[int], None]
-) -> Found:
+) -> SearchResult:
     search = Search.prepare(output, reference)
     found = visit_all(output, reference, count, advance) if search is None else search.run(count, advance)
     for distance in (output, reference):

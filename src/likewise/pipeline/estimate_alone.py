@@ -10,7 +10,7 @@ from likewise.fairness.held_out import HeldOutFairness
 from likewise.inference import TrainedModel
 from likewise.pipeline.run import Run
 from likewise.pipeline.summaries import ESTIMATE, Proved
-from likewise.report.records import Beside, Sandwich
+from likewise.report.records import EstimateAlone, Sandwich
 
 
 def with_estimate(run: Run) -> Run:
@@ -41,16 +41,16 @@ def with_estimate(run: Run) -> Run:
     )
 
 
-def summarise_beside(
+def summarise_estimate_alone(
     errors: Mapping[str, ErrorMetrics | None],
     truth: HeldOutFairness | None,
     proved: Mapping[str, Proved],
     sandwiches: Mapping[str, Sandwich],
-) -> Beside | None:
+) -> EstimateAlone | None:
     """Describe the estimate itself; None where it is not among what ran."""
     if ESTIMATE not in proved:
         return None
-    return Beside(
+    return EstimateAlone(
         error=errors.get(ESTIMATE),
         on_truth=None if truth is None else truth.arms[ESTIMATE],
         certificate=proved[ESTIMATE],
