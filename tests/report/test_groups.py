@@ -78,12 +78,12 @@ def test_a_check_says_what_was_found_where_nothing_is_significant():
     (checked,) = with_checks(report, ["group-difference<=0.1"]).checks
     nearest = min(report.main_arm.group_effects.effects, key=lambda effect: effect.p_value)
     assert (checked.status, checked.value) == ("holds", 0.0)
-    assert checked.said == (
+    assert checked.detail == (
         f"not significant: p = {number(nearest.p_value, 2)}, estimate {number(nearest.share, 2)} times the mean difference between two people, "
         f"for {nearest.group}"
     )
     (seen,) = with_checks(audited(0.5), ["group-difference<=0.1"]).checks
-    assert "not significant" not in seen.said
+    assert "not significant" not in seen.detail
 
 
 def test_why_it_was_not_tested():
