@@ -35,7 +35,8 @@ class FairnessScorer:
         Which metric of `measure_fairness` is the unfairness: ``"similar_relative_gap"`` is how far apart the outputs of the most similar tenth of the pairs are, beside all
         pairs; ``"violation_rate"``, with `lipschitz`, the share of pairs with D > L d.
     distance : callable, optional
-        Makes the distance d between individuals from X. By default l2 between features in standard deviations, without `exclude`.
+        Makes the distance d between individuals from X. By default l2 between features in standard deviations, without `exclude`, which takes
+        numbers; `likewise.fairness.GowerDistance` takes words and blanks too.
     exclude : sequence, default ()
         Columns that must not count: names of a frame, positions of an array.
     lipschitz : float, optional

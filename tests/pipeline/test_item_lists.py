@@ -85,7 +85,9 @@ def test_every_screen_has_it_and_it_loads_again(report, tmp_path):
 def test_without_an_estimator_envy_is_said_to_be_missing():
     told = likewise.audit(SEEN, outputs=top_n_distance(LISTS))
     assert isinstance(told.arms["outputs"].lists.envy, Unavailable)
-    assert "where it is named" in told.to_dict()["answer"]["lists"][0]
+    assert "name an estimator, such as biases" in told.to_dict()["answer"]["lists"][0]
+    row = next(line for line in str(told).splitlines() if "not measured" in line and "  " in line)
+    assert row.startswith("accuracy (nDCG)")
     others = likewise.audit(
         SEEN, outputs=top_n_distance(LISTS.astype(str).astype(object) + "x"), estimator="biases"
     )

@@ -274,3 +274,14 @@ def test_distances_and_ratios_are_explained_before_the_figures(make_report):
     assert "output distance D: l2 between rows" in measured
     assert "as rounding leaves, counts as 0" in measured
     assert measured.index("A ratio is D/d of two individuals") < measured.index("mean ratio IF")
+
+
+def test_a_row_that_is_told_in_a_line_ends_with_its_last_number(make_report):
+    """Narrow, the rows stand one below the other; a change that is not said is left out."""
+    report = make_report(duplicate=True)
+    said = " ".join(as_text(report, 60).split())
+    assert report.comparable
+    assert "mean finite ratio D/d: without" in said
+    assert ", change " in said
+    assert ", change Treated" not in said
+    assert not [line for line in as_text(report, 60).splitlines() if line.rstrip().endswith("change")]

@@ -34,7 +34,7 @@ from likewise.report.list_figures import ListFigures
 
 _NO_ESTIMATE = Unavailable(
     "envy",
-    "it takes an estimate of the ratings, which an estimator, such as biases, makes where it is named",
+    "it takes an estimate of the ratings; name an estimator, such as biases, for one",
 )
 _OTHER_FEATURES = Unavailable("envy", "the observations are not of the items that are listed")
 _GIVEN = "as they were given"

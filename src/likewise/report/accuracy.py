@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from likewise.fairness.metrics.target_accuracy import common_measure
+from likewise.fairness.metrics.target_accuracy import common_measure, label_of
 from likewise.report.numbers import (
     NOT_MEASURED,
     Group,
@@ -42,6 +42,11 @@ def target_row(label: str, told: list[TargetAccuracy], name: str) -> Row:
         tuple(map(_target_text, found)),
         change_between(values),
     )
+
+
+def unmeasured_lists(n_arms: int) -> Row:
+    """Return the row of lists of items that nothing was held against: they have no error."""
+    return Row(label_of("nDCG"), _OF_TARGET["nDCG"], (NOT_MEASURED,) * n_arms)
 
 
 def _target_text(found: TargetValue | None) -> str:

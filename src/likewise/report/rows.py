@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
-from likewise.report.accuracy import error_groups, target_groups, target_row
+from likewise.report.accuracy import error_groups, target_groups, target_row, unmeasured_lists
 from likewise.report.item_lists import list_groups
 from likewise.report.numbers import (
     NOT_MEASURED,
@@ -179,6 +179,8 @@ def _headline_error(arms: list[Arm]) -> Row:
     if measure is not None and len(told) == len(arms):
         return target_row(label_of(measure), told, measure)
     before_and_after = [arm.error.rmse for arm in arms if arm.error]
+    if not before_and_after and all(arm.lists for arm in arms):
+        return unmeasured_lists(len(arms))
     texts = tuple(_error_text(arm) for arm in arms)
     meaning = f"On hidden observations, in {_error_unit(arms)}."
     return Row("error (RMSE)", meaning, texts, change_between(before_and_after))

@@ -186,7 +186,8 @@ def _row_lines(report: AuditRecord, answer: Answer, width: int) -> list[str]:
         ]
         return ["  ".join(line).rstrip() for line in cells]
     told = [
-        f"{row[0]}: " + ", ".join(f"{of} {cell}" for of, cell in zip(heading[1:], row[1:], strict=True))
+        f"{row[0]}: "
+        + ", ".join(f"{of} {cell}" for of, cell in zip(heading[1:], row[1:], strict=True) if cell)
         for row in rows
     ]
     return [line for text in told for line in _wrapped(text, width)]
