@@ -67,11 +67,16 @@ def coverage(n_data_sets: int, first: int, n_splits: int) -> None:
 
 
 class Seen(NamedTuple):
-    """What one simulation says: by how much each arm's correlation is off, in each way and whether the interval holds it; differences of gaps, by A and measured."""
+    """What one simulation says.
+
+    By how much each arm's correlation is off, in each way and whether the interval holds it; differences of gaps, by A and measured; which arms have the same order of
+    correlations by A and freed of noise.
+    """
 
     off: dict[str, dict[str, float]]
     held: dict[str, bool]
     apart: dict[tuple[str, str], tuple[float, SampledValue]]
+    ordered: dict[tuple[str, str], bool]
 
 
 def squared_gaps(outputs: np.ndarray, pairs: ReferencePairs) -> np.ndarray:
@@ -173,7 +178,7 @@ def experiment(key: str, level: float, seed: int, options: argparse.Namespace) -
         f"experiment {key}, level {level:g}, seed {seed}, {pairs.least_shared} in common, {pairs.n_eligible:,} pairs of {pairs.n_covered} people: "
         f"order {'the same' if orders[0] == orders[1] else 'NOT the same'}"
     )
-    seen = Seen({}, {}, {})
+    seen = Seen({}, {}, {}, {})
     for arm in orders[1]:
         corrected, truth, text = found[arm].corrected_correlation, correlations[arm], "none"
         if corrected is not None:
@@ -193,6 +198,9 @@ def experiment(key: str, level: float, seed: int, options: argparse.Namespace) -
             flush=True,
         )
     for one, other in combinations(told, 2):
+        if one in seen.held and other in seen.held:
+            freed_of_noise = found[other].corrected_correlation.value - found[one].corrected_correlation.value
+            seen.ordered[one, other] = freed_of_noise * (correlations[other] - correlations[one]) > 0
         seen.apart[one, other] = gaps[other] - gaps[one], gaps_apart(splits, one, other, nearest, seed)
     return seen
 
@@ -226,7 +234,8 @@ def show_orders(cell: str, seen: list[Seen]) -> None:
         print(
             f"{cell}, {two[1]} less {two[0]}: by A {by_A.mean():+.4f}, from {by_A.min():+.4f} to {by_A.max():+.4f}; measured {value.mean():+.4f}, "
             f"off that by A by a standard deviation of {(value - by_A).std():.4f}; told {int(claimed.sum())} of {by_A.size}, "
-            f"{int((claimed & ~agrees).sum())} wrongly; untold {int((~claimed).sum())}, the values alone right in {int(agrees.sum())}"
+            f"{int((claimed & ~agrees).sum())} wrongly; untold {int((~claimed).sum())}, the values alone right in {int(agrees.sum())}; "
+            f"of correlations freed of noise right in {sum(one.ordered.get(two, False) for one in seen)}"
         )
     print(
         f"{cell}, all: of {every} orders of two arms {right + wrong} told, {wrong} wrongly; {every - right - wrong} left open",
