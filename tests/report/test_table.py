@@ -58,7 +58,7 @@ def test_the_answer_can_be_shorter(make_report):
     assert len(short) < len(whole)
     assert [line for line in short if line not in whole] == [
         "Read as ids <user>; features item; values rating\\x1b[31m.",
-        "More (--details, print(report.details())): worst pairs.",
+        "More (--details, print(report.details())): columns, worst pairs.",
     ]
     assert short[0] == whole[0]
     assert any(line.startswith("gap of") for line in short)

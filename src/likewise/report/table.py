@@ -117,9 +117,9 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
     if left_out:  # which columns are what gives way first
         columns = [_folded(report, width)] if columns else []
         middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
-        if left_out:
-            more = f"More (--details, print(report.details())): {', '.join(left_out)}."
-            end = _lines((limit, more), width)
+        left_out = [*(["columns"] if columns else []), *left_out]
+        more = f"More (--details, print(report.details())): {', '.join(left_out)}."
+        end = _lines((limit, more), width) if left_out else end
     lines = [*rows, *middle, *columns, *end]
     return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
 
@@ -146,7 +146,7 @@ def _folded(report: AuditRecord, width: int) -> str:
     named: dict[str, list[str]] = {}
     for roles in report.data.columns:
         for role, names in roles.to_dict().items():
-            if names and role not in ("source", "left_out"):
+            if names and role not in ("source", "left_out", "remarks"):
                 told = ", ".join(map(shown, names)) if len(names) <= _FEW else f"{len(names):,} columns"
                 named.setdefault(role, []).append(told)
     text = "; ".join(f"{role} {', '.join(dict.fromkeys(told))}" for role, told in named.items())
