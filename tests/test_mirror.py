@@ -68,9 +68,8 @@ observations/reading/columns     layouts ../column_names: how columns are named 
 observations/index_alignment     estimator_input: labels that are aligned or refused
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           compared assemble run: one audit, its steps
-pipeline/sandwich        estimate_alone: what stands beside an algorithm, measured, found and proved
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
-pipeline/frontier        repaired ../report/frontier ../report/repaired: the record, and the call that makes it
+pipeline/frontier        ../report/frontier ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 reproduction/settings    run: what can be chosen, and what a run says of what cannot
 spectrum/triplets        candidates library_solvers orthonormal result search threaded_blas: every solver on every kind of matrix

@@ -31,7 +31,6 @@ from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
 from likewise.pipeline.compared import Case, accuracy_of, consistency_of
-from likewise.pipeline.estimate_alone import summarise_estimate_alone, with_estimate
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.item_lists import list_figures, lists_of, ranked
 from likewise.pipeline.missing import judge_missing
@@ -45,7 +44,14 @@ from likewise.pipeline.references import (
 )
 from likewise.pipeline.run import Run
 from likewise.pipeline.sandwich import SANDWICH_INDIVIDUALS, sandwiches
-from likewise.pipeline.summaries import Proved, prove_outputs, proved_of_d, summarise_estimate
+from likewise.pipeline.summaries import (
+    Proved,
+    prove_outputs,
+    proved_of_d,
+    summarise_estimate,
+    summarise_estimate_alone,
+    with_estimate,
+)
 from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
 from likewise.report.json_document import versions

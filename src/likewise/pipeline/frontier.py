@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from likewise._typing import Floats
 from likewise.certificates import Certificate, LipschitzCertificates, RegressionCertificate, certify
 from likewise.certificates.filled import KindOfMap
 from likewise.checks import checked_flag
@@ -22,7 +23,8 @@ from likewise.estimation.budget.budget import (
     within_budget,
 )
 from likewise.estimation.budget.regression import StrongerPrior, is_regression, within_regression_budget
-from likewise.fairness import PairwiseDistance
+from likewise.fairness import ObservedDistance, PairwiseDistance, PatternDistance
+from likewise.fairness import repair as repair_outputs
 from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
@@ -33,10 +35,9 @@ from likewise.pipeline.references import (
     reference_distances,
     summarise_reference,
 )
-from likewise.pipeline.repaired import metric_of, repaired_point
 from likewise.pipeline.run import Run, check_model, hide
 from likewise.pipeline.summaries import summarise_data
-from likewise.progress import StepProgress, Steps
+from likewise.progress import Progress, StepProgress, Steps
 from likewise.randomness import seed_of
 from likewise.report.frontier import Frontier, FrontierPoint
 from likewise.report.repaired import RepairedPoint
@@ -192,12 +193,12 @@ class _Job:
         self, run: Run, certificates: LipschitzCertificates, outputs: Any, budget: float | None
     ) -> RepairedPoint | None:
         """Repair the outputs without a budget, to what this one guarantees; keep them where there is none yet."""
-        metric = metric_of(certificates, run)
+        metric = _metric_of(certificates, run)
         if budget is None:
             self.free_outputs.append(outputs)
             return None
         with self.steps.step(f"repair the outputs {_name(budget)}") as report:
-            return repaired_point(run, self.free_outputs[0], outputs, metric, budget, report)
+            return _repaired_point(run, self.free_outputs[0], outputs, metric, budget, report)
 
 
 def _points(job: _Job, budgets: Sequence[float] | None) -> Iterator[FrontierPoint]:
@@ -322,3 +323,56 @@ def _check(budgets: Any, reference: ReferenceChoice) -> None:
         raise InputError(option("budgets", "[]"), "at least one value of L")
     for limit in budgets:
         check_limit(limit, "budgets")
+
+
+def _metric_of(certificates: LipschitzCertificates, run: Run) -> PairwiseDistance:
+    """Return the distance between the rows of the fit from which the pre-processing has its constant.
+
+    Raises
+    ------
+    InputError
+        The constant speaks of rows that are filled with their centre, between which there is no distance to repair by.
+    """
+    assert run.training is not None
+    if isinstance(certificates.regression, RegressionCertificate):
+        return PatternDistance(run.training, certificates.regression.empty, working_range=run.working_range)
+    if isinstance(certificates.k_star, Certificate):
+        return ObservedDistance(run.training, "l1", working_range=run.working_range)
+    raise InputError(
+        f"{option('repair', 'True')} beside an estimator whose constant speaks of rows that are filled with their centre",
+        "one whose rows are regressions, or svt without centering",
+    )
+
+
+def _repaired_point(
+    run: Run, free: Any, held: Any, metric: PairwiseDistance, limit: float, progress: Progress | None
+) -> RepairedPoint:
+    """Repair outputs to D <= L d by the metric of a budget L, and compare with the outputs that the budget gave.
+
+    Parameters
+    ----------
+    run : Run
+        What was hidden, and whether outputs predict it.
+    free, held : ndarray, shape (m,) or (m, k)
+        Outputs without the budget and within it.
+    metric : PairwiseDistance
+    limit : float
+        L.
+    progress : callable or None
+    """
+    repaired = repair_outputs(free, metric, lipschitz=limit, progress=progress)
+    moved = np.linalg.norm(_columns(held) - _columns(free), axis=1)
+    name = "repaired"
+    judged = Run(run.training, run.hidden, run.fitted, {name: repaired.outputs}, {}, run.predicts_entries)
+    return RepairedPoint(
+        error=judged.error(name),
+        change=repaired.root_mean_square_change,
+        largest_change=repaired.largest_change,
+        change_by_budget=float(np.sqrt(np.mean(moved**2))),
+        largest_change_by_budget=float(moved.max()),
+    )
+
+
+def _columns(outputs: Any) -> Floats:
+    given = np.asarray(outputs, dtype=np.float64)
+    return given.reshape(len(given), -1)

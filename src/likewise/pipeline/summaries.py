@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +14,19 @@ from likewise.estimation import Auto, MatrixEstimator, threshold_name
 from likewise.fairness import (
     AffineCertificate,
     Certificate,
+    ErrorMetrics,
     LipschitzCertificates,
     PairwiseDistance,
     Unavailable,
     compose,
     model_constant,
 )
+from likewise.fairness.held_out import HeldOutFairness
 from likewise.inference import TrainedModel
 from likewise.norms import Norm, norm_order
 from likewise.observations import ObservedMatrix
 from likewise.pipeline.run import Run
-from likewise.report.records import DataSummary, EstimateSummary
+from likewise.report.records import DataSummary, EstimateAlone, EstimateSummary, Sandwich
 
 
 def summarise_data(
@@ -220,3 +223,48 @@ def _in_norm(
     restated = [from_norm(each, norm) if isinstance(each, Certificate) else each for each in from_l1_and_l2]
     known = [each for each in restated if isinstance(each, Certificate)]
     return min(known, key=lambda each: each.value) if known else restated[0]
+
+
+def with_estimate(run: Run) -> Run:
+    """Add the estimate itself to what ran, where an algorithm ran on it whose outputs can be held against it; else nothing.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    Run
+        With an arm ``"estimate"``, or the same.
+    """
+    algorithm = run.trained.get("with")
+    if (
+        run.estimate is None
+        or algorithm is None
+        or algorithm.model == "identity"
+        or run.hidden_errors("with") is None
+    ):
+        return run
+    itself = TrainedModel("identity", function=lambda rows: rows)
+    return replace(
+        run,
+        outputs={**run.outputs, ESTIMATE: run.estimate.on_working_range().to_dense()},
+        trained={**run.trained, ESTIMATE: itself},
+    )
+
+
+def summarise_estimate_alone(
+    errors: Mapping[str, ErrorMetrics | None],
+    truth: HeldOutFairness | None,
+    proved: Mapping[str, Proved],
+    sandwiches: Mapping[str, Sandwich],
+) -> EstimateAlone | None:
+    """Describe the estimate itself; None where it is not among what ran."""
+    if ESTIMATE not in proved:
+        return None
+    return EstimateAlone(
+        error=errors.get(ESTIMATE),
+        on_truth=None if truth is None else truth.arms[ESTIMATE],
+        certificate=proved[ESTIMATE],
+        sandwich=sandwiches.get(ESTIMATE),
+    )
