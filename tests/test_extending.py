@@ -59,16 +59,16 @@ def install(text: str, folder: Path) -> None:
     (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in a folder where the recipe is installed."""
-    environment = os.environ | {"PYTHONPATH": str(folder), "MPLBACKEND": "agg"}
+def run(folder: Path, *arguments: str, sources: str = ".") -> subprocess.CompletedProcess[str]:
+    """Run Python in a folder whose sources come before what is installed."""
+    environment = os.environ | {"PYTHONPATH": str(folder / sources), "MPLBACKEND": "agg"}
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
 
@@ -188,24 +188,17 @@ def fork(tmp_path_factory):
     return folder
 
 
-def run_in(fork: Path, *arguments: str) -> None:
-    environment = os.environ | {"PYTHONPATH": str(fork / "src"), "MPLBACKEND": "agg"}
-    ran = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=fork,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+def succeeds_in(fork: Path, *arguments: str) -> None:
+    ran = run(fork, *arguments, sources="src")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.slow
 def test_recipes_keep_to_the_direction_of_imports_inside_the_package(fork):
     chosen = "one_way or itself_by_way or heavy"
-    run_in(fork, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_architecture.py", "-k", chosen)
+    succeeds_in(
+        fork, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_architecture.py", "-k", chosen
+    )
 
 
 @pytest.mark.slow
@@ -214,4 +207,4 @@ def test_recipes_work_inside_the_package(fork):
     told = "\n".join([*(block for block in examples if block.startswith(">>>")), REFUSED])
     where = f">>> import likewise\n>>> assert likewise.__file__.startswith({str(fork)!r})\n"
     (fork / "examples.txt").write_text(where + told, encoding="utf-8")
-    run_in(fork, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", "examples.txt")
+    succeeds_in(fork, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", "examples.txt")

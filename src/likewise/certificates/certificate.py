@@ -85,7 +85,7 @@ def _finite(distances: ArrayLike) -> Floats:
 
 
 class Domain(StrEnum):
-    """Which pairs a proved bound speaks of."""
+    """The pairs of rows for which a proved bound holds."""
 
     SEEN = "in sample: rows of the fit"
     SEEN_AND_UNSEEN = "every pair of rows, seen in the fit or not"
@@ -273,7 +273,7 @@ class AffineCertificate(ProvedBound):
 
 @dataclass(frozen=True)
 class Unavailable:
-    """No bound, and the reason.
+    """Stands for a number that cannot be given, with the reason.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public data set.
+    """A public data set: where it comes from, how large it is, and what may be done with it.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ _SELDOM = 0.1
 
 @dataclass(frozen=True, eq=False)
 class EntryIntervals:
-    """An interval for what would be observed at any entry.
+    """For any entry, an interval that a further observation of it would fall into.
 
     Parameters
     ----------

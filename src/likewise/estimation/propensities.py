@@ -77,7 +77,7 @@ class RandomSample:
 
 @dataclass(frozen=True, eq=False)
 class Propensities:
-    """Probabilities of the observed entries to be observed, and the weights that follow.
+    """How likely each observed entry was to be observed, and the weights that follow from it.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ SplitRule = Literal["random", "time"]
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:
-    """Observations split in two.
+    """Observations split in two: those to learn from, and those that are hidden to test on.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _LARGEST_VARIANCE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ClusteredData:
-    """Observations with the truth behind them.
+    """Generated observations, with the complete matrix that they were drawn from.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class PairStory:
 
 @dataclass(frozen=True)
 class Answer:
-    """What stands first, wherever a report is shown.
+    """The answer of a report: what the terminal, the page and JSON show first.
 
     Parameters
     ----------

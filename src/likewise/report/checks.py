@@ -134,7 +134,7 @@ NUMBERS: dict[str, Callable[[Arm], Ends]] = {
 
 @dataclass(frozen=True)
 class Check:
-    """A limit for a number of a report.
+    """A limit on a number of a report, such as ``gap<=0.9``.
 
     Parameters
     ----------

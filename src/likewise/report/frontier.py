@@ -97,7 +97,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The result of `likewise.frontier`: points from no budget to the tightest one. Iterating gives them.
+    """The result of `likewise.frontier`: one point for each budget, from none to the tightest. Iterate over it to get the points.
 
     Parameters
     ----------

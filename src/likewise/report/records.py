@@ -89,7 +89,7 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the report came about; what it found is the same without it.
+    """When the report was made, and with which versions; its numbers do not depend on this.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False)
 class EstimateSummary:
-    """What pre-processing did.
+    """What the estimator found: threshold, rank and singular values, with its parameters.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What became of a check.
+    """Whether a limit that was asked for holds.
 
     Parameters
     ----------

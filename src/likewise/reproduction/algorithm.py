@@ -26,7 +26,7 @@ DENSE_NET = "dnn"
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """What the algorithm made of one complete matrix.
+    """The outputs of the algorithm on one complete matrix.
 
     Parameters
     ----------

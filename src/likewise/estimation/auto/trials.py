@@ -23,7 +23,7 @@ from likewise.observations import ObservedMatrix
 
 @dataclass(frozen=True)
 class CandidateTrial:
-    """A candidate and how it did.
+    """One estimator that `Auto` tried, and its error on hidden observations.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class CandidateTrial:
 
 @dataclass(frozen=True)
 class Choice:
-    """What `Auto` chose.
+    """What `Auto` chose, and the trials behind the choice.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ LEAST_LIMIT = 1e-60
 
 @dataclass(frozen=True, eq=False)
 class BudgetSolution:
-    """Gains within a budget, and how close to the best ones they are proved to be.
+    """Gains that keep K* within a budget, and how close they are proved to be to those that change the estimate least.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ _SAFE = 1.9
 
 @dataclass(frozen=True, eq=False)
 class CaiCandesShenFit:
-    """``X = D_tau(Y)``, and how well it reproduces the observations.
+    """The completed matrix ``X = D_tau(Y)``, and how well it reproduces the observations.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class HeldOutMetrics:
 
 @dataclass(frozen=True)
 class HeldOutChange:
-    """By how much pre-processing changes a metric: with less without, on the same pairs.
+    """The change of a metric by pre-processing: its value with, minus its value without, on the same pairs.
 
     Parameters
     ----------

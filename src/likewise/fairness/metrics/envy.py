@@ -38,7 +38,7 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class EnviousPair:
-    """Somebody, and the list that they would like best.
+    """An individual, and the list of somebody else that they would like best.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class EnviousPair:
 
 @dataclass(frozen=True)
 class Envy:
-    """Who would rather have another's list.
+    """How many individuals would rather have somebody else's list, and by how much.
 
     Parameters
     ----------

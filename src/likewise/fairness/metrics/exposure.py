@@ -22,7 +22,7 @@ _TENTH = 0.1
 
 @dataclass(frozen=True)
 class GroupExposure:
-    """What a group of items gets.
+    """The share of exposure that a group of items gets.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _MOST_GROUPS = 200
 
 @dataclass(frozen=True)
 class GroupMetrics:
-    """Metrics over the pairs of one kind.
+    """Metrics over one kind of pairs, such as those within one group.
 
     Parameters
     ----------

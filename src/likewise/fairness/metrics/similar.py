@@ -36,7 +36,7 @@ def reach(distance: Distances) -> Distances:
 
 @dataclass(frozen=True)
 class SimilarPairs:
-    """Metrics over the nearest share of all pairs.
+    """Metrics over the most similar pairs: a given share of all.
 
     Parameters
     ----------

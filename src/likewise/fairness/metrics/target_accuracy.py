@@ -36,7 +36,7 @@ HIGHER_IS_BETTER = frozenset({"AUC", "accuracy", "nDCG", "recall"})
 
 @dataclass(frozen=True)
 class TargetValue:
-    """One number of accuracy.
+    """One measure of accuracy, with its interval.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class TargetValue:
 
 @dataclass(frozen=True)
 class TargetAccuracy:
-    """How well outputs tell a target.
+    """How well outputs predict a target.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _ENTRIES_AT_ONCE = 2**17
 
 @dataclass(frozen=True, eq=False)
 class TrainingRecord:
-    """How a training went.
+    """When a training was validated, and its error each time.
 
     Parameters
     ----------
