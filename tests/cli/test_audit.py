@@ -251,6 +251,49 @@ def test_categories_are_compared_by_gower(likewise, applicants):
     assert (outputs["ids"], outputs["outputs"], outputs["left_out"]) == (["name"], ["decision"], ["row"])
 
 
+PLACES = "name,item1,item2\nann,5,5\nbea,4,3\ncy,1,2\ndan,2,1\n"
+
+
+def test_whole_numbers_called_like_places_of_a_list_are_numbers_once_that_is_said(likewise, applicants):
+    """Ann has item 5 twice, so these are no lists, nor safely numbers; with a fraction they are."""
+    file = applicants / "places.csv"
+    file.write_text(PLACES)
+    audit = ("audit", applicants / "applicants.csv", "--id-columns", "name", "--columns", "age")
+    ran = likewise(*audit, "--outputs", file)
+    assert ran.code == 1
+    assert "in which an item stands twice" in ran.err
+    assert "--output-columns" in ran.err
+    said = likewise(*audit, "--outputs", file, "--output-columns", "item1,item2", "--json", "-")
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["arms"]["outputs"]["fairness"]["output"]["name"].startswith("l2")
+    file.write_text(PLACES.replace("5,5", "5,5.5"))
+    assert likewise(*audit, "--outputs", file).code == 0
+
+
+def test_what_settles_a_doubtful_output_is_an_option_that_reaches_its_file(likewise, applicants):
+    """--exclude is about the individuals, so no hint on outputs names it."""
+    for text in (
+        ",name,score\n0,ann,1\n1,bea,0\n2,cy,1\n3,dan,0\n",
+        "name,age,score\nann,1,1\nbea,2,0\ncy,3,1\ndan,4,0\n",
+    ):
+        (applicants / "outputs.csv").write_text(text)
+        audit = (
+            "audit",
+            applicants / "applicants.csv",
+            "--id-columns",
+            "name",
+            "--columns",
+            "age",
+            "--outputs",
+            applicants / "outputs.csv",
+        )
+        ran = likewise(*audit)
+        assert ran.code == 1
+        assert "--output-columns" in ran.err
+        assert "--exclude" not in ran.err
+        assert likewise(*audit, "--output-columns", "score").code == 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

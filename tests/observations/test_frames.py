@@ -138,6 +138,13 @@ def test_outputs_with_a_line_for_each_item_are_refused_with_the_call(frame):
             call(frame({"rec1": [10, 20, 10, 30], "rec2": [20, 30, 30, 10]}))
 
 
+@FRAMES
+def test_fractions_under_the_names_of_items_are_numbers(frame):
+    people, scores = RowDistance([[1.0], [2.0], [3.0]]), {"item1": [0.5, 1.0, 2.0], "item2": [1.0, 2.0, 3.0]}
+    expected = measure_fairness(np.column_stack(list(scores.values())), people).mean_ratio.value
+    assert measure_fairness(frame(scores), people).mean_ratio.value == expected
+
+
 def test_triplets_in_a_list_are_refused_with_the_call():
     with pytest.raises(ObservationError, match=r"from_triplets\(users, items, ratings\)"):
         ObservedMatrix([("ann", "tea", 5), ("bea", "tea", 3)])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from likewise.cli.options import MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import STANDARD_STREAM
+from likewise.errors import FileFormatError, option
 from likewise.fairness import (
     GowerDistance,
     PairwiseDistance,
@@ -30,6 +31,7 @@ from likewise.fairness import (
 from likewise.fairness.distances.lists import ListDistance
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.frames import are_listed
 from likewise.observations.reading import (
     OutputsFile,
     TextOptions,
@@ -38,6 +40,7 @@ from likewise.observations.reading import (
     read_outputs_file,
     read_table,
 )
+from likewise.observations.reading.columns import listing
 from likewise.observations.reading.outputs import read_reference_file
 from likewise.pipeline import AuditReport
 from likewise.pipeline.measurement import Measurement
@@ -108,7 +111,7 @@ class Inputs:
                     exclude=asked.columns_left_out(file),
                     usual_ids=reading.id_columns,
                 )
-                outputs[arm] = _as_outputs(found, measuring.output_distance)
+                outputs[arm] = _as_outputs(found, measuring.output_distance, asked.output_columns)
                 columns.append(found.roles)
                 notes += found.notes
         groups = measuring.read_groups(ids, reading.id_columns)
@@ -264,12 +267,25 @@ def _items(individuals: Any, outputs: Mapping[str, Any]) -> list[Any]:
     return list({str(item): item for item in reversed(every)}.values())[::-1]
 
 
-def _as_outputs(found: OutputsFile, output_distance: str | None) -> Any:
-    """Return outputs under their names, so that worst pairs can be explained by them; lists as what they are."""
+def _as_outputs(found: OutputsFile, output_distance: str | None, named: object) -> Any:
+    """Return outputs under their names, so that worst pairs can be explained by them; lists as what they are.
+
+    Raises
+    ------
+    FileFormatError
+        Whole numbers that are called like places of a list, but repeat, unless their columns were named as outputs.
+    """
     if found.kind == "top-n":
         compare = rank_biased_distance if output_distance == "rbo" else top_n_distance
         return compare(found.values)
-    if len(set(found.names)) < len(found.names):
+    are_places = are_listed(found.names) and not (found.values % 1).any()
+    if are_places and not named:
+        raise FileFormatError(
+            f"{found.roles.source} with columns called like lists of items ({listing(found.names)}) in which an item stands twice",
+            "different items in each list",
+            f"if these are numbers, name them: {option('output_columns')}",
+        )
+    if are_places or len(set(found.names)) < len(found.names):
         return found.values
     columns = found.values.reshape(len(found.values), -1).T
     return pl.DataFrame(dict(zip(found.names, columns, strict=True)))

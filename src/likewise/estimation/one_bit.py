@@ -35,6 +35,9 @@ _MAX_ITERATIONS = 500
 _LOOK_EVERY = 10
 _ARRAYS = 8
 
+_Start = tuple[float, AnyFloats]
+"""The intercept times sqrt(m n), and B."""
+
 
 @dataclass(frozen=True, eq=False)
 class OneBitFit:
@@ -109,9 +112,10 @@ def one_bit_completion(
     target = _dense(observed)
     tall = target.shape[0] >= target.shape[1]
     target, rng = target if tall else np.ascontiguousarray(target.T), generator_of(random_state)
+    start = None
     if radius is None:
-        radius = _chosen_radius(target, rng)
-    fit = _Descent(target, None, rng).run(radius)
+        radius, start = _chosen_radius(target, rng)
+    fit = _Descent(target, None, rng, start).run(radius)
     return fit if tall else replace(fit, probabilities=fit.probabilities.T)
 
 
@@ -145,19 +149,20 @@ def _dense(observed: NDArray[np.bool_] | Values) -> AnyFloats:
     return target
 
 
-def _chosen_radius(target: AnyFloats, rng: np.random.Generator) -> float:
+def _chosen_radius(target: AnyFloats, rng: np.random.Generator) -> tuple[float, _Start | None]:
+    """Return the radius, with what was fitted to the cells that were not held out, near which the fit to all of them is."""
     hidden = rng.random(target.shape) < _HELD_OUT
     if not hidden.any() or hidden.all():  # of a few cells
-        return RADII[0]
+        return RADII[0], None
     descent = _Descent(target, (~hidden).astype(target.dtype), rng)
-    best, lowest = RADII[0], np.inf
+    best, start, lowest = RADII[0], None, np.inf
     for radius in RADII:
         descent.run(radius, _GAP_TO_CHOOSE)
         loss = float(_losses(descent.logits()[hidden], target[hidden]).mean())
         if loss >= lowest:
             break
-        best, lowest = radius, loss
-    return best
+        best, start, lowest = radius, (descent.level, descent.low_rank), loss
+    return best, start
 
 
 class _Descent:
@@ -171,17 +176,25 @@ class _Descent:
         0 for cells that are held out, 1 for the others; None where none are.
     rng : Generator
         For directions that a subspace lacks.
+    start : tuple of float and ndarray, optional
+        Level and matrix; by default the logit of the observed share, and 0.
     """
 
-    def __init__(self, target: AnyFloats, weights: AnyFloats | None, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        target: AnyFloats,
+        weights: AnyFloats | None,
+        rng: np.random.Generator,
+        start: _Start | None = None,
+    ) -> None:
         self.target, self.weights = target, weights
         self.size = float(np.sqrt(target.size))
         known = target.size if weights is None else float(weights.sum(dtype=np.float64))
         seen = target if weights is None else target * weights
         share = float(np.clip(seen.sum(dtype=np.float64) / known, 1e-12, 1 - 1e-12))
         # The intercept times sqrt(m n), so that it and B have gradients of one scale.
-        self.level = float(np.log(share / (1 - share))) * self.size
-        self.low_rank = np.zeros_like(target)
+        level = float(np.log(share / (1 - share))) * self.size
+        self.level, self.low_rank = start or (level, np.zeros_like(target))
         self.ball = NuclearBall(target.shape[1], rng)
 
     def logits(self) -> AnyFloats:

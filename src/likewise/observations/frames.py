@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -229,7 +229,7 @@ def refuse_output_lines(values: Any) -> None:
             "a row for each individual",
             f"frame.pivot(index={user!r}, columns={item!r}{score}) has one; .loc[Z.row_ids] puts them in order",
         )
-    if len(names) > 1 and all(LISTED.fullmatch(name.strip().lower()) for name in names):
+    if are_listed(names) and not _has_fractions(frame):
         raise ModelError(
             f"outputs that are lists of items ({shown})",
             "numbers: differences between ids mean nothing",
@@ -237,3 +237,13 @@ def refuse_output_lines(values: Any) -> None:
             "frame.to_numpy() takes them as numbers",
         )
     refuse_ids(frame, "outputs")
+
+
+def are_listed(names: Sequence[str]) -> bool:
+    """Return whether columns are called like places of a list of recommended items, such as rec1, rec2."""
+    return len(names) > 1 and all(LISTED.fullmatch(name.strip().lower()) for name in names)
+
+
+def _has_fractions(frame: nw.DataFrame[Any]) -> bool:
+    """Return whether a number is not whole, as ids of items never are."""
+    return any(bool((frame[name] % 1 > 0).any()) for name, kind in frame.schema.items() if kind.is_float())

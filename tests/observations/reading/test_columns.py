@@ -49,7 +49,10 @@ def test_an_index_before_the_ids_of_outputs_is_refused_with_the_option_that_sett
         FileFormatError, match=r"a column without a name first in f.csv, .*id_columns='applicant'"
     ):
         read_outputs_file(file, [3, 5, 7])
-    with pytest.raises(FileFormatError, match=r"which is how an index is written, as an output .*exclude=0"):
+    with pytest.raises(
+        FileFormatError,
+        match=r"which is how an index is written, as an output .*name those that are outputs: output_columns=",
+    ):
         read_outputs_file(file, [3, 5, 7], id_columns="applicant")
     settling = [
         {"exclude": 0},

@@ -283,13 +283,20 @@ def refuse_counts(
             reason = f"column {position if name is None else repr(name)}, which counts the rows,"
         else:
             continue
-        column = repr(name) if name else str(position)
         raise FileFormatError(
-            f"{reason} as {role} of {file}",
-            "to be told what it is",
-            f"{option('id_columns', column)} if it names the individuals, {option('exclude', column)} to leave it out, or name "
-            f"all that count: {option(settle)}",
+            f"{reason} as {role} of {file}", "to be told what it is", _settling(position, name, settle)
         )
+
+
+def _settling(position: int, name: str | None, settle: str) -> str:
+    """Name the options that settle what a column is; the other two are about the file of individuals."""
+    if settle == "output_columns":
+        return f"name those that are outputs: {option(settle)}"
+    column = repr(name) if name else str(position)
+    return (
+        f"{option('id_columns', column)} if it names the individuals, {option('exclude', column)} to leave it out, or name "
+        f"all that count: {option(settle)}"
+    )
 
 
 def _named(name: str) -> str:

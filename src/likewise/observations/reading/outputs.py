@@ -348,9 +348,9 @@ def _on_other_columns(
         for name, column in zip(names, filled, strict=True)
         if not len(column) or not could_be_numbers(column)
     ]
-    if not texts or len(texts) == len(outputs):
-        return None
     numbers = [name for name in names if name not in texts]
+    if not texts or not numbers:
+        return None
     return FileFormatError(
         f"columns {listing(texts)} of {file.name}, which are not numbers, beside others that are",
         "to be told which are outputs",
