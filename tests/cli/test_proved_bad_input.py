@@ -288,7 +288,13 @@ FAULTS = (
             ("NaN", np.nan, "nan", "NaN or infinite values in 1 rows: 0", "'0,nan', has the value nan"),
             ("infinity", np.inf, "inf", "NaN or infinite values in 1 rows: 0", "'0,inf', has the value inf"),
             ("text", "good", "good", "values that are not numbers", "has 'good' where a number should be"),
-            ("nothing", None, "", "NaN or infinite values in 1 rows: 0", "has '' where a number should be"),
+            (
+                "nothing",
+                None,
+                "",
+                "NaN or infinite values in 1 rows: 0",
+                "1 of 30 lines have no output: those of 0; expected one in every line",
+            ),
         )
     ),
     Fault(

@@ -97,6 +97,13 @@ def test_nothing_kept_aside_is_refused():
         audit(ratings(), outputs=np.zeros(120), reference="held-out")
 
 
+@pytest.mark.parametrize("share", [1.0, -1, float("nan"), "half", True, [], np.array([0.5, 0.2])])
+@pytest.mark.parametrize("reference", [None, "held-out"])
+def test_a_share_that_is_none_is_named(reference, share):
+    with pytest.raises(ObservationError, match=r"^hold_out=(?s:.*); expected a number "):
+        audit(ratings(m=20, n=30), estimator="biases", reference=reference, hold_out=share)
+
+
 @pytest.mark.slow
 def test_a_generator_with_the_same_seed_gives_the_same_report():
     first, second = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from likewise.checks import checked_share, checked_whole
+from likewise.checks import checked_share, checked_whole, is_number
 from likewise.errors import InputError, ObservationError, option
 from likewise.fairness import ErrorMetrics
 from likewise.fairness.held_out import HeldOutFairness, MeasuredSplit, measure_held_out, reference_pairs
@@ -114,7 +114,7 @@ def reference_and_share(
         return "held-out", HELD_OUT_SHARE
     if isinstance(reference, str) and reference == "held-out":
         kept = HELD_OUT_SHARE if share is None else share
-        if not kept:
+        if is_number(kept) and kept == 0:
             raise InputError(*NOTHING_KEPT)
         checked_share("hold_out", kept, error=ObservationError)
         _ensure_some_left(observed, kept)
