@@ -285,7 +285,13 @@ FAULTS = (
             line,
         )
         for name, value, cell, said, line in (
-            ("NaN", np.nan, "nan", "NaN or infinite values in 1 rows: 0", "'0,nan', has the value nan"),
+            (
+                "NaN",
+                np.nan,
+                "nan",
+                "NaN or infinite values in 1 rows: 0",
+                "1 of 30 lines have no output: those of 0",
+            ),
             ("infinity", np.inf, "inf", "NaN or infinite values in 1 rows: 0", "'0,inf', has the value inf"),
             ("text", "good", "good", "values that are not numbers", "has 'good' where a number should be"),
             (
