@@ -119,8 +119,9 @@ def audit(
     if blocks.wanted(ratings):
         asked = running.given() | {"reference": reference, "norm": norm} | vars(outputs)
         return _audit_parts(ratings, blocks, asked, configuration, results, completing, measuring, reading)
+    features = reference_file(reference)
     read = outputs.files_read(ratings, measuring.checked().groups)
-    read |= {"reference": (features := reference_file(reference)), "test": running.test}
+    read |= {"reference": features, "test": running.test}
     mixed_table = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
     idle = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
     _refuse_idle(outputs, idle, completing, mixed_table=mixed_table)
@@ -149,8 +150,7 @@ def audit(
             random_state=completing.random_state,
             progress=progress,
         )
-    results.deliver(report := found.named_in(report, read, measuring.check), configuration)
-    return _fail_unless_shown(report, measuring.fail_above)
+    return _deliver(found.named_in(report, read, measuring.check), results, configuration, measuring)
 
 
 def _audit_parts(
@@ -170,8 +170,7 @@ def _audit_parts(
     report = audit_parts(ratings, blocks, asked, completing, measuring, reading, quiet=results.quiet)
     from likewise.cli.inputs import with_command
 
-    results.deliver(report := with_command(report, measuring.check), configuration)
-    _fail_unless_shown(report, measuring.fail_above)
+    _deliver(with_command(report, measuring.check), results, configuration, measuring)
 
 
 def _refuse_idle(
@@ -256,12 +255,15 @@ def _chosen_model(name: str | None, n_neighbors: int | None) -> Any:
     return replace(model, n_neighbors=n_neighbors)
 
 
-def _fail_unless_shown(report: AuditReport, limit: float | None) -> None:
-    """Raise unless every check of severity error holds, and the limit, if any, for what would be used: outputs with pre-processing, where both kinds were audited."""
+def _deliver(
+    report: AuditReport, results: ResultOptions, configuration: str, measuring: MeasureOptions
+) -> None:
+    """Print and write a report; then raise unless every check of severity error holds, and the limit, if any, for what would be used: outputs with pre-processing, where both kinds were audited."""
     from likewise.errors import FairnessError
 
+    results.deliver(report, configuration)
     broken = [check for check in report.checks if check.status != "holds" and check.severity == "error"]
-    said = [f"check {check}" for check in broken] + _not_shown(report, limit)
+    said = [f"check {check}" for check in broken] + _not_shown(report, measuring.fail_above)
     if said:
         raise FairnessError("; ".join(said))
 
