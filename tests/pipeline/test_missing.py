@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 import likewise
-from likewise import ObservedMatrix
+from likewise import ObservedMatrix, audit
 from likewise.errors import InputError, LikewiseError
-from likewise.fairness import CoObservedDistance, RowDistance, judge_completions
+from likewise.fairness import CoObservedDistance, GowerDistance, RowDistance, judge_completions
 from likewise.observations import clustered
 
 nan = np.nan
@@ -109,3 +110,15 @@ def test_the_working_range_of_the_model_is_that_of_d():
 def test_bad_input(options, message):
     with pytest.raises((InputError, LikewiseError), match=message):
         audited(**options)
+
+
+def test_gower_with_a_missing_cell_is_bounded_where_pairs_are_drawn():
+    """Gower is at most 1, also of what is missing: its mean has an upper end, and so has the gap."""
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"a": [None, *rng.random(59)], "b": rng.choice(list("xyz"), 60)})
+    report = audit(GowerDistance(table), outputs=rng.random(60), pairs=700, random_state=0, nearest_share=0.5)
+    fairness = report.main_arm.fairness
+    d = fairness.mean_reference_distance
+    assert 0 < d.low <= d.value <= d.high <= 1
+    gap = fairness.similar.relative_gap
+    assert 0 <= gap.low <= gap.value <= gap.high < np.inf
