@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from likewise import ObservedMatrix
 from likewise.fairness import GowerDistance, held_out_error
 from likewise.fairness.metrics.accuracy import OF_RANGES
 from likewise.observations import clustered
+from likewise.observations.reading import read_groups_file, read_outputs_file, read_table
 from likewise.observations.value_range import ValueRange
 from likewise.report.table import MOST_LINES, as_text
 
@@ -181,6 +183,32 @@ def test_hostile_names_are_harmless():
         assert "\u202e" not in text
     assert "\u202e" not in page
     assert "z" * 100 not in page
+
+
+def test_how_cells_were_read_is_said_before_pairs(tmp_path):
+    """A level of education called none was taken for a blank without a word."""
+    rng = np.random.default_rng(0)
+    for name, cells in (("people", ["none", "school"]), ("groups", ["f", "m"]), ("decisions", ["no", "yes"])):
+        lines = [f"{k},{cells[part]}" for k, part in enumerate(rng.integers(0, 2, 40))]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"id,{name}", *lines]))
+    people = read_table(tmp_path / "people.csv", id_columns="id")
+    outputs, groups = (
+        read(tmp_path / f"{name}.csv", people.row_ids)
+        for read, name in ((read_outputs_file, "decisions"), (read_groups_file, "groups"))
+    )
+    d = GowerDistance(people.frame, row_ids=people.row_ids)
+    report = likewise.audit(d, outputs=outputs.values, groups=groups.values)
+    columns = (people.roles, outputs.roles, groups.roles)
+    report = replace(report, data=replace(report.data, columns=columns))
+    assert len(str(report).splitlines()) <= MOST_LINES
+    for most_lines in (MOST_LINES, 100):
+        text = " ".join(as_text(report, most_lines=most_lines).split())
+        for said in (
+            "of people that say 'none' count as missing",
+            "'yes' counts as 1, 'no' counts as 0",
+            "f: ",
+        ):
+            assert text.count(said) == 1
 
 
 @pytest.mark.parametrize(

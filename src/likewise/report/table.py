@@ -115,7 +115,9 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
     end = _lines((limit, _MORE), width)
     middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
     if left_out:  # which columns are what gives way first
-        columns = [_folded(report, width)] if columns else []
+        cells = [_wrapped(text, width) for text in _cells(report)]
+        room = most_lines - len(rows) - 1 - len(end)
+        columns = [_folded(report, width), *_fitting(cells, room)] if columns else []
         middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
         left_out = [*(["columns"] if columns else []), *left_out]
         more = f"More (--details, print(report.details())): {', '.join(left_out)}."
@@ -151,6 +153,15 @@ def _folded(report: AuditRecord, width: int) -> str:
                 named.setdefault(role, []).append(told)
     text = "; ".join(f"{role} {', '.join(dict.fromkeys(told))}" for role, told in named.items())
     return textwrap.shorten(f"Read as {text}.", width, placeholder=" ...")
+
+
+def _cells(report: AuditRecord) -> list[str]:
+    """Say how cells were understood, where that could surprise; nothing where no file left a doubt."""
+    return [
+        f"In {shown(roles.source)} {', '.join(map(shown, roles.remarks))}."
+        for roles in report.data.columns
+        if roles.remarks
+    ]
 
 
 def _lines(texts: Iterable[str], width: int) -> list[str]:
