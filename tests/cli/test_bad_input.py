@@ -72,7 +72,10 @@ def test_a_missing_file_and_a_directory(likewise, tmp_path):
         (("--model", "no_such_package:model"), "no_such_package"),
         (("--n-neighbors", "3", "--hold-out", "0"), "n_neighbors is 3 with"),
         (("--n-neighbors", "3", "--model", "identity"), "knn or knn-co-raters"),
-        (("--hold-out", "1.5", "--n-neighbors", "2"), "error: --hold-out 1.5; expected a number from 0 to below 1"),
+        (
+            ("--hold-out", "1.5", "--n-neighbors", "2"),
+            "error: --hold-out 1.5; expected a number from 0 to below 1",
+        ),
         (("--fail-above", "-1"), "error: --fail-above -1; expected a finite number above 0"),
         (("--fail-above", "nan"), "error: --fail-above nan; "),
         (("--nearest-share", "0", "--n-neighbors", "2", "--hold-out", "0"), "--nearest-share 0"),
