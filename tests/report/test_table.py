@@ -57,7 +57,7 @@ def test_the_answer_can_be_shorter(make_report):
     whole, short = str(report).splitlines(), as_text(report, most_lines=1).splitlines()
     assert len(short) < len(whole)
     assert [line for line in short if line not in whole] == [
-        "Read as ids <user>; features item; values rating\\x1b[31m.",
+        "Read: ids from <user>; features from item; values from rating\\x1b[31m.",
         "More (--details, print(report.details())): columns, worst pairs.",
     ]
     assert short[0] == whole[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from likewise.errors import InputError
 from likewise.fairness import Certificate, GroupEffects, SampledValue, Unavailable
-from likewise.report.numbers import number, shown, with_ends
+from likewise.report.numbers import number, with_ends
 from likewise.report.records import CheckResult
 from likewise.report.sentences import Gap
 
@@ -65,23 +65,17 @@ def _proved(arm: Arm) -> Ends:
     return _exact(arm.certificate.value) if isinstance(arm.certificate, Certificate) else _UNKNOWN
 
 
-def _not_clear(arm: Arm) -> str:
-    """Say what was found where no group is seen to be treated differently: the effect of the smallest p-value, which may be chance."""
-    effects = arm.group_effects
-    assert isinstance(effects, GroupEffects)
-    nearest = min(effects.effects, key=lambda effect: effect.p_value)
-    why = "not significant" if nearest.p_value > 1 - effects.confidence else "too small to count"
-    return (
-        f"{why}: p = {number(nearest.p_value, 2)}, estimate {number(nearest.share, 2)} times the mean difference between two people, for "
-        f"{shown(nearest.group)}"
-    )
-
-
 def _group_difference(arm: Arm) -> Ends:
+    """Return the largest difference of a group from similar people, by the mean difference between two people, and what is certain of all groups."""
     effects = arm.group_effects
     if not isinstance(effects, GroupEffects):
         return _UNKNOWN
-    return _exact(max((effect.share for effect in effects.clear), default=0.0))
+    every = effects.effects
+    surely = (min(abs(one.low), abs(one.high)) if one.low * one.high > 0 else 0.0 for one in every)
+    low = max(
+        by * one.share / abs(one.difference) if by else 0.0 for by, one in zip(surely, every, strict=True)
+    )
+    return max(one.share for one in every), low, max(one.at_most for one in every)
 
 
 def _why_not(name: str, arm: Arm) -> str:
@@ -130,6 +124,10 @@ NUMBERS: dict[str, Callable[[Arm], Ends]] = {
     "group-difference": _group_difference,
 }
 """What a check can be about, of the arm that would be used."""
+
+
+_UNITS = {"group-difference": " times the mean difference between two people"}
+"""Of numbers that could be taken for something else."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +188,7 @@ class Check:
                 text, self.severity, "not measured", value, _why_not(self.name, report.main_arm)
             )
         said = with_ends(value, low, high) if low < high else number(value)
-        if self.name == "group-difference" and not value:
-            said = _not_clear(report.main_arm)
+        said += _UNITS.get(self.name, "")
         return CheckResult(text, self.severity, self._status(low, high), value, said)
 
     def _status(self, low: float, high: float) -> Literal["holds", "broken", "cannot be told"]:

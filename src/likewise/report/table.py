@@ -149,10 +149,14 @@ def _folded(report: AuditRecord, width: int) -> str:
     for roles in report.data.columns:
         for role, names in roles.to_dict().items():
             if names and role not in ("source", "left_out", "remarks"):
-                told = ", ".join(map(shown, names)) if len(names) <= _FEW else f"{len(names):,} columns"
+                told = (
+                    f"{len(names):,} {role}"
+                    if len(names) > _FEW
+                    else f"{role} from {', '.join(map(shown, names))}"
+                )
                 named.setdefault(role, []).append(told)
-    text = "; ".join(f"{role} {', '.join(dict.fromkeys(told))}" for role, told in named.items())
-    return textwrap.shorten(f"Read as {text}.", width, placeholder=" ...")
+    text = "; ".join(", ".join(dict.fromkeys(told)) for told in named.values())
+    return textwrap.shorten(f"Read: {text}.", width, placeholder=" ...")
 
 
 def _cells(report: AuditRecord) -> list[str]:

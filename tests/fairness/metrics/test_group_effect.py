@@ -31,12 +31,13 @@ def test_by_hand_two_outputs():
     # e = (-2, 2, -4, 4) and (0, 0, 2, -2); g = (1, -1, 1, -1): <e, g> = -12 and 4, <g, g> = 4; c = 2 g.
     # z = -12 / sqrt(4 (4 + 4 + 16 + 16)) = -0.949 and 4 / sqrt(4 (4 + 4)) = 0.707: the first output is the clearer one.
     twins = Remainder(weights, np.empty((4, 0)))
-    [(best, difference, low, high, share, p_value, clear)] = _tested(
+    [(best, difference, low, high, share, p_value, clear, at_most)] = _tested(
         outputs, members, twins, 0.95, np.random.default_rng(0)
     )
     assert (best, difference) == (0, -3.0)
     assert share == pytest.approx(3 / ((2 + 1 + 5 + 1 + 3 + 4) / 6))
     assert low < difference < high
+    assert at_most >= max(abs(low), abs(high)) * share / 3  # the other output's may be larger
     assert 0.05 < p_value <= 1
     assert not clear
 
@@ -79,6 +80,10 @@ def test_as_defined(seed, n_outputs, ties):
     assert member.output == (f"output {best}" if n_outputs > 1 else "outputs")
     assert member.difference == pytest.approx(by_output[best][0], rel=1e-9, abs=1e-12)
     assert (member.p_value <= 0.05) == (member.low > 0 or member.high < 0)  # the interval is the test
+    farthest = max(abs(member.low), abs(member.high)) / _mean_differences(outputs)[best]
+    assert member.at_most >= farthest * (1 - 1e-9)
+    if n_outputs == 1:
+        assert member.at_most == pytest.approx(farthest, rel=1e-9)
 
 
 @given(

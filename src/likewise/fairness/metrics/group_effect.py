@@ -67,6 +67,8 @@ class GroupEffect:
         Adjusted for all groups and outputs that were looked at.
     clear : bool
         Whether the difference is more than chance gives, and at least a tenth of the mean difference between two people.
+    at_most : float
+        No output of the group differs by more, as a share like `share`: the farthest end of all their intervals; infinite where nothing bounds one.
     """
 
     group: str
@@ -78,6 +80,7 @@ class GroupEffect:
     share: float
     p_value: float
     clear: bool
+    at_most: float
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,7 @@ class _Found(NamedTuple):
     share: float
     p_value: float
     clear: bool
+    at_most: float
 
 
 def _compared(
@@ -338,7 +342,12 @@ def _tested(
         difference = float(_ratio(sums[k, best], squares[k]))
         share = float(_ratio(abs(difference), usual[best]))
         clear = bool(abs(z[k, best]) > critical and share >= MATERIAL)
-        found.append(_Found(best, difference, *_inverted(*parts, critical), share, p, clear))
+        shares = [
+            _ratio(np.abs(_inverted(sums[k, j], squares[k], c[:, k] ** 2, e[:, j], g[:, k], critical)), size)
+            for j, size in enumerate(usual)
+        ]
+        at_most = float(np.max(shares))
+        found.append(_Found(best, difference, *_inverted(*parts, critical), share, p, clear, at_most))
     return found
 
 
