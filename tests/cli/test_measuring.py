@@ -248,6 +248,19 @@ def test_what_cannot_be_used_is_said(likewise, folder, options, message):
     assert ran.out == ""
 
 
+def test_a_norm_without_a_name_is_refused_beside_a_file_too(likewise, folder):
+    ran = likewise("audit", folder / "ratings.csv", RANGE, "--reference", folder / "truth.csv", "--norm", "")
+    assert ran.code == 1
+    assert "norm ''" in ran.err
+
+
+def test_a_reference_of_ids_alone_wants_features_not_outputs(likewise, folder):
+    write(folder / "ids.csv", ["user"], [[i] for i in range(M)])
+    ran = likewise("audit", folder / "ratings.csv", RANGE, "--reference", folder / "ids.csv")
+    assert ran.code == 1
+    assert "expected a column of ids and one of features" in " ".join(ran.err.split())
+
+
 def test_a_test_beside_outputs_or_of_a_model_that_predicts_none_is_refused(likewise, folder):
     ran = likewise(
         "audit",

@@ -139,7 +139,9 @@ class Inputs:
         ids = self.individuals.row_ids
         assert ids is not None
         found = read_reference_file(path, ids, usual_ids=reading.id_columns)
-        d = feature_distance(found.values.reshape(len(found.values), -1), norm or "l2", row_ids=ids)
+        d = feature_distance(
+            found.values.reshape(len(found.values), -1), "l2" if norm is None else norm, row_ids=ids
+        )
         d.names = np.array(found.names, dtype=object)
         d.description = replace(d.description, name=f"{d.name} of {path.name}")
         roles = replace(found.roles, outputs=None, features=found.names)

@@ -283,7 +283,8 @@ def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int], left_out: Se
     outputs = said or others
     if not outputs:
         raise FileFormatError(
-            f"{file.name} with the one column {file.names([0])[0]!r}", "a column of ids and one of outputs"
+            f"{file.name} with the one column {file.names([0])[0]!r}",
+            f"a column of ids and one of {ask.holds}",
         )
     if set(outputs) & {*ids, *left_out} or len(set(outputs)) < len(outputs):
         raise FileFormatError(
