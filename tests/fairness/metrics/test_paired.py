@@ -41,6 +41,7 @@ class TestPairedDifferences:
         found = paired_differences(before, after, people, random_state=0)
         assert np.isnan(found.overall.mean_difference.value)
         assert found.overall.share_higher.value == 1
+        assert "mean difference    none: at least one ratio is infinite" in str(found)
 
     def test_a_bound_that_is_exceeded_is_refused(self, people):
         with pytest.raises(InputError, match="ratio_bound"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,17 @@ class PairedDifferences:
         lines = [f"Paired differences over {self.n_pairs:,} drawn pairs, for {self.population}"]
         for title, part in (("all pairs", self.overall), ("most similar pairs", self.similar)):
             lines.append(f"  {title}")
-            lines += [f"    {name.replace('_', ' '):<18} {value}" for name, value in part.metrics().items()]
+            lines += [
+                f"    {name.replace('_', ' '):<18} {_told(value)}" for name, value in part.metrics().items()
+            ]
         return "\n".join(lines)
+
+
+def _told(value: SampledValue) -> str:
+    """Write a value with its interval, or why there is none."""
+    if not isnan(value.value):
+        return str(value)
+    return "none: at least one ratio is infinite" if value.n_pairs else "none: no such pair was drawn"
 
 
 def paired_differences(
