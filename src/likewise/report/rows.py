@@ -94,6 +94,16 @@ _ON_REQUEST = {
 }
 """Metrics that are measured only where they are asked for, by how their names begin."""
 
+_OF_SOME_PAIRS = {
+    "relative_gap": (GAP[0], "Their mean output distance where they are similar, over that of all pairs."),
+    "similar_output_gap": ("mean output distance of similar pairs", ""),
+    "output_gap": ("mean output distance", "Similar or not."),
+    "finite_mean_ratio": ("mean ratio D/d, finite pairs", ""),
+    "mean_ratio": ("mean ratio D/d", ""),
+    "mean_reference_distance": ("mean reference distance", ""),
+}
+"""What metrics of pairs within or across groups are called."""
+
 _OF_EVERY_TWO_GROUPS = {
     "similar_output_gap": "Every two groups: mean output distance of the most similar pairs",
     "finite_mean_ratio": "Every two groups: mean ratio D/d, finite pairs",
@@ -321,7 +331,7 @@ def _groups_on_request(arms: list[Arm], comparable: bool) -> Iterable[Group]:
     names = list(arms[0].fairness.metrics())
     for prefix, title in _ON_REQUEST.items():
         chosen = {
-            name: (_spoken(name.removeprefix(prefix)), "")
+            name: _OF_SOME_PAIRS.get(part := name.removeprefix(prefix), (_spoken(part), ""))
             for name in sorted(names, key=_finite_first)
             if name.startswith(prefix)
         }
