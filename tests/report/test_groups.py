@@ -44,7 +44,7 @@ def test_what_follows_from_the_first_is_counted_only():
     named = [group for group in ("Black (", "White (", "<b>& (") if group in told]
     clear = audited(0.5).main_arm.group_effects.clear
     assert len(named) == sum(effect.share >= clear[0].share / 2 for effect in clear)
-    assert ("less for" in told) == (len(named) < len(clear))
+    assert ("more group differs, by no more" in told) == (len(named) < len(clear))
 
 
 def test_the_output_is_named():
@@ -87,10 +87,38 @@ def test_a_check_holds_where_the_interval_of_every_group_does():
     assert found.at_most >= found.share * max(abs(found.low), abs(found.high)) / abs(found.difference) - 1e-9
 
 
+def test_two_groups_beside_small_ones_are_both_named():
+    """What one gets less the other does not get more, where others are there too small to be tested."""
+    rng = np.random.default_rng(0)
+    skill = rng.normal(size=280)
+    groups = np.array([*["a"] * 50, *["b"] * 50, *(f"small {k // 9}" for k in range(180))])
+    score = skill + 0.1 * rng.normal(size=280) - 1.0 * np.isin(groups, ["a", "b"])
+    order = rng.permutation(280)
+    score = pl.DataFrame({"score": score[order]})
+    told = " ".join(
+        str(likewise.audit(RowDistance(skill[order]), outputs=score, groups=groups[order])).split()
+    )
+    assert "a (50 people) get score" in told
+    assert "b (50 people) get score" in told
+    assert "20 groups of fewer than 10 people not tested" in told
+
+
+def test_of_two_arms_it_is_said_of_which_nothing_was_seen():
+    rng = np.random.default_rng(0)
+    skill, groups = rng.normal(size=400), np.where(rng.integers(2, size=400), "b", "a")
+    fair = skill + 0.1 * rng.normal(size=400)
+    arms = {"before": fair - 0.5 * (groups == "b"), "after": fair}
+    report = likewise.audit(RowDistance(skill), outputs=arms, groups=groups)
+    told = " ".join(str(report).split())
+    labels = [arm.label for arm in report.arms.values()]
+    assert f"{labels[0]}: A group is treated differently" in told
+    assert f"{labels[1]}: No group is seen to get other outputs" in told
+
+
 def test_why_it_was_not_tested():
     told = " ".join(str(audited(0.5, n_features=30)).split())
     assert "A group is treated differently" not in told
-    assert "was not tested: the 5 nearest others of a person are" in told
+    assert "was not tested: the farthest of a person's 5 nearest others is" in told
 
 
 def of_blanks(share):

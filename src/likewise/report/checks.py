@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from difflib import get_close_matches
-from math import isfinite, isnan, nan
+from math import isfinite, isinf, isnan, nan
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from likewise.errors import InputError
@@ -126,6 +126,12 @@ NUMBERS: dict[str, Callable[[Arm], Ends]] = {
 """What a check can be about, of the arm that would be used."""
 
 
+def _finite_first(arm: Arm) -> str:
+    """Return the mean ratio of the pairs that have one, and how many have none."""
+    finite, n = arm.fairness.finite_mean_ratio.value, arm.fairness.n_infinite
+    return f"{number(finite)} over finite pairs; infinite with {n:,} {'pair' if n == 1 else 'pairs'} at d = 0 < D"
+
+
 _UNITS = {"group-difference": " times the mean difference between two people"}
 """Of numbers that could be taken for something else."""
 
@@ -189,6 +195,8 @@ class Check:
             )
         said = with_ends(value, low, high) if low < high else number(value)
         said += _UNITS.get(self.name, "")
+        if self.name == "mean-ratio" and isinf(value):
+            said = _finite_first(report.main_arm)
         return CheckResult(text, self.severity, self._status(low, high), value, said)
 
     def _status(self, low: float, high: float) -> Literal["holds", "broken", "cannot be told"]:

@@ -170,15 +170,18 @@ def _rows(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str,
         texts = [_text(value) for value in values]
         change = "" if None in values else percent_change(*(value for value in values if value is not None))
         yield label, texts[0], texts[1], change
-    alarms = [len(_clear(arm)) for arm in (old, new)]
     if any(arm.get("group_effects") for arm in (old, new)):
-        yield "groups treated differently", str(alarms[0]), str(alarms[1]), ""
+        yield "groups treated differently", _how_many(old), _how_many(new), ""
 
 
 def _text(value: float | None) -> str:
     if value is None:
         return NOT_MEASURED
     return "none" if isinf(value) else number(value)
+
+
+def _how_many(arm: Mapping[str, Any]) -> str:
+    return str(len(_clear(arm))) if "effects" in (arm.get("group_effects") or {}) else "not tested"
 
 
 def _clear(arm: Mapping[str, Any]) -> list[Any]:

@@ -40,13 +40,16 @@ def group_alarms(report: AuditRecord) -> tuple[str, ...]:
 def _alarm(effects: GroupEffects | Unavailable | None) -> str:
     if not isinstance(effects, GroupEffects) or not effects.clear:
         return ""
-    # Of two groups, what one gets more the other gets less: said once.
-    clear = effects.clear[:1] if len(effects.effects) == _BOTH else effects.clear
+    # Of two groups that are everybody, what one gets more the other gets less: said once.
+    both = len(effects.effects) == _BOTH and not effects.n_small and not effects.n_apart
+    clear = sorted(effects.clear, key=lambda effect: -effect.share) if not both else effects.clear[:1]
     # What one group gets less moves the mean that all others are held against: those effects are smaller, and counted.
     largest = [effect for effect in clear if effect.share >= clear[0].share / 2][:_NAMED]
     others = len(clear) - len(largest)
     named = "; ".join(map(_effect, largest))
-    more = f"; less for {others} more {'group' if others == 1 else 'groups'}" if others else ""
+    more = (
+        f"; {others} more {'group differs' if others == 1 else 'groups differ'}, by no more" if others else ""
+    )
     return f"A group is treated differently from similar people of other groups: {named}{more}{_without(effects)}."
 
 
@@ -57,8 +60,12 @@ def _without(effects: GroupEffects) -> str:
     groups = (
         f"; {small:,} {'group' if small == 1 else 'groups'} of fewer than {SMALLEST_GROUP} people not tested"
     )
-    apart = f"; {effects.n_apart:,} not tested as d keeps them apart from all others, as a group that is one of its features"
-    return (people if left else "") + (groups if small else "") + (apart if effects.n_apart else "")
+    n_apart = effects.n_apart
+    apart = (
+        f"; {n_apart:,} {'group' if n_apart == 1 else 'groups'} not tested as d keeps {'it' if n_apart == 1 else 'them'} apart from all others, as where it is "
+        "made of the group"
+    )
+    return (people if left else "") + (groups if small else "") + (apart if n_apart else "")
 
 
 def _effect(effect: GroupEffect) -> str:
@@ -112,15 +119,16 @@ def _equal_on_paper(by_groups: tuple[GroupMetrics, ...], sparse: bool) -> list[s
 def no_group_alarm(report: AuditRecord) -> tuple[str, ...]:
     """Say of the arm that would be used that no group effect was found, or why none was looked for; nothing where there is one."""
     effects = report.main_arm.group_effects
+    of_arm = "" if len(report.arms) == 1 else f"{report.main_arm.label}: "
     if isinstance(effects, Unavailable):
         return (
-            f"Whether a group is treated differently from similar people was not tested: {effects.reason}.",
+            f"{of_arm}Whether a group is treated differently from similar people was not tested: {effects.reason}.",
         )
     if effects is None or effects.clear:
         return ()
     smallest = min(effect.p_value for effect in effects.effects)
     return (
-        f"No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
+        f"{of_arm}No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
         f"{number(smallest, 2)}{_without(effects)}).",
     )
 

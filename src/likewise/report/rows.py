@@ -124,16 +124,7 @@ _COUNTS = {
 
 
 def comparison(report: AuditRecord) -> tuple[Group, ...]:
-    """Return every metric of every arm, in the order in which to read them.
-
-    Parameters
-    ----------
-    report : AuditRecord
-
-    Returns
-    -------
-    tuple of Group
-    """
+    """Return every metric of every arm, in the order in which to read them."""
     arms, comparable = list(report.arms.values()), report.comparable
     similar = f"The {arms[0].fairness.similar.share:.0%} most similar pairs"
     groups = [

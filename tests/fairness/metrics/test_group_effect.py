@@ -17,9 +17,9 @@ from likewise.fairness import (
 )
 from likewise.fairness.metrics.group_effect import (
     NEAR,
-    _mean_differences,
     _tested,
 )
+from likewise.fairness.metrics.output_units import mean_differences
 from likewise.fairness.metrics.remainder import Remainder, neighbor_means
 
 
@@ -80,7 +80,7 @@ def test_as_defined(seed, n_outputs, ties):
     assert member.output == (f"output {best}" if n_outputs > 1 else "outputs")
     assert member.difference == pytest.approx(by_output[best][0], rel=1e-9, abs=1e-12)
     assert (member.p_value <= 0.05) == (member.low > 0 or member.high < 0)  # the interval is the test
-    farthest = max(abs(member.low), abs(member.high)) / _mean_differences(outputs)[best]
+    farthest = max(abs(member.low), abs(member.high)) / mean_differences(outputs)[best]
     assert member.at_most >= farthest * (1 - 1e-9)
     if n_outputs == 1:
         assert member.at_most == pytest.approx(farthest, rel=1e-9)
@@ -103,13 +103,6 @@ def test_units_and_what_d_explains_do_not_matter(seed, scale, shift, flip):
             sign * scale * effect.difference, rel=1e-6, abs=1e-6
         )
         assert after[effect.group].p_value == pytest.approx(effect.p_value, abs=2e-3)
-
-
-@given(values=st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20))
-def test_mean_difference_as_defined(values):
-    n = len(values)
-    pairs = [abs(values[i] - values[j]) for i in range(n) for j in range(i)]
-    assert _mean_differences(np.array(values)[:, None])[0] == pytest.approx(np.mean(pairs), abs=1e-9)
 
 
 def applicants(rng, m=300, penalty=0.0):
@@ -292,4 +285,29 @@ def test_what_does_not_fit_is_refused(outputs, arguments, error):
 def test_the_reason_names_as_many_neighbours_as_were_asked_for():
     values = np.random.default_rng(0).normal(size=60)
     found = group_effects(values, RowDistance(values), np.repeat(["a", "b"], 30), n_neighbors=40)
-    assert "the 40 nearest others" in found.reason
+    assert "a person's 40 nearest others" in found.reason
+
+
+@pytest.mark.parametrize("value", [0.7, -0.395863785507999, 1e12 + 0.1, 0.0])
+def test_a_constant_has_no_effect_whatever_it_is(value):
+    found = group_effects(np.full(60, value), RowDistance(np.arange(60.0)), ["a", "b"] * 30)
+    assert all((effect.share, effect.at_most, effect.p_value) == (0, 0, 1) for effect in found.effects)
+
+
+@pytest.mark.parametrize(("offset", "unit"), [(1e12, 1.0), (0.0, 1e-300), (0.0, 1e155), (0.0, 1e307)])
+def test_neither_an_offset_nor_a_unit_hides_a_penalty(offset, unit):
+    pay, distance, groups = applicants(np.random.default_rng(0), penalty=0.4)
+    before = group_effects(pay, distance, groups).clear[0]
+    after = group_effects(offset + unit * pay, distance, groups).clear[0]
+    assert after.difference / unit == pytest.approx(before.difference, rel=1e-3)
+    assert after.low / unit == pytest.approx(before.low, rel=1e-3)
+
+
+def test_outputs_that_are_the_group_have_one_difference_on_both_sides():
+    """e is g: the interval is a point but for rounding, for one group as for the other."""
+    group = np.random.default_rng(0).integers(2, size=120)
+    found = group_effects(group, RowDistance(np.arange(120.0)), np.where(group, "b", "a"))
+    for effect in found.clear:
+        sign = 1 if effect.group == "b" else -1
+        assert (effect.low, effect.high) == pytest.approx((sign, sign), abs=1e-3)
+    assert len(found.clear) == 2

@@ -151,7 +151,7 @@ class GowerDistance(PairwiseDistance):
 
 def _least_shared(asked: object, features: Floats) -> int:
     """Return how many features two records must share: as many as asked for, or half of what two share on average."""
-    if asked != "half":
+    if not (isinstance(asked, str) and asked == "half"):
         return checked_whole("least_shared", asked, 1, len(features), error=DistanceError, or_else="'half'")
     known, m = np.count_nonzero(~np.isnan(features), axis=1), features.shape[1]
     shared = float((known * (known - 1)).sum()) / (m * (m - 1))

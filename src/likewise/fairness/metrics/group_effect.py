@@ -16,6 +16,7 @@ from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.metrics.groups import number_groups
+from likewise.fairness.metrics.output_units import in_their_units, mean_differences
 from likewise.fairness.metrics.remainder import Remainder, beside_others, mutually_defined, remainder
 from likewise.randomness import generator_of
 
@@ -42,6 +43,7 @@ _MOST_SUMS = 2 * 10**7
 _DRAWS = 999
 MOST_CONFIDENT = 0.999
 _ROUNDING = 1e-20
+_AS_ROUNDING = 1e-12
 
 NAME = "group effect"
 
@@ -186,7 +188,7 @@ def group_effects(
     >>> [(effect.group, round(effect.difference, 1)) for effect in found.clear]
     [('b', -0.5), ('a', 0.5)]
     """
-    rows = complete_rows(outputs)
+    rows, units = in_their_units(complete_rows(outputs))
     checked_instance("reference", reference, PairwiseDistance, "a distance between individuals")
     _check_people(rows, reference)
     called = _output_names(rows.shape[1], output_ids)
@@ -214,7 +216,9 @@ def group_effects(
     tested = large[beside >= _BESIDE]
     members = (numbers[chosen][:, None] == tested).astype(float)
     effects = [
-        GroupEffect(str(names[group]), int(counts[group]), called[found.column], *found[1:])
+        GroupEffect(
+            str(names[group]), int(counts[group]), called[found.column], *found.times(units[found.column])
+        )
         for group, found in zip(tested, _tested(rows[chosen], members, left, confidence, rng), strict=True)
     ]
     n_small, n_apart = int(np.count_nonzero(counts)) - large.size, large.size - tested.size
@@ -241,6 +245,11 @@ class _Found(NamedTuple):
     p_value: float
     clear: bool
     at_most: float
+
+    def times(self, unit: float) -> tuple[Any, ...]:
+        """Return all but the column, in the units of the outputs."""
+        in_units = (float(number * unit) for number in self[1:4])
+        return (*in_units, *self[4:])
 
 
 def _compared(
@@ -289,7 +298,7 @@ def _too_far(nearness: float, n_neighbors: int) -> str:
     if np.isnan(nearness):
         return "the distance of all pairs is 0: nothing tells who is similar"
     return (
-        f"the {n_neighbors} nearest others of a person are on average at {nearness:.0%} of the mean distance of all pairs; from {NEAR:.0%} on, a difference between "
+        f"the farthest of a person's {n_neighbors} nearest others is on average at {nearness:.0%} of the mean distance of all pairs; from {NEAR:.0%} on, a difference between "
         "groups may come from what sets people apart, not from the group"
     )
 
@@ -333,7 +342,7 @@ def _tested(
     largest = np.sort(_largest_of_draws(e, c, z, rng))
     last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
     critical = largest[-last]
-    usual = _mean_differences(outputs)
+    usual = mean_differences(outputs)
     found = []
     for k in range(members.shape[1]):
         best = int(np.abs(z[k]).argmax())
@@ -384,14 +393,7 @@ def _inverted(
     b = total * square - z2 * float(c2 @ (e * g))
     rest = total**2 - z2 * float(c2 @ e**2)
     inside = b**2 - a * rest
+    inside = 0.0 if abs(inside) <= _AS_ROUNDING * b**2 else inside  # as where outputs are the group itself
     if a <= 0 or inside < 0:
         return -np.inf, np.inf
     return float((b - np.sqrt(inside)) / a), float((b + np.sqrt(inside)) / a)
-
-
-def _mean_differences(outputs: Floats) -> Floats:
-    """Return the mean size of the difference between two people, of each output."""
-    m = len(outputs)
-    ranks = 2 * np.arange(m) - m + 1.0
-    means: Floats = ranks @ np.sort(outputs, axis=0) * 2 / (m * (m - 1))
-    return means
