@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import Self
 
 __all__ = [
     "ActivityWarning",
@@ -147,7 +148,19 @@ class InputError(LikewiseError, ValueError):
 
     def __init__(self, given: str, expected: str, hint: str = "") -> None:
         self.given, self.expected, self.hint = (spelled(part, _in_python) for part in (given, expected, hint))
+        self._marked_parts = given, expected, hint
         super().__init__(f"{given}; expected {expected}." + (f" Hint: {hint}" if hint else ""))
+
+    def found_in(self, place: str) -> Self:
+        """Return the same error with the place where it was found, such as a file, before what was given.
+
+        Examples
+        --------
+        >>> print(ObservationError("value 7", "values from 1 to 5").found_in("test.csv"))
+        test.csv: value 7; expected values from 1 to 5.
+        """
+        given, expected, hint = self._marked_parts
+        return type(self)(f"{place}: {given}", expected, hint)
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str], dict[str, object]]:
         return type(self), (self.given, self.expected, self.hint), self.__dict__

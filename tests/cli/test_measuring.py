@@ -213,6 +213,90 @@ def test_a_test_from_elsewhere_stands_beside_the_hidden_share(likewise, folder, 
     assert Z.shape == (M, N)
 
 
+STARS = [[i, j, 1 + (3 * i + 2 * j) % 5] for i in range(20) for j in range(12) if (i + j) % 3]
+"""Ratings from 1 to 5 of two items of three."""
+
+UNSEEN = [[i, j] for i in range(20) for j in range(12) if not (i + j) % 3]
+
+
+def held_against(likewise, path, entries, *options, header=("user", "item", "rating")):
+    """Audit a model of the stars above with a test of these entries."""
+    write(path / "stars.csv", ["user", "item", "rating"], STARS)
+    write(path / "test.csv", *([header, entries] if header else [entries[0], entries[1:]]))
+    model = ("--model", "identity", "--estimator", "svt", "--threshold", "4")
+    return likewise("audit", path / "stars.csv", "--test", path / "test.csv", *model, *options)
+
+
+@pytest.mark.parametrize("declared", [(), ("--value-range", "1,5")])
+def test_a_test_of_full_marks_alone_has_the_range_of_the_ratings(likewise, tmp_path, declared):
+    full = [[*cell, 5] for cell in UNSEEN]
+    ran = held_against(likewise, tmp_path, full, *declared, "--json", "-")
+    assert (ran.code, ran.err) == (0, "")
+    without = json.loads(ran.out)["arms"]["without"]["test_error"]
+    # Where nothing was observed the identity predicts the middle of 1 to 5.
+    assert (without["n"], without["mse"]) == (len(full), pytest.approx(4.0))
+
+
+@pytest.mark.parametrize("declared", [(), ("--value-range", "1,5")])
+def test_a_test_outside_the_range_names_file_value_and_range(likewise, tmp_path, declared):
+    beyond = [[*cell, 3] for cell in UNSEEN[1:]] + [[*UNSEEN[0], 7]]
+    ran = held_against(likewise, tmp_path, beyond, *declared)
+    said = " ".join(ran.err.split())
+    assert (ran.code, ran.out) == (1, "")
+    assert "test.csv: 1 value outside the range of the observations: 7 at (0, 0)" in said
+    assert "expected values from 1 to 5" in said
+    assert "--value-range" in said
+
+
+def test_each_column_of_a_test_has_the_range_of_that_column(likewise, tmp_path):
+    """Item b goes up to 50: a 30 is one of its values, and none of item a's."""
+    rows = [[i, 1 + i % 5, 10 * (1 + i % 5), 1 + (2 * i) % 5 if i > 4 else ""] for i in range(12)]
+    write(tmp_path / "wide.csv", ["user", "a", "b", "c"], rows)
+    write(tmp_path / "right.csv", ["user", "b", "c"], [[k, 30, 5] for k in range(4)])
+    write(tmp_path / "wrong.csv", ["user", "c", "b"], [[k, 30, 30] for k in range(4)])
+    options = ("--model", "identity", "--estimator", "svt", "--threshold", "1")
+    options += ("--id-columns", "user", "--value-range", "per-column")
+    ran = likewise("audit", tmp_path / "wide.csv", "--test", tmp_path / "right.csv", *options, "--json", "-")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["arms"]["with"]["test_error"]["n"] == 4
+    ran = likewise("audit", tmp_path / "wide.csv", "--test", tmp_path / "wrong.csv", *options)
+    said = " ".join(ran.err.split())
+    assert "wrong.csv: 4 values outside the range of the observations, the first being 30 at (0, c)" in said
+    assert "expected values from 1 to 5" in said
+
+
+@pytest.mark.parametrize(
+    ("header", "read"),
+    [
+        (
+            ("user", "item", "rating"),
+            "Read test.csv: individuals from user, features from item, values from rating",
+        ),
+        (None, "Read test.csv: individuals from column 0, features from column 1, values from column 2"),
+    ],
+)
+def test_what_was_read_of_a_test_is_said_everywhere(likewise, tmp_path, header, read):
+    entries = [[*cell, 1 + k % 5] for k, cell in enumerate(UNSEEN)]
+    out = tmp_path / "results"
+    ran = held_against(
+        likewise, tmp_path, entries, "--out", out, "--json", tmp_path / "a.json", header=header
+    )
+    assert ran.code == 0, ran.err
+    assert read in " ".join(ran.out.split())
+    assert read in " ".join((out / "report.html").read_text().split())
+    sources = [each["source"] for each in json.loads((tmp_path / "a.json").read_text())["data"]["columns"]]
+    assert sources == ["stars.csv", "test.csv"]
+    plan = held_against(likewise, tmp_path, entries, "--dry-run", header=header)
+    assert read in " ".join(plan.out.split())
+
+
+def test_a_pair_that_a_test_has_twice_names_the_file(likewise, tmp_path):
+    ran = held_against(likewise, tmp_path, [[*UNSEEN[0], 3], [*UNSEEN[0], 4], [*UNSEEN[1], 4]])
+    assert ran.code == 1
+    assert "test.csv: 1 pair occurs more than once, the first being (0, 0)" in " ".join(ran.err.split())
+    assert "--duplicates" in ran.err
+
+
 def test_a_test_in_python_takes_an_array(data):
     table = np.full((M, N), np.nan)
     hidden = np.argwhere(np.isnan(np.where(data.observed.values.toarray() == 0, np.nan, 1.0)))[:50]

@@ -134,6 +134,7 @@ def audit(
         progress("read the files", 0, 1)
         found = Inputs.read(ratings, outputs, measuring, reading, mixed_table=mixed_table)
         d, found = found.reference(None if mixed_table else reference, features, norm, reading)
+        test, found = found.test(running.test, reading)
         if results.plan().tells(found.plan(measuring) if results.dry_run else [], configuration):
             return None
         found.tell_memory(measuring, quiet=results.quiet)
@@ -143,7 +144,7 @@ def audit(
             model=_chosen_model(running.model, running.n_neighbors),
             reference=d,
             **running.of_audit(),
-            test=None if running.test is None else reading.read(running.test),
+            test=test,
             norm=norm if features is None else None,
             **found.arguments(measuring),
             **results.lists(),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from likewise.cli.options import MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import STANDARD_STREAM
-from likewise.errors import FileFormatError, option
+from likewise.errors import FileFormatError, ObservationError, option
 from likewise.fairness import (
     GowerDistance,
     PairwiseDistance,
@@ -32,6 +32,7 @@ from likewise.fairness.distances.lists import ListDistance
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.frames import are_listed
+from likewise.observations.index_alignment import positions_of
 from likewise.observations.reading import (
     OutputsFile,
     TextOptions,
@@ -42,6 +43,7 @@ from likewise.observations.reading import (
 )
 from likewise.observations.reading.columns import listing
 from likewise.observations.reading.outputs import read_reference_file
+from likewise.observations.value_range import ValueRange
 from likewise.pipeline import AuditReport
 from likewise.pipeline.measurement import Measurement
 from likewise.report.checks import with_checks
@@ -146,6 +148,18 @@ class Inputs:
         d.description = replace(d.description, name=f"{d.name} of {path.name}")
         roles = replace(found.roles, outputs=None, features=found.names)
         return d, replace(self, columns=(*self.columns, roles), notes=(*self.notes, *found.notes))
+
+    def test(self, path: Path | None, reading: ReadOptions) -> tuple[ObservedMatrix | None, Self]:
+        """Return the observations of a test, if any, which are held against these; and what was read so far, with that file's columns."""
+        if path is None:
+            return None, self
+        assert isinstance(self.individuals, ObservedMatrix)  # a test of anything else was refused
+        try:
+            found = _within_range_of(self.individuals, path, reading)
+        except ObservationError as fault:
+            raise fault.found_in(path.name) from None
+        roles = () if found.roles is None else (found.roles,)
+        return found, replace(self, columns=(*self.columns, *roles))
 
     def arguments(self, measuring: MeasureOptions) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that say what is measured: from files, and from options."""
@@ -259,6 +273,36 @@ def _target(
         return ratings, ratings.roles
     found = asked.read_target(path, ids, reading.id_columns)
     return found.values, found.roles
+
+
+def _within_range_of(known: ObservedMatrix, path: Path, reading: ReadOptions) -> ObservedMatrix:
+    """Read more observations of the same features, whose values have the range of those: a test of full marks alone tells of no range.
+
+    Raises
+    ------
+    ObservationError
+        A feature that is not among those, or a value outside its range, which is named.
+    """
+    anything = ValueRange(np.asarray(-np.inf), np.asarray(np.inf))
+    found = replace(reading, value_range=anything, row_features=None, column_features=None).read(path)
+    places = positions_of(found.column_ids, known.column_ids, "column")
+    # Compared in the precision of the data: 0.1 in float32 is larger than 0.1 in float64.
+    low, high = (
+        np.broadcast_to(end, known.shape[1])[places].astype(found.values.dtype)
+        for end in (known.value_range.low, known.value_range.high)
+    )
+    (rows, columns), values = found.positions(), found.values.data
+    wrong = np.flatnonzero((values < low[columns]) | (values > high[columns]))
+    if wrong.size:
+        row, column, value = (each[wrong[0]] for each in (rows, columns, values))
+        counted = "1 value" if wrong.size == 1 else f"{wrong.size:,} values"
+        raise ObservationError(
+            f"{counted} outside the range of the observations{':' if wrong.size == 1 else ', the first being'} "
+            f"{value:g} at ({found.row_ids[row]}, {found.column_ids[column]})",
+            f"values from {low[column]:g} to {high[column]:g}",
+            f"if there can be others, declare the range: {option('value_range', '(low, high)')}",
+        )
+    return found
 
 
 def _items(individuals: Any, outputs: Mapping[str, Any]) -> list[Any]:
