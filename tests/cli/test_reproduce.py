@@ -72,6 +72,7 @@ def test_a_damaged_file_is_named_in_a_line(likewise, small, tmp_path):
     ("options", "code", "message"),
     [
         (("--experiment", "7"), 1, "unknown experiment '7'"),
+        (("--experiment", "all,1"), 1, "experiments 'all', '1'; expected 'all' alone, or some of 1, 2, 3"),
         (("--arms", "f-relased"), 1, "did you mean 'f-released'"),
         (("--simulations", "0"), 1, "--simulations 0"),
         (("--simulations", "2.5"), 2, "2.5"),

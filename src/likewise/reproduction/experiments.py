@@ -160,7 +160,7 @@ def chosen_experiments(keys: str | Iterable[str]) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        Unknown, or none.
+        Unknown, or none, or others beside ``"all"``.
 
     Examples
     --------
@@ -170,6 +170,10 @@ def chosen_experiments(keys: str | Iterable[str]) -> tuple[str, ...]:
     listed = checked_names("experiments", keys)
     if listed == ("all",):
         return tuple(EXPERIMENTS)
+    if "all" in listed:
+        raise InputError(
+            f"experiments {', '.join(map(repr, listed))}", f"'all' alone, or some of {', '.join(EXPERIMENTS)}"
+        )
     for key in listed:
         if key not in EXPERIMENTS:
             raise InputError(*unknown_name("experiment", key, [*EXPERIMENTS, "all"]))
