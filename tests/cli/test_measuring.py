@@ -79,6 +79,31 @@ def test_output_distances_are_those_of_python(likewise, folder, name):
     assert found["settings"]["output_distance"] == name
 
 
+@pytest.mark.parametrize("name", ["tv", "hellinger", "w1"])
+def test_whose_outputs_are_no_distribution_is_said_with_the_file(likewise, folder, tmp_path, name):
+    shares = [[i, 0.5, 0.5] for i in range(M)][::-1]
+    shares[3][1] = shares[9][1] = 0.75
+    write(tmp_path / "shares.csv", ["user", "a", "b"], shares)
+    options = ("--outputs", tmp_path / "shares.csv", "--output-distance", name)
+    ran = likewise("audit", folder / "ratings.csv", RANGE, *options)
+    assert (ran.code, ran.out) == (1, "")
+    first = min(shares[3][0], shares[9][0])
+    said = f"shares.csv: the row of individual {first} (and 1 more) is not a probability distribution"
+    assert said in " ".join(ran.err.split())
+
+
+@pytest.mark.parametrize("reference", ["observed", "held-out"])
+def test_for_whom_a_model_gives_no_distribution_is_said(likewise, tmp_path, reference):
+    write(tmp_path / "stars.csv", ["user", "item", "rating"], [[f"u{i}", j, value] for i, j, value in STARS])
+    options = ("--model", "identity", "--reference", reference, "--output-distance", "tv", "--threshold", "4")
+    options += ("--least-shared", "1") if reference == "held-out" else ()
+    ran = likewise("audit", tmp_path / "stars.csv", *options)
+    assert (ran.code, ran.out) == (1, "")
+    said = " ".join(ran.err.split())
+    assert "the row of individual u" in said
+    assert "is not a probability distribution" in said
+
+
 def test_one_number_is_compared_by_its_difference_and_its_consistency(likewise, folder):
     options = ("--output-distance", "absolute", "--consistency", "3")
     found = told(likewise, folder, "--outputs", folder / "scores.csv", *options)

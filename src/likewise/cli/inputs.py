@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 from likewise.cli.options import MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import STANDARD_STREAM
-from likewise.errors import FileFormatError, ObservationError, option
+from likewise.errors import DistanceError, FileFormatError, ObservationError, option
 from likewise.fairness import (
     GowerDistance,
     PairwiseDistance,
     distance_by_name,
     feature_distance,
     learn_distance,
+    named_output_distance,
     rank_biased_distance,
     top_n_distance,
 )
 from likewise.fairness.distances.lists import ListDistance
+from likewise.fairness.distances.named_outputs import OF_DISTRIBUTIONS
 from likewise.observations import ObservedMatrix
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.frames import are_listed
@@ -113,6 +115,7 @@ class Inputs:
                     exclude=asked.columns_left_out(file),
                     usual_ids=reading.id_columns,
                 )
+                _refuse_undistributed(found, measuring.output_distance, ids)
                 outputs[arm] = _as_outputs(found, measuring.output_distance, asked.output_columns)
                 columns.append(found.roles)
                 notes += found.notes
@@ -335,6 +338,16 @@ def _as_outputs(found: OutputsFile, output_distance: str | None, named: object) 
         return found.values
     columns = found.values.reshape(len(found.values), -1).T
     return pl.DataFrame(dict(zip(found.names, columns, strict=True)))
+
+
+def _refuse_undistributed(found: OutputsFile, output_distance: str | None, ids: NDArray[Any]) -> None:
+    """Raise where rows are to be compared as probabilities and are none, naming file and individual."""
+    if found.kind != "numbers" or output_distance not in OF_DISTRIBUTIONS:
+        return
+    try:
+        named_output_distance(output_distance, found.values, row_ids=ids)
+    except DistanceError as fault:
+        raise fault.found_in(found.roles.source) from None
 
 
 def _recorded(role: str, path: Path) -> FileRecord:

@@ -54,7 +54,7 @@ def output_distance(
         outputs, _ = aligned(f"outputs of {name!r}", outputs, reference.row_ids)
         refuse_output_lines(outputs)
     try:
-        distance = _compared(name, outputs, how, output_ids)
+        distance = _compared(name, outputs, how, output_ids, reference.row_ids)
     except DistanceError as error:
         raise ModelError(f"outputs of {name!r}: {error.given}", error.expected, error.hint) from error
     if distance.n_individuals != reference.n_individuals:
@@ -72,14 +72,17 @@ _OF_LISTS = {"top-n": "top-N overlap", "rbo": "rank-biased overlap"}
 
 
 def _compared(
-    name: str, outputs: ArrayLike | PairwiseDistance, how: str | None, output_ids: NDArray[Any] | None
+    name: str,
+    outputs: ArrayLike | PairwiseDistance,
+    how: str | None,
+    output_ids: NDArray[Any] | None,
+    row_ids: NDArray[Any] | None,
 ) -> PairwiseDistance:
     if not isinstance(outputs, PairwiseDistance):
-        return (
-            RowDistance.of_outputs(outputs)
-            if how is None
-            else named_output_distance(how, outputs, output_ids)
-        )
+        if how is None:
+            return RowDistance.of_outputs(outputs)
+        fits = row_ids is not None and np.shape(outputs)[:1] == row_ids.shape
+        return named_output_distance(how, outputs, output_ids, row_ids=row_ids if fits else None)
     if how is not None and outputs.description.norm != _OF_LISTS.get(how):
         raise InputError(
             f"{option('output_distance', str(how))} for {name!r}, which is {outputs.name}",

@@ -76,10 +76,11 @@ def compared_outputs(run: Run, how: str | None) -> Mapping[str, Any]:
     """Return the outputs of every arm as they are to be compared: as they are where that is by l2, else as distances."""
     if how is None:
         return run.outputs
+    ids = None if run.training is None else run.training.row_ids
     return {
         name: values
         if isinstance(values, PairwiseDistance)
-        else named_output_distance(how, values, run.output_ids(name))
+        else named_output_distance(how, values, run.output_ids(name), row_ids=ids)
         for name, values in run.outputs.items()
     }
 

@@ -25,7 +25,7 @@ from likewise.norms import norm_order
 N_ITEMS = 10
 """How many of the best-scored items are compared where a name does not say it."""
 
-_OF_DISTRIBUTIONS: dict[str, Callable[[ArrayLike], RowDistance]] = {
+OF_DISTRIBUTIONS: dict[str, Callable[..., RowDistance]] = {
     "tv": total_variation_distance,
     "hellinger": hellinger_distance,
     "w1": wasserstein_distance,
@@ -46,7 +46,7 @@ _OTHERWISE = {
 _MORE_NAMES = "l3 and any other norm from l1, top-5 and rbo-5 are names too"
 _LISTS = re.compile(r"(top|rbo)(?:-(n|[1-9][0-9]*))?")
 
-OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *_OF_DISTRIBUTIONS, "top-n", "rbo")
+OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *OF_DISTRIBUTIONS, "top-n", "rbo")
 """The names; also l3 and any other q from 1, top-5 and rbo-5 with another number of items, and what was registered."""
 
 
@@ -63,7 +63,7 @@ def check_output_distance(name: object) -> str:
     likewise.errors.InputError: unknown output distance 'hellinge'; expected one of ... Hint: did you mean 'hellinger'?
     """
     known = isinstance(name, str) and (
-        name in ("absolute", *_OF_DISTRIBUTIONS)
+        name in ("absolute", *OF_DISTRIBUTIONS)
         or _LISTS.fullmatch(name)
         or _is_norm(name)
         or name in _registered()
@@ -76,7 +76,11 @@ def check_output_distance(name: object) -> str:
 
 
 def named_output_distance(
-    name: str, outputs: ArrayLike, item_ids: NDArray[Any] | None = None
+    name: str,
+    outputs: ArrayLike,
+    item_ids: NDArray[Any] | None = None,
+    *,
+    row_ids: ArrayLike | None = None,
 ) -> PairwiseDistance:
     """Make D between outputs.
 
@@ -89,6 +93,8 @@ def named_output_distance(
     outputs : array-like, shape (m,) or (m, k)
     item_ids : ndarray, shape (k,), optional
         What the columns are called, for lists of items.
+    row_ids : array-like, shape (m,), optional
+        What the individuals are called, to name whose outputs are no distribution.
 
     Returns
     -------
@@ -113,8 +119,8 @@ def named_output_distance(
         return _OF_LISTS[lists[1]](_best_items(name, outputs, lists[2], item_ids))
     if name == "absolute":
         return RowDistance.of_outputs(_one_number(outputs))
-    if name in _OF_DISTRIBUTIONS:
-        return _OF_DISTRIBUTIONS[name](outputs).rounded()
+    if name in OF_DISTRIBUTIONS:
+        return OF_DISTRIBUTIONS[name](outputs, row_ids=row_ids).rounded()
     return RowDistance.of_outputs(outputs, name) if _is_norm(name) else distance_by_name(name, outputs)
 
 

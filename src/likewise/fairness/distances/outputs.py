@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
 from likewise.arrays import as_floats
-from likewise.errors import DistanceError
+from likewise.errors import DistanceError, printable
 from likewise.fairness.distances.distance import DistanceDescription
 from likewise.fairness.distances.rows import RowDistance, complete_rows
+from likewise.observations.index_alignment import row_labels
 
 
 def total_variation_distance(probabilities: ArrayLike, *, row_ids: ArrayLike | None = None) -> RowDistance:
@@ -37,7 +38,7 @@ def total_variation_distance(probabilities: ArrayLike, *, row_ids: ArrayLike | N
     >>> total_variation_distance([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]).between([0], [1])
     array([0.5])
     """
-    table = _distributions(probabilities)
+    table = _distributions(probabilities, row_ids)
     description = DistanceDescription("total variation between class probabilities", "half of l1")
     return _within_one(RowDistance(table / 2, "l1", description=description, row_ids=row_ids), table)
 
@@ -68,7 +69,7 @@ def hellinger_distance(probabilities: ArrayLike, *, row_ids: ArrayLike | None = 
     >>> hellinger_distance([[1.0, 0.0], [0.36, 0.64]]).between([0], [1]).round(6)  # sqrt(1 - sqrt(0.36))
     array([0.632456])
     """
-    table = _distributions(probabilities)
+    table = _distributions(probabilities, row_ids)
     description = DistanceDescription(
         "Hellinger distance between class probabilities", "l2", scaling="roots, over sqrt(2)"
     )
@@ -108,7 +109,7 @@ def wasserstein_distance(
     >>> wasserstein_distance([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]).between([0], [1])  # half by one class, half by two
     array([1.5])
     """
-    table = _distributions(probabilities)
+    table = _distributions(probabilities, row_ids)
     places = (
         np.arange(table.shape[1]) if positions is None else as_floats(positions, "positions", DistanceError)
     )
@@ -128,7 +129,7 @@ def wasserstein_distance(
     return distance
 
 
-def _distributions(probabilities: ArrayLike) -> Floats:
+def _distributions(probabilities: ArrayLike, row_ids: ArrayLike | None) -> Floats:
     """Return one distribution for each individual, or raise DistanceError."""
     table = complete_rows(probabilities)
     table = np.hstack([1 - table, table]) if table.shape[1] == 1 else table
@@ -136,8 +137,11 @@ def _distributions(probabilities: ArrayLike) -> Floats:
     off = np.abs(table.sum(axis=1) - 1) > np.sqrt(np.finfo(np.float32).eps)
     bad = np.flatnonzero(off | (table < 0).any(axis=1) | (table > 1).any(axis=1))
     if bad.size:
+        ids = row_labels(row_ids, probabilities, len(table))
+        first = f"row {bad[0]}" if ids is None else f"the row of individual {printable(ids[bad[0]])}"
+        more = f" (and {bad.size - 1:,} more)" if bad.size > 1 else ""
         raise DistanceError(
-            f"row {bad[0]} (and {bad.size - 1} more) is not a probability distribution",
+            f"{first}{more} is not a probability distribution",
             "entries in [0, 1] that sum to 1",
         )
     return table
