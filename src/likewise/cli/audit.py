@@ -120,8 +120,7 @@ def audit(
         asked = running.given() | {"reference": reference, "norm": norm} | vars(outputs)
         return _audit_parts(ratings, blocks, asked, configuration, results, completing, measuring, reading)
     features = reference_file(reference)
-    read = outputs.files_read(ratings, measuring.checked().groups)
-    read |= {"reference": features, "test": running.test}
+    read = outputs.files_read(ratings, measuring.checked().groups, reference=features, test=running.test)
     mixed_table = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
     idle = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
     _refuse_idle(outputs, idle, completing, mixed_table=mixed_table)

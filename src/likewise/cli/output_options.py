@@ -123,7 +123,9 @@ class OutputOptions:
         """Return the file of each arm."""
         return {"outputs": self.outputs, "without": self.outputs_without, "with": self.outputs_with}
 
-    def files_read(self, individuals: Path, groups: Path | None) -> dict[str, Path | None]:
+    def files_read(
+        self, individuals: Path, groups: Path | None, **others: Path | None
+    ) -> dict[str, Path | None]:
         """Return every file of an audit by what it is read as."""
         return {
             "observations": individuals,
@@ -132,6 +134,7 @@ class OutputOptions:
             "item groups": self.item_groups,
             "answers": self.distance_from,
             **self.files(),
+            **others,
         }
 
 
