@@ -115,6 +115,22 @@ def test_of_two_arms_it_is_said_of_which_nothing_was_seen():
     assert f"{labels[1]}: No group is seen to get other outputs" in told
 
 
+def test_many_groups_two_arms_and_checks_are_one_screen():
+    rng = np.random.default_rng(0)
+    skill, group = rng.normal(size=600), rng.integers(6, size=600)
+    score = skill + 0.1 * rng.normal(size=600)
+    arms = {"before": score - 0.8 * group, "after": score - 0.5 * group}
+    groups = np.array([f"region {k}" for k in range(6)])[group]
+    report = likewise.audit(RowDistance(skill), outputs=arms, groups=groups, lipschitz=2)
+    checked = with_checks(report, ["gap<=2", "group-difference<=0.2", "spread<=0.1:warning", "violations>=0"])
+    lines = str(checked).splitlines()
+    assert len(lines) <= MOST_LINES
+    told = " ".join(str(checked).split())
+    assert "4 checks: 2 kept, 2 broken." in told
+    assert "More (--details, print(report.details())): checks" in told
+    assert "group-difference<=0.2: broken" in checked.details()
+
+
 def test_why_it_was_not_tested():
     told = " ".join(str(audited(0.5, n_features=30)).split())
     assert "A group is treated differently" not in told

@@ -30,21 +30,21 @@ _A_TABLE = 0.5
 """Observed share from which a missing value is the exception."""
 
 
-def group_alarms(report: AuditRecord) -> tuple[str, ...]:
-    """Say, for each arm, which groups are treated unlike similar people of other groups; nothing where none is known to be."""
-    told = ((arm, _alarm(arm.group_effects)) for arm in report.arms.values())
+def group_alarms(report: AuditRecord, most: int = _NAMED) -> tuple[str, ...]:
+    """Say, for each arm, which groups are treated unlike similar people of other groups, at most so many by name; nothing where none is known to be."""
+    told = ((arm, _alarm(arm.group_effects, most)) for arm in report.arms.values())
     alone = len(report.arms) == 1
     return tuple(text if alone else f"{arm.label}: {text}" for arm, text in told if text)
 
 
-def _alarm(effects: GroupEffects | Unavailable | None) -> str:
+def _alarm(effects: GroupEffects | Unavailable | None, most: int) -> str:
     if not isinstance(effects, GroupEffects) or not effects.clear:
         return ""
     # Of two groups that are everybody, what one gets more the other gets less: said once.
     both = len(effects.effects) == _BOTH and not effects.n_small and not effects.n_apart
     clear = sorted(effects.clear, key=lambda effect: -effect.share) if not both else effects.clear[:1]
     # What one group gets less moves the mean that all others are held against: those effects are smaller, and counted.
-    largest = [effect for effect in clear if effect.share >= clear[0].share / 2][:_NAMED]
+    largest = [effect for effect in clear if effect.share >= clear[0].share / 2][:most]
     others = len(clear) - len(largest)
     named = "; ".join(map(_effect, largest))
     more = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 _NARROWEST = 20
 _WIDTH = 80
 _WORST_SHOWN = 3
+_SPACE = 3
+"""Two empty lines, and one for the columns."""
+
 _FEW = 3
 """Up to so many columns are named where one line names those of all files."""
 
@@ -109,10 +113,11 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
     """Return the answer line by line; what would be too many lines is left to the page and the details, and said to be."""
     answer = Answer.of(report)
     title = [*_wrapped(f"Individual fairness of {_sizes(report)}", width), ""]
-    said = _lines((answer.sentence, *answer.alarms, *answer.tested, *answer.verdicts), width)
-    rows = [*title, *said, "", *_row_lines(report, answer, width), ""]
+    numbers = _row_lines(report, answer, width)
     columns, limit = _lines(answer.columns, width), f"Not shown: {_first_lower(answer.limits[0])}"
     end = _lines((limit, _MORE), width)
+    said, folded = _said(report, answer, width, most_lines - len(title) - len(numbers) - len(end) - _SPACE)
+    rows = [*title, *said, "", *numbers, ""]
     middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
     if left_out:  # which columns are what gives way first
         cells = [_wrapped(text, width) for text in _cells(report)]
@@ -120,10 +125,33 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
         columns = [_folded(report, width), *_fitting(cells, room)] if columns else []
         middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
         left_out = [*(["columns"] if columns else []), *left_out]
+    if left_out := list(dict.fromkeys([*folded, *left_out])):
         more = f"More (--details, print(report.details())): {', '.join(left_out)}."
-        end = _lines((limit, more), width) if left_out else end
+        end = _lines((limit, more), width)
     lines = [*rows, *middle, *columns, *end]
     return [Text(line, style="bold" if k == 0 or line in said else "") for k, line in enumerate(lines)]
+
+
+def _said(report: AuditRecord, answer: Answer, width: int, room: int) -> tuple[list[str], list[str]]:
+    """Return the answer in words, and what of it is left to the details where all takes too much room: each check, then all groups but one."""
+    verdicts, n_checks = answer.verdicts, len(report.checks)
+    of_groups = group_alarms(report)
+    others = (*answer.alarms[len(of_groups) :], *answer.tested)
+    left_out: list[str] = []
+    said = _lines((answer.sentence, *of_groups, *others, *verdicts), width)
+    if len(said) > room and n_checks > 1:
+        verdicts, left_out = (*verdicts[:-n_checks], _counted(report)), ["checks"]
+        said = _lines((answer.sentence, *of_groups, *others, *verdicts), width)
+    if len(said) > room and of_groups:  # the last arm is the one that would be used
+        of_groups, left_out = group_alarms(report, 1)[-1:], [*left_out, "groups"]
+        said = _lines((answer.sentence, *of_groups, *others, *verdicts), width)
+    return said, left_out
+
+
+def _counted(report: AuditRecord) -> str:
+    """Say how many checks were kept, and what became of the others."""
+    became = Counter("kept" if check.status == "holds" else check.status for check in report.checks)
+    return f"{len(report.checks)} checks: {', '.join(f'{n} {status}' for status, n in became.items())}."
 
 
 def _middle(answer: Answer, width: int, room: int) -> tuple[list[str], list[str]]:
@@ -232,6 +260,7 @@ def _fitting(told: list[list[str]], room: int) -> list[str]:
 def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
     answer = Answer.of(report)
     yield from _section("Findings", all_findings(report), bullet=True)
+    yield from _section("Checks", map(str, report.checks), bullet=True)
     yield from _section("Data", (*data_lines(report.data), *provenance_lines(report)))
     if report.estimate is not None:
         yield from _section("Estimate", estimate_lines(report.estimate))
