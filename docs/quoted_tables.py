@@ -185,9 +185,9 @@ def targets_and_released_code() -> Iterator[str]:
         ("released", "released code as it runs"),
         ("released", "released neighbours as they run"),
     ):
-        yield "{} of 72 cells are met, {} lie within the printed bar, {} have the printed digits".format(
-            *agreement(run, convention)
-        )
+        met, within, alike = agreement(run, convention)
+        lie = "lies" if int(within) == 1 else "lie"
+        yield f"{met} of 72 cells are met, {within} {lie} within the printed bar, {alike} have the printed digits"
     yield "With observed Z one simulation meets {}, ten meet {}".format(
         agreement("truth", "released threshold and d")[0], agreement("tables", "released code")[0]
     )

@@ -313,6 +313,9 @@ NAMED: dict[str, Callable[[], Any]] = {
 """A value that works, for each argument that must be given, by its name."""
 
 OTHERWISE: dict[str, dict[str, Callable[[], Any]]] = {
+    # By default nothing is kept of so few observations, which is a warning.
+    "likewise.SVT": {"threshold": lambda: 0.5},
+    "likewise.svt": {"threshold": lambda: 0.5},
     "likewise.read_ratings": {"path": lambda: RATINGS},
     "likewise.read_partitioned": {"source": lambda: PART},
     "observations.read_pairs": {"path": lambda: RATINGS},

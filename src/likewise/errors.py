@@ -217,6 +217,10 @@ class DownloadError(LikewiseError, OSError):
 class MemoryLimitError(LikewiseError, MemoryError):
     """An array that would not fit, refused before it was allocated."""
 
+    def __new__(cls, *arguments: object) -> Self:
+        """Be made as other errors are: MemoryError's own way refuses a class with another base before it, as where an error comes from a worker."""
+        return Exception.__new__(cls, *arguments)
+
 
 class SpectrumError(LikewiseError, RuntimeError):
     """A singular value computation that could not deliver what was asked for."""

@@ -85,7 +85,19 @@ def test_bad_input(tmp_path):
 def test_nobody_reads_on(ratings):
     """As in `likewise audit ... | head -1`."""
     process = subprocess.Popen(
-        [*LIKEWISE, "audit", str(ratings), "--estimator", "svt", "--value-range", "1,5", "--json", "-"],
+        [
+            *LIKEWISE,
+            "audit",
+            str(ratings),
+            "--estimator",
+            "svt",
+            "--threshold",
+            "1",
+            "--value-range",
+            "1,5",
+            "--json",
+            "-",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -98,7 +110,17 @@ def test_nobody_reads_on(ratings):
 def test_a_full_standard_output(ratings):
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
-            [*LIKEWISE, "audit", str(ratings), "--estimator", "svt", "--value-range", "1,5"],
+            [
+                *LIKEWISE,
+                "audit",
+                str(ratings),
+                "--estimator",
+                "svt",
+                "--threshold",
+                "1",
+                "--value-range",
+                "1,5",
+            ],
             check=False,
             stdout=full,
             stderr=subprocess.PIPE,

@@ -121,6 +121,9 @@ def test_errors_of_every_kind_are_spelled_as_well(capsys):
     assert exit_code_of(command, lambda: {"--memory-limit"}) == 1
     assert capsys.readouterr().err == "error: allow more with --memory-limit\n"
     assert str(pickle.loads(pickle.dumps(MemoryLimitError(option("a", "1"))))) == "a=1"
+    assert isinstance(
+        MemoryLimitError.__new__(MemoryLimitError, "a"), MemoryError
+    )  # as tblib makes it, which Dask uses
 
 
 @pytest.mark.filterwarnings("ignore::likewise.errors.ValueRangeWarning")
