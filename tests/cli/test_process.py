@@ -81,23 +81,15 @@ def test_bad_input(tmp_path):
     assert ran.stderr.startswith("error: no file")
 
 
+SVT = ("--estimator", "svt", "--threshold", "1", "--value-range", "1,5")
+"""By default nothing is kept of so few ratings, which is a warning."""
+
+
 @pytest.mark.slow
 def test_nobody_reads_on(ratings):
     """As in `likewise audit ... | head -1`."""
     process = subprocess.Popen(
-        [
-            *LIKEWISE,
-            "audit",
-            str(ratings),
-            "--estimator",
-            "svt",
-            "--threshold",
-            "1",
-            "--value-range",
-            "1,5",
-            "--json",
-            "-",
-        ],
+        [*LIKEWISE, "audit", str(ratings), *SVT, "--json", "-"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -110,17 +102,7 @@ def test_nobody_reads_on(ratings):
 def test_a_full_standard_output(ratings):
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
-            [
-                *LIKEWISE,
-                "audit",
-                str(ratings),
-                "--estimator",
-                "svt",
-                "--threshold",
-                "1",
-                "--value-range",
-                "1,5",
-            ],
+            [*LIKEWISE, "audit", str(ratings), *SVT],
             check=False,
             stdout=full,
             stderr=subprocess.PIPE,

@@ -43,7 +43,7 @@ _MOST_SUMS = 2 * 10**7
 _DRAWS = 999
 MOST_CONFIDENT = 0.999
 _ROUNDING = 1e-20
-_AS_ROUNDING = 1e-12
+_AS_ROUNDING = 1e-12  # of a square: ends of an interval that are closer by its root differ by rounding alone
 
 NAME = "group effect"
 
@@ -82,7 +82,7 @@ class GroupEffect:
     share: float
     p_value: float
     clear: bool
-    at_most: float
+    at_most: float = np.inf  # where a report does not say, as one of before
 
 
 @dataclass(frozen=True)
