@@ -96,6 +96,7 @@ OF_SEVERAL = {
     "cli/test_distance_from.py": "one option, from the file of answers to the verdict",
     "cli/test_features.py": "two options, from the files to the estimate",
     "cli/test_hostile_side_information.py": "features, times and levels that cannot be used, from files and in Python",
+    "cli/test_left_out.py": "people of files who are not in the data: every reader, from the file to the page",
     "cli/test_limits.py": "the exit code of limits, all commands",
     "cli/test_measuring.py": "how outputs are compared, and by what, from files: several modules",
     "cli/test_process.py": "the command as a process",

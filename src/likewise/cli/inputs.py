@@ -122,7 +122,8 @@ class Inputs:
         groups = measuring.read_groups(ids, reading.id_columns)
         target, of_target = _target(asked, path, reading, ids, outputs)
         items = asked.read_item_groups(names := _items(individuals, outputs))
-        labels = [labels.roles for labels in (groups, items) if labels is not None]
+        labels = [] if groups is None else [groups.roles]
+        labels += [] if items is None else [replace(items.roles, ids=(), features=items.roles.ids)]
         columns += [*labels, *([] if of_target is None else [of_target])]
         return cls(
             "standard input" if path == STANDARD_STREAM else path.name,

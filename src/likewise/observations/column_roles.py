@@ -25,7 +25,8 @@ class ColumnRoles:
     source : str
         The file.
     ids : tuple of str, optional
-        Columns that name the individual; several are joined by ``/``. None where the rows are only counted.
+        Columns that name the individual; several are joined by ``/``. None where the rows are only counted; empty where a file speaks of features
+        alone.
     features : tuple of str, optional
         Where `values` is given, the column that names the feature; else the columns that are features, one each.
     values : tuple of str, optional
@@ -63,8 +64,9 @@ class ColumnRoles:
 
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""
-        parts = [f"individuals from {_listed(self.ids)}" if self.ids else "individuals counted from 0"]
-        is_table = self.values is None and self.outputs is None
+        counted = [] if self.ids == () else ["individuals counted from 0"]
+        parts = [f"individuals from {_listed(self.ids)}"] if self.ids else counted
+        is_table = self.values is None and self.outputs is None and self.groups is None
         for role in ("features", "values", "outputs", "groups", "target", "times"):
             names = getattr(self, role)
             what = _counted(len(names), "feature") if names and role == "features" and is_table else role

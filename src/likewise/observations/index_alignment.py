@@ -162,6 +162,20 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
     return [position[str(other)] for other in wanted]
 
 
+def on_others(ids: NDArray[Any], wanted: Sequence[Any]) -> tuple[str, ...]:
+    """Say how many ids of a file are nobody's who is wanted, so that they are not left out in silence; nothing where there are none.
+
+    Examples
+    --------
+    >>> on_others(np.array(["ann", "bea", "cy"]), ["bea"])
+    ('2 of 3 ids are not in the data and are left out',)
+    """
+    found = {str(one) for one in ids.tolist()}
+    n_others = len(found - {str(one) for one in wanted})
+    are = "is not in the data and is" if n_others == 1 else "are not in the data and are"
+    return (f"{n_others:,} of {len(found):,} ids {are} left out",) if n_others else ()
+
+
 def _what_to_do(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
     """Say how to name the individuals where they are only counted and no count is an id of the file; where some were named, how to audit these."""
     if len(absent) < len(wanted):

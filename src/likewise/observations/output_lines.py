@@ -13,7 +13,7 @@ from likewise._typing import Counts, Floats
 from likewise.errors import ModelError, option
 from likewise.memory import ensure_fits
 from likewise.observations.ids import factorize
-from likewise.observations.index_alignment import places_in_file
+from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.outputs import checked_outputs
 
 
@@ -62,7 +62,8 @@ class OutputLines:
         if self.scores is not None and (counts == things.size).all():
             shape = len(wanted), things.size
             values = _score_matrix((row, column), self.scores[kept], shape, self.source)
-            return ArrangedOutputs(values, tuple(map(str, things.tolist())), are_lists=False)
+            names = tuple(map(str, things.tolist()))
+            return ArrangedOutputs(values, names, are_lists=False, remarks=on_others(people, wanted))
         if self.holds == "features":
             raise ModelError(
                 f"{self.source} with {_fewest_to_most(counts)} of {things.size:,} items for an individual",
@@ -72,7 +73,8 @@ class OutputLines:
         n = _length_of_lists(counts, things.size, self.source)
         by = np.arange(row.size) if self.scores is None else -self.scores[kept]
         names = tuple(f"item {place}" for place in range(1, n + 1))
-        return ArrangedOutputs(items[np.lexsort((by, row))].reshape(len(wanted), n), names, are_lists=True)
+        lists = items[np.lexsort((by, row))].reshape(len(wanted), n)
+        return ArrangedOutputs(lists, names, are_lists=True, remarks=on_others(people, wanted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +88,14 @@ class ArrangedOutputs:
     names : tuple of str
         What each column is called.
     are_lists : bool
+    remarks : tuple of str
+        How many others there are lines of.
     """
 
     values: NDArray[Any]
     names: tuple[str, ...]
     are_lists: bool
+    remarks: tuple[str, ...]
 
 
 def _score_matrix(

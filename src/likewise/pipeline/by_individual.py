@@ -114,11 +114,12 @@ def _lines(arm: str, outputs: Any) -> OutputLines | None:
 def _arranged(arm: str, found: ArrangedOutputs) -> tuple[Any, tuple[str, ...]]:
     """Return lists as what compares them, and scores with a column for each item, named."""
     n = len(found.names)
+    others = tuple(f"outputs of {arm!r}: {remark}" for remark in found.remarks)
     if found.are_lists:
-        return top_n_distance(found.values), (_as_lists(arm, n),)
+        return top_n_distance(found.values), (_as_lists(arm, n), *others)
     import polars as pl
 
-    return pl.DataFrame(found.values, schema=list(found.names)), (_as_scores(arm, n),)
+    return pl.DataFrame(found.values, schema=list(found.names)), (_as_scores(arm, n), *others)
 
 
 def _is_list(value: Any) -> bool:

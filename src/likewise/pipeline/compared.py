@@ -163,7 +163,10 @@ def _rating_error(
     error = held_out_error(*told, individuals=rows, confidence=confidence)
     values = {"RMSE": TargetValue(error.rmse, error.rmse_interval), "MAE": TargetValue(error.mae)}
     n_judged = np.unique(rows).size
-    notes = (f"{error.n:,} ratings, held against the outputs of their items",)
+    n_others = int((~known).sum())
+    are = "is" if n_others == 1 else "are"
+    others = [f"{n_others:,} of items without outputs {are} left out"] if n_others else []
+    notes = (f"{error.n:,} ratings, held against the outputs of their items", *others, *liked.notes)
     return TargetAccuracy(
         n_judged, len(outputs) - n_judged, "RMSE", values, notes, against="the ratings of the target"
     )

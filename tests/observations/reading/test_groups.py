@@ -68,7 +68,10 @@ def test_who_has_no_group_in_the_file_is_in_none_and_counted(tmp_path):
 def test_sizes_are_said_of_those_asked_for_and_of_few_groups(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("id,town\n" + "".join(f"{k},t{min(k, 5)}\n" for k in range(9)))
-    assert read_groups_file(path, range(8)).roles.remarks == ("t5: 3, t0: 1, t1: 1, t2: 1, 2 more groups",)
+    assert read_groups_file(path, range(8)).roles.remarks == (
+        "t5: 3, t0: 1, t1: 1, t2: 1, 2 more groups",
+        "1 of 9 ids is not in the data and is left out",
+    )
 
 
 def test_the_hint_names_the_column_that_is_called_like_a_group(tmp_path):

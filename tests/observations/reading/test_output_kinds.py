@@ -116,9 +116,8 @@ def test_a_line_for_each_individual_and_item_with_every_score_is_a_matrix(write)
     read = read_outputs_file(write(LONG), ["bob", "ann"])
     assert (read.kind, read.names) == ("numbers", ("x", "y"))
     assert read.values.tolist() == [[4, 3], [1, 2]]
-    assert (
-        read.roles.sentence() == "Read f.csv: individuals from user, features from item, outputs from score."
-    )
+    told = "Read f.csv: individuals from user, features from item, outputs from score; "
+    assert read.roles.sentence() == told + "1 of 3 ids is not in the data and is left out."
 
 
 def test_as_many_items_for_each_are_lists_the_best_first(write):

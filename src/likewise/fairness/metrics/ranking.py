@@ -33,6 +33,8 @@ class Ratings:
         m.
     low, high : float
         Ends of the range.
+    notes : tuple of str
+        How many ratings of others were left out.
     """
 
     rows: Indices
@@ -42,6 +44,7 @@ class Ratings:
     n_individuals: int
     low: float
     high: float
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -75,7 +78,8 @@ class Ratings:
             raise InputError(
                 f"ratings below {low:g}, the low end of the range", "a range that holds them all"
             )
-        return cls(places[known], columns, values, ratings.column_ids, n_individuals, low, high)
+        notes = _on_strangers(int((~known).sum()))
+        return cls(places[known], columns, values, ratings.column_ids, n_individuals, low, high, notes)
 
     @property
     def gains(self) -> Floats:
@@ -220,7 +224,14 @@ def _notes(liked: Ratings, length: int, relevant: Floats) -> tuple[str, ...]:
     return (
         f"lists of {length}; the gain of an item is its rating less {liked.low:g}, and 0 without a rating",
         f"relevant is what is rated above {middle:g}: {n_relevant:,} ratings of {n_people:,} individuals",
+        *liked.notes,
     )
+
+
+def _on_strangers(n: int) -> tuple[str, ...]:
+    """Say how many ratings nothing was held against; nothing where there are none."""
+    of, are = ("rating of somebody who is", "is") if n == 1 else ("ratings of individuals who are", "are")
+    return (f"{n:,} {of} not in the data {are} left out",) if n else ()
 
 
 def _range_of(ratings: ObservedMatrix, given: tuple[float, float] | None) -> tuple[float, float]:

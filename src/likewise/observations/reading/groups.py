@@ -16,7 +16,7 @@ from likewise.errors import FileFormatError, option
 from likewise.observations.column_names import is_group
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array
-from likewise.observations.index_alignment import places_in_file
+from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import Tabular, open_columns
@@ -174,11 +174,15 @@ def read_labels(
         )
     frame = file.take(Wanted(ids=ids, texts=[place])).frame
     names = joined_ids([id_array(frame[str(position)]) for position in ids])
-    rows = places_in_file(np.asarray(names), wanted, file.name, role)
+    held = np.asarray(names)
+    rows = places_in_file(held, wanted, file.name, role)
     labels = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))
     is_unknown = pl.Series([label is None for label in labels.tolist()], dtype=pl.Boolean)
-    remarks = note_on_categories(frame[str(place)], is_unknown, file.names([place])[0])
-    return labels[rows], replace(file.roles(ids=ids, **{role: [place]}), remarks=tuple(remarks))
+    remarks = (
+        *note_on_categories(frame[str(place)], is_unknown, file.names([place])[0]),
+        *on_others(held, wanted),
+    )
+    return labels[rows], replace(file.roles(ids=ids, **{role: [place]}), remarks=remarks)
 
 
 def _only_column(file: Tabular, ids: Sequence[int], role: str) -> Column:

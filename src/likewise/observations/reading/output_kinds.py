@@ -122,6 +122,7 @@ def of_lines(
     users, items = (id_array(taken.frame[str(position)]) for position in ids)
     scores = taken.frame[str(score[0])].to_numpy() if score else None
     found = OutputLines(users, items, scores, file.name, holds).arranged(wanted)
+    roles = replace(roles, remarks=found.remarks)
     if not found.are_lists:
         return OutputsFile(found.values, roles, found.names, "numbers", tuple(taken.notes))
     n = len(found.names)

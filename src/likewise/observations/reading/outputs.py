@@ -19,7 +19,7 @@ from likewise.errors import FileFormatError, InputError, ModelError, option
 from likewise.observations.column_names import is_output, long_columns
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import as_id_array
-from likewise.observations.index_alignment import places_in_file
+from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.outputs import checked_outputs
 from likewise.observations.reading.columns import (
     Column,
@@ -237,9 +237,10 @@ def _of_arrays(file: ArrayFile, wanted: Sequence[Any], holds: str) -> OutputsFil
             f"{file.name} with row_ids of shape {ids.shape} for {holds} of shape {values.shape}",
             f"one id for each row of {holds}",
         )
+    roles = ColumnRoles(file.name, None if ids is None else ("row_ids",), outputs=(holds,))
     if ids is not None:
         values = values[places_in_file(ids, wanted, file.name, holds)]
-    roles = ColumnRoles(file.name, None if ids is None else ("row_ids",), outputs=(holds,))
+        roles = replace(roles, remarks=on_others(ids, wanted))
     values = checked_outputs(values, len(wanted), file.name, holds)
     return OutputsFile(values, roles, tuple(map(str, range(values.shape[1] if values.ndim > 1 else 1))))
 
@@ -265,14 +266,15 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
         raise FileFormatError(
             f"{file.name} begins with the {ask.holds} of {first!r}", "a header first, such as id,score"
         )
-    rows = places_in_file(names, wanted, file.name, ask.holds)
+    rows, others = places_in_file(names, wanted, file.name, ask.holds), on_others(names, wanted)
     if lists:
         items = np.stack([id_array(frame[str(position)]) for position in outputs], axis=1)
-        return OutputsFile(items[rows], roles, labels, "top-n", tuple(notes))
+        return OutputsFile(items[rows], replace(roles, remarks=others), labels, "top-n", tuple(notes))
     values = frame.select(map(str, outputs)).to_numpy()[rows].astype(np.float64)
     values = values.ravel() if len(outputs) == 1 else values
     values = checked_outputs(values, len(wanted), file.name, ask.holds)
-    roles = replace(roles, remarks=tuple(note.removeprefix("outputs: ") for note in notes))
+    told = [note.removeprefix("outputs: ") for note in notes]
+    roles = replace(roles, remarks=(*told, *others))
     return OutputsFile(values, roles, labels, "numbers", (*taken.notes, *notes))
 
 
