@@ -23,7 +23,7 @@ import polars as pl
 
 from likewise import read_partitioned
 from likewise.engines import engine_of
-from likewise.engines.tree import in_tree
+from likewise.engines.engine import in_tree
 from likewise.estimation.base.block_preparation import prepare_blocks
 from likewise.observations.partitioned import PartitionedMatrix
 from netflix_shaped import netflix_shaped

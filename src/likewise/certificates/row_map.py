@@ -9,8 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.certificates.departure import FoldIn, departure
-from likewise.certificates.fitted_rows import FittedRows, fitted_rows
+from likewise.certificates.fitted_rows import FittedRows, FoldIn, departure, fitted_rows
 from likewise.certificates.operator_norm import gamma, largest_norm, spectral_norm, upward
 from likewise.observations import AffineScale, ObservedMatrix, PartitionedMatrix
 

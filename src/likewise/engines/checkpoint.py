@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise.engines.engine import Engine, Task
-from likewise.engines.tree import Arrays
+from likewise.engines.engine import Arrays, Engine, Task
 from likewise.errors import EngineError, InputError, OutputError
 from likewise.writing import remove_leftovers, write_npz
 

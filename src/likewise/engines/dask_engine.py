@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from likewise.engines.engine import Engine, Task
+from likewise.engines.engine import Arrays, Engine, Task, add_arrays, grouped, in_tree
 from likewise.engines.local import alone
-from likewise.engines.tree import Arrays, add_arrays, grouped, in_tree
 from likewise.errors import EngineError, MissingDependencyError
 
 _PATIENCE = 5

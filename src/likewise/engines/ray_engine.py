@@ -10,9 +10,8 @@ from itertools import islice
 from typing import Any
 
 from likewise._kernels.threads import usable_processors
-from likewise.engines.engine import Engine, Task
+from likewise.engines.engine import Arrays, Engine, Task, add_arrays, grouped, in_tree
 from likewise.engines.local import alone
-from likewise.engines.tree import Arrays, add_arrays, grouped, in_tree
 from likewise.errors import EngineError, MissingDependencyError
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -24,8 +24,7 @@ from likewise.estimation.propensities import Propensities, RandomSample, propens
 from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimator, register_estimator
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.noise_level import NOISE_LEVELS, noise_variance
-from likewise.estimation.thresholding.rules.adaptive import Adaptive
-from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
+from likewise.estimation.thresholding.rules.cross_validation import Adaptive, CrossValidated
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
 from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
 from likewise.estimation.thresholding.rules.paper import (

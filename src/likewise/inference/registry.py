@@ -14,14 +14,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from likewise.errors import ModelError, unknown_name
-from likewise.inference.estimator_model import run_estimator
+from likewise.inference.estimator_model import SupervisedModel, run_estimator
 from likewise.inference.model import FunctionModel, Keep, Model, TrainedModel
 from likewise.inference.neighbors.nearest_neighbors import NearestNeighborModel
 from likewise.inference.neighbors.recommender import KNNRecommender
 from likewise.inference.neighbors.smooth_neighbors import SmoothNeighborModel
 from likewise.inference.net.dense_net import DenseNetModel
 from likewise.inference.net.recommender import DenseNetRecommender
-from likewise.inference.supervised_model import SupervisedModel
 from likewise.registry import Registry
 
 

@@ -1,14 +1,20 @@
-"""Outputs as the audit needs them: one finite row of numbers for each individual."""
+"""Outputs of a model: checked arrays, and arrays of them from a line for each individual and item."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from likewise._typing import Floats
+from likewise._typing import Counts, Floats
 from likewise.arrays import as_floats
-from likewise.errors import ModelError
+from likewise.errors import ModelError, option
+from likewise.memory import ensure_fits
+from likewise.observations.ids import factorize
+from likewise.observations.index_alignment import on_others, places_in_file
 
 _NAMED = 5
 """How many offending rows a message names."""
@@ -61,3 +67,110 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str, what: str = "
             "finite numbers",
         )
     return array
+
+
+@dataclass(frozen=True, eq=False)
+class OutputLines:
+    """One output a line.
+
+    Parameters
+    ----------
+    users, items : ndarray, shape (n_lines,)
+        Whose output it is, and for which item.
+    scores : ndarray, shape (n_lines,), or None
+        Without them the first line of an individual is the most recommended.
+    source : str
+        Where they come from, for messages.
+    holds : str
+        What they are: "outputs", or "features", which are no lists.
+    """
+
+    users: NDArray[Any]
+    items: NDArray[Any]
+    scores: Floats | None
+    source: str
+    holds: str = "outputs"
+
+    def arranged(self, wanted: Sequence[Any]) -> ArrangedOutputs:
+        """Return a row for each individual that is wanted; the lines may be in any order and speak of others too.
+
+        Raises
+        ------
+        ModelError
+            An individual without a line, or with one item twice; neither every item nor as many items for all.
+        """
+        people, codes = factorize(self.users, "row")
+        order = np.full(people.size, -1)
+        order[places_in_file(people, wanted, self.source, self.holds)] = np.arange(len(wanted))
+        row = order[codes]
+        kept = row >= 0
+        row, items = row[kept], self.items[kept]
+        things, column = factorize(items, "column")
+        if np.unique(row * things.size + column).size < row.size:
+            raise ModelError(
+                f"{self.source} with the same individual and item twice", "one line for each pair"
+            )
+        counts = np.bincount(row, minlength=len(wanted))
+        if self.scores is not None and (counts == things.size).all():
+            shape = len(wanted), things.size
+            values = _score_matrix((row, column), self.scores[kept], shape, self.source)
+            names = tuple(map(str, things.tolist()))
+            return ArrangedOutputs(values, names, are_lists=False, remarks=on_others(people, wanted))
+        if self.holds == "features":
+            raise ModelError(
+                f"{self.source} with {_fewest_to_most(counts)} of {things.size:,} items for an individual",
+                "a number for every item, for everybody",
+                f"observations with gaps are compared by {option('reference', 'observed')} or {option('reference', 'co-observed')}",
+            )
+        n = _length_of_lists(counts, things.size, self.source)
+        by = np.arange(row.size) if self.scores is None else -self.scores[kept]
+        names = tuple(f"item {place}" for place in range(1, n + 1))
+        lists = items[np.lexsort((by, row))].reshape(len(wanted), n)
+        return ArrangedOutputs(lists, names, are_lists=True, remarks=on_others(people, wanted))
+
+
+@dataclass(frozen=True, eq=False)
+class ArrangedOutputs:
+    """A row of outputs for each individual.
+
+    Parameters
+    ----------
+    values : ndarray, shape (m, k)
+        Scores of k items; or the ids of k items, the best first.
+    names : tuple of str
+        What each column is called.
+    are_lists : bool
+    remarks : tuple of str
+        How many others there are lines of.
+    """
+
+    values: NDArray[Any]
+    names: tuple[str, ...]
+    are_lists: bool
+    remarks: tuple[str, ...]
+
+
+def _score_matrix(
+    places: tuple[NDArray[Any], NDArray[Any]], scores: Floats, shape: tuple[int, int], source: str
+) -> Floats:
+    """Return the scores of all items for all individuals, checked."""
+    ensure_fits(8 * shape[0] * shape[1], "a score for each individual and item", "keep fewer items")
+    matrix = np.empty(shape)
+    matrix[places] = scores
+    return checked_outputs(matrix, shape[0], source)
+
+
+def _length_of_lists(counts: Counts, n_items: int, source: str) -> int:
+    """Return how many items each individual has; an error where not all have as many."""
+    if (counts != counts[0]).any():
+        raise ModelError(
+            f"{source} with {_fewest_to_most(counts)} of {n_items:,} items for an individual",
+            "a score for every item, or as many items for each individual",
+            "keep the same number of best items for each, or fill in the scores that are not there",
+        )
+    return int(counts[0])
+
+
+def _fewest_to_most(counts: Counts) -> str:
+    least, most = counts.min(), counts.max()
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"

@@ -146,7 +146,7 @@ def checked_times(observed: ObservedMatrix, name: str = "split") -> Floats:
         raise ObservationError(
             f"{option(name, repr('time'))} of observations without times",
             "a time for each observation",
-            f"{option('time', 'COLUMN')} reads them from a file, likewise.observations.with_times gives them in Python",
+            f"{option('time', 'COLUMN')} reads them from a file, likewise.observations.times gives them in Python",
         )
     if not differ(observed.times):
         known = int(np.count_nonzero(~np.isnan(observed.times)))

@@ -16,7 +16,7 @@ from likewise.observations.column_names import long_columns
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import as_id_array
 from likewise.observations.labelled import aligned
-from likewise.observations.output_lines import ArrangedOutputs, OutputLines
+from likewise.observations.outputs import ArrangedOutputs, OutputLines
 
 if TYPE_CHECKING:
     import polars as pl

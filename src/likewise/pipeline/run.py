@@ -17,9 +17,8 @@ from likewise.errors import InputError, ObservationError, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator
 from likewise.fairness import ErrorMetrics, held_out_error
 from likewise.inference import Model, NearestNeighborModel, TrainedModel
-from likewise.inference.estimator_model import target_of
+from likewise.inference.estimator_model import SupervisedModel, target_of
 from likewise.inference.neighbors.nearest_neighbors import check_neighbors
-from likewise.inference.supervised_model import SupervisedModel
 from likewise.observations import HoldOut, ObservedMatrix, WorkingRange, hold_out
 from likewise.observations.frames import column_names
 from likewise.observations.split import SplitRule

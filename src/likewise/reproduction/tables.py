@@ -9,11 +9,10 @@ from typing import Any
 
 from likewise.reproduction.arms import WITHOUT
 from likewise.reproduction.experiments import Experiment
-from likewise.reproduction.minimax import BEST
 from likewise.reproduction.published import PublishedCell, published_cell
 from likewise.reproduction.results import METRICS, ON_INPUT, ON_OBSERVED, Metric, Results, Summary
 from likewise.reproduction.settings import TARGETS_IN_WORDS
-from likewise.reproduction.theory import THEOREM_ARM, VARIANCE_ARM
+from likewise.reproduction.theory import BEST, THEOREM_ARM, VARIANCE_ARM
 
 NOTHING = "-"
 

@@ -13,11 +13,10 @@ from likewise._kernels.threads import one_blas_thread, single_threaded
 from likewise.reproduction.algorithm import resolve_algorithm
 from likewise.reproduction.arms import Arm, resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment
-from likewise.reproduction.minimax import least_favourable, run_minimax
 from likewise.reproduction.movielens import read_movielens, run_ratings
 from likewise.reproduction.settings import Settings
 from likewise.reproduction.simulation import Record, simulate
-from likewise.reproduction.theory import run_rate
+from likewise.reproduction.theory import least_favourable, run_minimax, run_rate
 
 SEEDING = "SeedSequence(random_state, spawn_key=(experiment, level, simulation))"
 """How the seed of a unit comes about; experiment and level are counted from 0 as they are listed."""

@@ -12,10 +12,9 @@ from scipy import linalg
 from likewise._typing import AnyFloats
 from likewise.spectrum.krylov import ConvergenceTarget
 from likewise.spectrum.operators import RowOperator
-from likewise.spectrum.orthonormal import Subspace, measured, orthonormalise
+from likewise.spectrum.orthonormal import Subspace, measured, orthonormalise, tall_product
 from likewise.spectrum.proof import Proof
 from likewise.spectrum.request import Request
-from likewise.spectrum.threaded_blas import tall_product
 
 _MAX_ROUNDS = 6  # each is a step of subspace iteration; float32 work needs one or two
 _PROGRESS_TOL = 0.9  # of the last round's residual: what falls less will not arrive

@@ -24,8 +24,8 @@ from scipy.special import gammaincinv
 
 from likewise._typing import AnyFloats
 from likewise.spectrum.operators import RowOperator
+from likewise.spectrum.orthonormal import inner, subtract_product
 from likewise.spectrum.request import Progress
-from likewise.spectrum.threaded_blas import inner, subtract_product
 
 FAILURE_PROBABILITY = 1e-8
 TEST_WIDTH = 16  # columns: narrower blocks make a pass over the matrix no cheaper

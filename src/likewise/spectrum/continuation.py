@@ -10,8 +10,7 @@ from scipy import linalg
 
 from likewise._typing import AnyFloats
 from likewise.spectrum.operators import RowOperator
-from likewise.spectrum.orthonormal import orthonormalise
-from likewise.spectrum.threaded_blas import tall_product
+from likewise.spectrum.orthonormal import orthonormalise, tall_product
 
 _SPARE = 8
 """Columns of a subspace beyond those that are wanted: so many new singular values can rise at a time."""

@@ -14,9 +14,8 @@ from scipy import linalg
 from likewise._typing import AnyFloats
 from likewise.errors import SpectrumError
 from likewise.spectrum.operators import RowOperator
-from likewise.spectrum.orthonormal import Basis, rank_revealing_qr
+from likewise.spectrum.orthonormal import Basis, inner, rank_revealing_qr, subtract_product
 from likewise.spectrum.request import Request
-from likewise.spectrum.threaded_blas import inner, subtract_product
 
 _RESOLUTION = (
     200.0  # units in the last place of ||A||^2 below which an eigenvalue of A^T A drowns in rounding

@@ -17,8 +17,7 @@ from likewise.spectrum.krylov import ConvergenceTarget, lost_below, lost_thresho
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import measured
 from likewise.spectrum.proof import Proof, Prover
-from likewise.spectrum.request import Request
-from likewise.spectrum.result import Completeness
+from likewise.spectrum.request import Completeness, Request
 
 _FEW = 8
 """One in so many columns: fewer eigenvectors are computed alone."""

@@ -21,8 +21,7 @@ from likewise.spectrum.completeness import (
 from likewise.spectrum.krylov import ConvergenceTarget
 from likewise.spectrum.operators import RowOperator, near_one
 from likewise.spectrum.orthonormal import Subspace
-from likewise.spectrum.request import Request, checked_request
-from likewise.spectrum.result import Completeness
+from likewise.spectrum.request import Completeness, Request, checked_request
 
 INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
 _MAX_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6

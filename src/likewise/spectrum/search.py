@@ -25,8 +25,7 @@ from likewise.spectrum.krylov import (
 from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import measured
 from likewise.spectrum.proof import Proof, Prover
-from likewise.spectrum.request import Request
-from likewise.spectrum.result import Completeness
+from likewise.spectrum.request import Completeness, Request
 
 _FIRST_LOOK = 128  # columns
 _LEAST_WIDTH = 16  # of a block: a product with fewer columns takes hardly less time

@@ -19,8 +19,7 @@ from likewise.spectrum.candidates import CandidateTriplets, Refined, refine, ref
 from likewise.spectrum.library_solvers import arpack_search, decompose_dense, dense_bytes, gram_search
 from likewise.spectrum.operators import RowOperator, as_operator, near_one
 from likewise.spectrum.proof import Proof
-from likewise.spectrum.request import Progress, Request, checked_dtype, checked_request
-from likewise.spectrum.result import SingularTriplets
+from likewise.spectrum.request import Progress, Request, SingularTriplets, checked_dtype, checked_request
 from likewise.spectrum.search import GramIsCheaperError, krylov_search
 
 _DENSE_SIDE = 32  # columns up to which LAPACK takes less than a millisecond

@@ -8,9 +8,8 @@ from typing import Any, get_args
 from numpy.typing import ArrayLike
 
 from likewise.certificates.certificate import Certificate, Unavailable
-from likewise.certificates.models.entry_net import EntryNet, entry_net_constant
 from likewise.certificates.models.layers import Activation, Layer, NoBoundError
-from likewise.certificates.models.network import Bounded, network_constant
+from likewise.certificates.models.network import Bounded, EntryNet, entry_net_constant, network_constant
 from likewise.certificates.models.pytorch import is_torch, torch_layers
 from likewise.certificates.models.scikit_learn import Output, is_sklearn, sklearn_layers
 from likewise.certificates.models.smooth_average import SmoothAverage, smooth_average_constant

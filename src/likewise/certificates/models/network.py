@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from math import inf
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import inf, isfinite
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
+from likewise.certificates.certificate import Certificate, Unavailable
 from likewise.certificates.models.layers import (
     Activation,
     Layer,
@@ -19,11 +21,12 @@ from likewise.certificates.models.layers import (
     Scaling,
     Softmax,
     fused,
+    linear,
     restricted,
 )
 from likewise.certificates.operator_norm import largest_norm, operator_norm, product_upward, upward
 from likewise.errors import InputError
-from likewise.norms import conversion, dual_order
+from likewise.norms import conversion, dual_order, norm_name
 
 _ROUNDINGS = 64
 _PRODUCT = "the constant of functions after one another is at most the product of theirs"
@@ -174,3 +177,90 @@ def _size(layer: Layer) -> tuple[int, int] | None:
         case Scaling():
             return layer.factors.size, layer.factors.size
     return None
+
+
+_OPEN = Activation("what a ReLU adds to half the identity", 1.0)
+_MOST_MEANS = 6
+"""How many ReLUs are split in two; there are 2 to that power ways, and the others count as what bounds them."""
+_ENTRY_ROUNDINGS = 64
+
+_SAME_COLUMNS = "both individuals belong to one matrix, whose columns are inputs beside their rows"
+_SHARED = "every output has this constant, and all may reach it together: times n^(1/q)"
+
+
+@runtime_checkable
+class EntryNet(Protocol):
+    """A net that predicts entry (i, j) of a matrix from row i and column j."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix: m and n."""
+
+    @property
+    def row_layers(self) -> Sequence[Any]:
+        """Weights through which the row acts, shape (n_outputs, n_inputs) each: n inputs of the first, one output of the last."""
+
+    @property
+    def largest_slope(self) -> float:
+        """Of the function after the last layer."""
+
+
+def entry_net_constant(
+    net: EntryNet, p: float, q: float, inputs: slice | ArrayLike | None = None
+) -> Certificate | Unavailable:
+    """Prove the Lipschitz constant K1 of all n outputs of an individual as a function of its row.
+
+    Parameters
+    ----------
+    net : EntryNet
+    p, q : float
+        Orders of the norms on the row and on the outputs.
+    inputs : slice or array-like of int, optional
+        Which entries of the row differ between individuals; all by default.
+
+    Returns
+    -------
+    Certificate or Unavailable
+    """
+    layers = [linear(weights, "the net") for weights in net.row_layers]
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not a bound, see below
+        single = _one_output(layers, p, inputs)
+    n = net.shape[1]
+    value = upward(product_upward(single.value, net.largest_slope, n ** (1 / q)), _ENTRY_ROUNDINGS)
+    if not isfinite(value):
+        return Unavailable("K1", "the product of its norms is larger than the largest number")
+    return Certificate(
+        name="K1",
+        value=value,
+        from_norm=norm_name(p),
+        to_norm=norm_name(q),
+        function="from the row of an individual to its predictions for all columns",
+        assumptions=(_SAME_COLUMNS,),
+        proof=(
+            *single.steps,
+            f"last function, largest slope: {net.largest_slope:.4g}",
+            f"{_SHARED}: {n ** (1 / q):.4g}",
+        ),
+        n_inputs=single.n_inputs,
+        n_outputs=n,
+    )
+
+
+def _one_output(layers: list[Linear], p: float, inputs: slice | ArrayLike | None) -> Bounded:
+    """Bound the number that comes out of layers with ReLU between them, per ``||x - y||_p``."""
+    patterns = list(product((True, False), repeat=min(len(layers) - 1, _MOST_MEANS)))
+    bounds = [network_constant(_with_gaps(layers, pattern), p, 2.0, inputs) for pattern in patterns]
+    mean = upward(sum(bound.value for bound in bounds) / len(bounds), len(bounds) + 1)
+    words = (
+        f"mean over {len(bounds)} ways to put the identity or another contraction for each ReLU: {mean:.4g}"
+    )
+    return replace(bounds[0], value=mean, steps=(*bounds[0].steps, words))
+
+
+def _with_gaps(layers: list[Linear], pattern: tuple[bool, ...]) -> list[Layer]:
+    """Put a function of slope 1 after each layer where the pattern says so, and after those beyond it; others are multiplied."""
+    gaps = (*pattern, *(True,) * (len(layers) - 1 - len(pattern)))
+    sequence: list[Layer] = [layers[0]]
+    for is_open, layer in zip(gaps, layers[1:], strict=True):
+        sequence += [_OPEN, layer] if is_open else [layer]
+    return sequence

@@ -8,8 +8,7 @@ from typing import Any
 
 from likewise.checks import checked_non_negative
 from likewise.errors import ThresholdError
-from likewise.estimation.thresholding.rules.adaptive import Adaptive
-from likewise.estimation.thresholding.rules.cross_validation import CrossValidated
+from likewise.estimation.thresholding.rules.cross_validation import Adaptive, CrossValidated
 from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
 from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
 from likewise.estimation.thresholding.rules.paper import (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from likewise.errors import FileFormatError, InputError
 from likewise.observations.column_names import LISTED
 from likewise.observations.column_roles import ColumnRoles
-from likewise.observations.output_lines import OutputLines
+from likewise.observations.outputs import OutputLines
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.layouts import id_array

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 from likewise.certificates import Certificate, Unavailable, model_constant
-from likewise.certificates.models.entry_net import EntryNet
+from likewise.certificates.models.network import EntryNet
 from likewise.errors import InputError, ModelError
 
 METRICS = {"l1": "cityblock", "l2": "euclidean", "linf": "chebyshev"}

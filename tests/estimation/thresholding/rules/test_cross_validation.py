@@ -12,8 +12,7 @@ from scipy import sparse
 from likewise.errors import RankZeroWarning
 from likewise.estimation import SVT, Adaptive, CrossValidated, NoiseEdge, ObservationStatistics
 from likewise.estimation.base.preparation import Recentred, prepare
-from likewise.estimation.thresholding.rules.adaptive import _pooled
-from likewise.estimation.thresholding.rules.cross_validation import ThresholdPath, _errors, _Hidden
+from likewise.estimation.thresholding.rules.cross_validation import ThresholdPath, _errors, _Hidden, _pooled
 from likewise.observations import ObservedMatrix, hold_out
 from likewise.spectrum import singular_triplets
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.errors import ModelError
-from likewise.observations.output_lines import OutputLines
+from likewise.observations.outputs import OutputLines
 
 
 def lines(users, items, scores=None):
