@@ -49,7 +49,8 @@ def test_a_norm_goes_by_name_or_number(norm, order):
 
 
 @pytest.mark.parametrize(
-    "norm", ["l0.5", 0, -1, "inf norm", "", None, math.nan, "linfty!", 2000, [1], True + 0.5j]
+    "norm",
+    ["l0.5", 0, -1, "inf norm", "", None, math.nan, "linfty!", "l1e400", "1e999", 2000, [1], True + 0.5j],
 )
 def test_what_is_no_norm_is_refused(norm):
     with pytest.raises(DistanceError, match="expected 'l1', 'l2', 'linf' or a number q"):

@@ -37,6 +37,8 @@ def norm_order(norm: Norm) -> float:
     """
     try:
         order = float(norm[1:] if isinstance(norm, str) and norm[:1] == "l" else norm)
+        if order == inf and isinstance(norm, str) and any(map(str.isdigit, norm)):
+            order = np.nan  # 1e400 is too large for a float, and not linf
     except (TypeError, ValueError, OverflowError):
         order = np.nan
     if not (1 <= order <= _LARGEST_ORDER or order == inf):

@@ -87,6 +87,38 @@ def test_a_check_holds_where_the_interval_of_every_group_does():
     assert found.at_most >= found.share * max(abs(found.low), abs(found.high)) / abs(found.difference) - 1e-9
 
 
+def decided(**options):
+    """Decisions by a skill, of which one group is refused a third at random."""
+    rng = np.random.default_rng(0)
+    skill, groups = rng.normal(size=600), np.where(rng.integers(2, size=600), "b", "a")
+    admit = (skill + rng.normal(size=600) > 0) & ((groups == "a") | (rng.random(600) > 0.4))
+    return likewise.audit(
+        RowDistance(skill), outputs=pl.DataFrame({"admit": 1.0 * admit}), groups=groups, **options
+    )
+
+
+def test_a_difference_of_decisions_is_told_in_percentage_points():
+    report = decided()
+    effect = report.main_arm.group_effects.clear[0]
+    assert effect.decides
+    points = f"{-100 * effect.difference:.3g} [{-100 * effect.high:.3g}, {-100 * effect.low:.3g}]"
+    told = f"b ({effect.n_members} people) get admit = 1 less often, by {points} percentage points, "
+    assert told in " ".join(str(report).split())
+    assert told in as_page(report)
+    (said,) = report.to_dict()["arms"]["outputs"]["group_effects"]["effects"][:1]
+    assert said["difference"] == effect.difference
+    assert abs(effect.difference) < 1
+
+
+def test_a_confidence_that_the_test_of_groups_does_not_have_is_said():
+    told = "with a confidence of 0.999, the most that this test has"
+    for report in (decided(confidence=0.9999), audited(0.0)):
+        checked = with_checks(report, ["group-difference<=0.1"])
+        is_lowered = report.settings["confidence"] == 0.9999
+        assert (told in " ".join(str(report).split())) == is_lowered
+        assert (told in checked.checks[0].detail) == is_lowered
+
+
 def test_two_groups_beside_small_ones_are_both_named():
     """What one gets less the other does not get more, where others are there too small to be tested."""
     rng = np.random.default_rng(0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from likewise.errors import InputError
 from likewise.fairness import Certificate, GroupEffects, SampledValue, Unavailable
+from likewise.report.groups import less_sure
 from likewise.report.numbers import number, with_ends
 from likewise.report.records import CheckResult
 from likewise.report.sentences import Gap
@@ -132,8 +133,11 @@ def _finite_first(arm: Arm) -> str:
     return f"{number(finite)} over finite pairs; infinite with {n:,} {'pair' if n == 1 else 'pairs'} at d = 0 < D"
 
 
-_UNITS = {"group-difference": " times the mean difference between two people"}
-"""Of numbers that could be taken for something else."""
+def _of_groups(report: AuditRecord) -> str:
+    """Name the unit of a difference of groups, which could be taken for another, and its confidence where that is not the one asked for."""
+    effects, asked = report.main_arm.group_effects, report.settings.get("confidence", 0.0)
+    sure = less_sure(effects, asked) if isinstance(effects, GroupEffects) else ""
+    return f" times the mean difference between two people{sure}"
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,8 @@ class Check:
                 text, self.severity, "not measured", value, _why_not(self.name, report.main_arm)
             )
         said = with_ends(value, low, high) if low < high else number(value)
-        said += _UNITS.get(self.name, "")
+        if self.name == "group-difference":
+            said += _of_groups(report)
         if self.name == "mean-ratio" and isinf(value):
             said = _finite_first(report.main_arm)
         return CheckResult(text, self.severity, self._status(low, high), value, said)

@@ -32,12 +32,13 @@ _A_TABLE = 0.5
 
 def group_alarms(report: AuditRecord, most: int = _NAMED) -> tuple[str, ...]:
     """Say, for each arm, which groups are treated unlike similar people of other groups, at most so many by name; nothing where none is known to be."""
-    told = ((arm, _alarm(arm.group_effects, most)) for arm in report.arms.values())
+    asked = report.settings.get("confidence", 0.0)
+    told = ((arm, _alarm(arm.group_effects, most, asked)) for arm in report.arms.values())
     alone = len(report.arms) == 1
     return tuple(text if alone else f"{arm.label}: {text}" for arm, text in told if text)
 
 
-def _alarm(effects: GroupEffects | Unavailable | None, most: int) -> str:
+def _alarm(effects: GroupEffects | Unavailable | None, most: int, asked: float) -> str:
     if not isinstance(effects, GroupEffects) or not effects.clear:
         return ""
     # Of two groups that are everybody, what one gets more the other gets less: said once.
@@ -50,11 +51,11 @@ def _alarm(effects: GroupEffects | Unavailable | None, most: int) -> str:
     more = (
         f"; {others} more {'group differs' if others == 1 else 'groups differ'}, by no more" if others else ""
     )
-    return f"A group is treated differently from similar people of other groups: {named}{more}{_without(effects)}."
+    return f"A group is treated differently from similar people of other groups: {named}{more}{_without(effects, asked)}."
 
 
-def _without(effects: GroupEffects) -> str:
-    """Say of whom this does not speak."""
+def _without(effects: GroupEffects, asked: float) -> str:
+    """Say of whom this does not speak, and which confidence it has where that is less than was asked for."""
     left, small = effects.n_left_out, effects.n_small
     people = f"; {left:,} {'person is' if left == 1 else 'people are'} left out, of whom too little is known"
     groups = (
@@ -65,14 +66,26 @@ def _without(effects: GroupEffects) -> str:
         f"; {n_apart:,} {'group' if n_apart == 1 else 'groups'} not tested as d keeps {'it' if n_apart == 1 else 'them'} apart from all others, as where it is "
         "made of the group"
     )
-    return (people if left else "") + (groups if small else "") + (apart if n_apart else "")
+    sure = less_sure(effects, asked)
+    return (people if left else "") + (groups if small else "") + (apart if n_apart else "") + sure
+
+
+def less_sure(effects: GroupEffects, asked: float) -> str:
+    """Say which confidence the test of groups has, where it cannot have the one that was asked for."""
+    sure = effects.confidence
+    return f"; with a confidence of {sure:g}, the most that this test has" if sure < asked else ""
 
 
 def _effect(effect: GroupEffect) -> str:
-    size = with_ends(abs(effect.difference), *sorted((abs(effect.low), abs(effect.high))))
-    way = "lower" if effect.difference < 0 else "higher"
+    sizes = abs(effect.difference), *sorted((abs(effect.low), abs(effect.high)))
+    less, output = effect.difference < 0, shown(effect.output)
+    if effect.decides:  # of a yes or a no, a difference is one of shares
+        points = with_ends(*(100 * size for size in sizes))
+        told = f"{output} = 1 {'less' if less else 'more'} often, by {points} percentage points"
+    else:
+        told = f"{output} {with_ends(*sizes)} {'lower' if less else 'higher'}"
     return (
-        f"{shown(effect.group)} ({effect.n_members:,} people) get {shown(effect.output)} {size} {way}, {number(effect.share, 2)} times the mean difference "
+        f"{shown(effect.group)} ({effect.n_members:,} people) get {told}, {number(effect.share, 2)} times the mean difference "
         f"between two people (p = {number(effect.p_value, 2)})"
     )
 
@@ -127,9 +140,10 @@ def no_group_alarm(report: AuditRecord) -> tuple[str, ...]:
     if effects is None or effects.clear:
         return ()
     smallest = min(effect.p_value for effect in effects.effects)
+    without = _without(effects, report.settings.get("confidence", 0.0))
     return (
         f"{of_arm}No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
-        f"{number(smallest, 2)}{_without(effects)}).",
+        f"{number(smallest, 2)}{without}).",
     )
 
 

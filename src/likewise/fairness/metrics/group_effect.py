@@ -16,8 +16,14 @@ from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.metrics.groups import number_groups
-from likewise.fairness.metrics.output_units import in_their_units, mean_differences
-from likewise.fairness.metrics.remainder import Remainder, beside_others, mutually_defined, remainder
+from likewise.fairness.metrics.output_units import are_decisions, in_their_units, mean_differences
+from likewise.fairness.metrics.remainder import (
+    Remainder,
+    beside_others,
+    differences_kept,
+    mutually_defined,
+    remainder,
+)
 from likewise.randomness import generator_of
 
 N_NEIGHBORS = 5
@@ -43,7 +49,6 @@ _MOST_SUMS = 2 * 10**7
 _DRAWS = 999
 MOST_CONFIDENT = 0.999
 _ROUNDING = 1e-20
-_AS_ROUNDING = 1e-12  # of a square: ends of an interval that are closer by its root differ by rounding alone
 
 NAME = "group effect"
 
@@ -71,6 +76,8 @@ class GroupEffect:
         Whether the difference is more than chance gives, and at least a tenth of the mean difference between two people.
     at_most : float
         No output of the group differs by more, as a share like `share`: the farthest end of all their intervals; infinite where nothing bounds one.
+    decides : bool
+        Whether that output is a decision, 0 or 1, so that the difference is one of shares of people.
     """
 
     group: str
@@ -83,6 +90,7 @@ class GroupEffect:
     p_value: float
     clear: bool
     at_most: float = np.inf  # where a report does not say, as one of before
+    decides: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,7 +196,8 @@ def group_effects(
     >>> [(effect.group, round(effect.difference, 1)) for effect in found.clear]
     [('b', -0.5), ('a', 0.5)]
     """
-    rows, units = in_their_units(complete_rows(outputs))
+    given = complete_rows(outputs)
+    (rows, units), decides = in_their_units(given), are_decisions(given)
     checked_instance("reference", reference, PairwiseDistance, "a distance between individuals")
     _check_people(rows, reference)
     called = _output_names(rows.shape[1], output_ids)
@@ -216,9 +225,7 @@ def group_effects(
     tested = large[beside >= _BESIDE]
     members = (numbers[chosen][:, None] == tested).astype(float)
     effects = [
-        GroupEffect(
-            str(names[group]), int(counts[group]), called[found.column], *found.times(units[found.column])
-        )
+        GroupEffect(str(names[group]), int(counts[group]), *found.told(called, units, decides))
         for group, found in zip(tested, _tested(rows[chosen], members, left, confidence, rng), strict=True)
     ]
     n_small, n_apart = int(np.count_nonzero(counts)) - large.size, large.size - tested.size
@@ -235,7 +242,7 @@ class _People(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What `GroupEffect` says after its output, whose column is in front."""
+    """What `GroupEffect` says of an output, whose column is in front."""
 
     column: int
     difference: float
@@ -246,10 +253,10 @@ class _Found(NamedTuple):
     clear: bool
     at_most: float
 
-    def times(self, unit: float) -> tuple[Any, ...]:
-        """Return all but the column, in the units of the outputs."""
-        in_units = (float(number * unit) for number in self[1:4])
-        return (*in_units, *self[4:])
+    def told(self, called: list[str], units: Floats, decides: Any) -> tuple[Any, ...]:
+        """Return the output by its name, and all in its units."""
+        in_units = (float(number * units[self.column]) for number in self[1:4])
+        return called[self.column], *in_units, *self[4:], bool(decides[self.column])
 
 
 def _compared(
@@ -352,11 +359,14 @@ def _tested(
         share = float(_ratio(abs(difference), usual[best]))
         clear = bool(abs(z[k, best]) > critical and share >= MATERIAL)
         shares = [
-            _ratio(np.abs(_inverted(sums[k, j], squares[k], c[:, k] ** 2, e[:, j], g[:, k], critical)), size)
+            _ratio(
+                np.abs(differences_kept(sums[k, j], squares[k], c[:, k] ** 2, e[:, j], g[:, k], critical)),
+                size,
+            )
             for j, size in enumerate(usual)
         ]
         at_most = float(np.max(shares))
-        found.append(_Found(best, difference, *_inverted(*parts, critical), share, p, clear, at_most))
+        found.append(_Found(best, difference, *differences_kept(*parts, critical), share, p, clear, at_most))
     return found
 
 
@@ -382,18 +392,3 @@ def _largest_of_draws(e: Floats, c: Floats, z: Floats, rng: np.random.Generator)
         if tested.any():
             largest = np.maximum(largest, (drawn[:, tested] / spread[k, tested]).max(axis=1))
     return largest
-
-
-def _inverted(
-    total: float, square: float, c2: Floats, e: Floats, g: Floats, critical: float
-) -> tuple[float, float]:
-    """Return the differences that the test does not refuse: it holds 0 exactly where its p-value says so."""
-    z2 = critical**2
-    a = square**2 - z2 * float(c2 @ g**2)
-    b = total * square - z2 * float(c2 @ (e * g))
-    rest = total**2 - z2 * float(c2 @ e**2)
-    inside = b**2 - a * rest
-    inside = 0.0 if abs(inside) <= _AS_ROUNDING * b**2 else inside  # as where outputs are the group itself
-    if a <= 0 or inside < 0:
-        return -np.inf, np.inf
-    return float((b - np.sqrt(inside)) / a), float((b + np.sqrt(inside)) / a)

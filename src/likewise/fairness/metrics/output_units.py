@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._typing import Floats
 
@@ -31,6 +32,18 @@ def in_their_units(rows: Floats) -> tuple[Floats, Floats]:
     scaled = np.where(constant, 0.0, centred / np.where(constant, 1.0, lengths))
     with np.errstate(over="ignore"):
         return scaled, 2 * lengths
+
+
+def are_decisions(rows: Floats) -> NDArray[np.bool_]:
+    """Return of each output whether it is 0 for some and 1 for all others, such as a yes or a no.
+
+    Examples
+    --------
+    >>> are_decisions(np.array([[0.0, 0.0, 1.0], [1.0, 0.5, 1.0]])).tolist()
+    [True, False, False]
+    """
+    found: NDArray[np.bool_] = ((rows == 0) | (rows == 1)).all(axis=0) & (np.ptp(rows, axis=0) > 0)
+    return found
 
 
 def mean_differences(outputs: Floats) -> Floats:

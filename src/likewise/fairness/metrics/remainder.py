@@ -23,6 +23,9 @@ _NOBODY = 1e-9
 _SPANNED = 1e-9
 """Singular values below this share of the largest are rounding."""
 
+_AS_ROUNDING = 1e-12
+"""Of a square: ends of an interval that are closer by its root differ by rounding alone."""
+
 
 @dataclass(frozen=True)
 class Remainder:
@@ -185,3 +188,29 @@ def beside_others(members: Floats, means: sparse.csr_array) -> Floats:
     of_others = ((share > _NOBODY) * (1 - members)).sum(axis=0) / (1 - members).sum(axis=0)
     larger: Floats = np.maximum(of_members, of_others)
     return larger
+
+
+def differences_kept(
+    total: float, square: float, c2: Floats, e: Floats, g: Floats, critical: float
+) -> tuple[float, float]:
+    """Return the ends of the differences that a test of what is left does not refuse: 0 is among them exactly where its p-value says so.
+
+    Parameters
+    ----------
+    total, square : float
+        <e, g> and <g, g>: g is what is left of membership, and e of the outputs.
+    c2 : ndarray, shape (m,)
+        Squares of the weights of single outputs in `total`.
+    e, g : ndarray, shape (m,)
+    critical : float
+        The z from which on the test refuses.
+    """
+    z2 = critical**2
+    a = square**2 - z2 * float(c2 @ g**2)
+    b = total * square - z2 * float(c2 @ (e * g))
+    rest = total**2 - z2 * float(c2 @ e**2)
+    inside = b**2 - a * rest
+    inside = 0.0 if abs(inside) <= _AS_ROUNDING * b**2 else inside  # as where outputs are the group itself
+    if a <= 0 or inside < 0:
+        return -np.inf, np.inf
+    return float((b - np.sqrt(inside)) / a), float((b + np.sqrt(inside)) / a)
