@@ -42,6 +42,24 @@ class NeedsGrad:
         )
 
 
+class Graded:
+    """Stands for one from which it is taken: without its gradient it is an array."""
+
+    def __init__(self, values: Any) -> None:
+        self.values, self.shape, self.ndim = values, values.shape, values.ndim
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    __array__ = NeedsGrad.__array__
+
+    def detach(self) -> Any:
+        return self
+
+    def cpu(self) -> Any:
+        return self.values
+
+
 class Sour:
     """Can neither be compared nor written."""
 
@@ -107,6 +125,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "object": object,
     "sour": Sour,
     "tensor": NeedsGrad,
+    "tensor of numbers": lambda: Graded(SCORES),
+    "tensor of rows": lambda: Graded(COMPLETE),
     "unfitted": SVT,
     "estimator": LinearRegression,
     "no file": lambda: Path("/dev/null/no such file"),

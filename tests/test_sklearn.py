@@ -44,6 +44,24 @@ def test_the_score_is_minus_the_metric():
     assert own(model, X) == -measure_fairness(model.predict_proba(X), RowDistance(X)).mean_ratio.value
 
 
+def test_outputs_may_be_a_tensor_that_requires_grad():
+    class Graded:
+        def __array__(self, *_, **__):
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+        def detach(self):
+            return self
+
+        def cpu(self):
+            return X[:, 0]
+
+    class Net(Copy):
+        def predict(self, X):
+            return Graded()
+
+    assert FairnessScorer()(Net(), X) == FairnessScorer()(Copy(), X)
+
+
 def test_error_and_fairness_together():
     model = LogisticRegression().fit(X, LABELS)
     gap = FairnessScorer().unfairness(model, X)

@@ -48,13 +48,14 @@ def as_array(values: Any, what: str = "values", error: type[InputError] = InputE
     if sparse.issparse(values):
         return _filled(values)
     try:
-        if hasattr(values, "detach") and hasattr(
-            values, "cpu"
-        ):  # a tensor of PyTorch, perhaps on another device
-            values = values.detach().cpu()
-        return np.asanyarray(values)
+        return np.asanyarray(without_gradient(values))
     except _FAILURES as failure:
         raise error(f"{what} that are not an array ({failure})", "a rectangular array") from failure
+
+
+def without_gradient(values: Any) -> Any:
+    """Return a tensor of PyTorch, on whatever device, as one that NumPy reads; anything else as it is."""
+    return values.detach().cpu() if hasattr(values, "detach") and hasattr(values, "cpu") else values
 
 
 def as_reals(

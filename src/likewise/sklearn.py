@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.arrays import as_array
 from likewise.checks import checked_callable, checked_non_negative, checked_positive
 from likewise.errors import ConstantOutputWarning, InputError, ModelError, unknown_name
 from likewise.fairness import PairwiseDistance, feature_distance, measure_fairness
@@ -155,7 +156,7 @@ def _outputs_of(estimator: Any, X: Any) -> Any:
         raise ModelError(
             f"{type(estimator).__name__} as an estimator to score", f"one with {', '.join(_OUTPUTS)}"
         )
-    outputs = np.asarray(getattr(estimator, name)(X))
+    outputs = as_array(getattr(estimator, name)(X), "outputs")
     if outputs.dtype.kind not in "fiub":  # labels that are names: equal or not
         return (outputs[:, None] == np.unique(outputs)).astype(np.float64)
     return outputs.astype(np.float64)

@@ -28,6 +28,22 @@ def B():
     return np.vstack((rng.normal(-1, 0.1, (12, 3)), rng.normal(1, 0.1, (8, 3))))
 
 
+class Graded:
+    """A tensor that requires grad: NumPy has it only without."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self.values
+
+
 GROUP = np.repeat(["first", "second"], [12, 8])
 MEMBERSHIP = np.column_stack((GROUP == "first", GROUP == "second")).astype(float)
 
@@ -86,6 +102,16 @@ def test_several_targets_are_side_by_side(B):
 def test_regressors_predict(B):
     target = B.sum(axis=1)
     np.testing.assert_allclose(as_model(LinearRegression(), target)(B), target)
+
+
+def test_regressors_may_answer_with_tensors_that_require_grad(B):
+    class Net(LinearRegression):
+        def predict(self, X):
+            return Graded(super().predict(X))
+
+    target = B.sum(axis=1)
+    np.testing.assert_allclose(as_model(Net(), target)(B), target)
+    np.testing.assert_allclose(as_model(Net(), Graded(target))(B), target)
 
 
 def test_transformers_can_learn_from_a_target(B):

@@ -10,7 +10,7 @@ import pytest
 from likewise import ObservedMatrix, audit
 from likewise.errors import ObservationError, ShapeError
 from likewise.fairness import RowDistance
-from likewise.observations.ids import as_id_array, is_unknown, unknown_labels
+from likewise.observations.ids import as_id_array, as_labels, is_unknown, unknown_labels
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -118,5 +118,51 @@ def test_pandas_na_and_the_nan_of_numpy_text_are_no_groups_of_an_audit():
         np.array([float("nan") if group is None else group for group in some]),
     ):
         assert told(groups) == plain
-    codes = pd.Series([1, 2, None] * 20, dtype="Int64")
-    assert "20 individuals have no known group" in audit(people, outputs=scores, groups=codes).details()
+
+
+WHOLE = [2**53, None, 2**53 + 1]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        WHOLE,
+        np.array(WHOLE, dtype=object),
+        np.ma.array([2**53, 0, 2**53 + 1], mask=[0, 1, 0]),
+        pd.array(WHOLE, dtype="Int64"),
+        pd.Series(WHOLE, dtype="Int64"),
+        pd.Series(WHOLE, dtype="int64[pyarrow]"),
+        pl.Series(WHOLE),
+        pa.array(WHOLE),
+        pa.chunked_array([WHOLE]),
+    ],
+)
+def test_whole_groups_beside_a_missing_one_stay_whole_and_apart(held):
+    """They were shown as 1.0, and two of them became one where a float holds no whole numbers that large."""
+    assert as_labels(held).tolist() == WHOLE
+    rng = np.random.default_rng(0)
+    report = audit(RowDistance(rng.normal(size=(3, 2))), outputs=rng.normal(size=3), groups=held)
+    found = report.arms["outputs"].fairness.groups
+    names = [kind.name for kind in found.by_groups]
+    assert (names[1], found.n_unknown) == (f"{2**53} and {2**53 + 1}", 1)
+
+
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        (np.array([1.0, np.nan, 10.0]), [1, None, 10]),
+        (pd.Series([1, None, 10]), [1, None, 10]),
+        (pd.Series([1.5, None, 10]), [1.5, None, 10.0]),
+        (pd.Series([1, 1, None], dtype="category"), [1, 1, None]),
+        ([True, None, False], [True, None, False]),
+        (pd.Series([1.0, "a", None], dtype=object), [1.0, "a", None]),
+        (
+            pd.Series(pd.to_datetime(["2024-05-01", None])),
+            [datetime.date(2024, 5, 1), None],
+        ),
+        (np.array(["2024-05-01T06:30"], dtype="M8[ns]"), [datetime.datetime(2024, 5, 1, 6, 30)]),
+    ],
+)
+def test_labels_are_as_people_write_them(held, shown):
+    found = as_labels(held).tolist()
+    assert (found, list(map(type, found))) == (shown, list(map(type, shown)))

@@ -74,7 +74,7 @@ def target_of(target: ArrayLike, observed: ObservedMatrix | None) -> NDArray[Any
         Its labels are not the ids of the individuals.
     """
     values, _ = aligned("target", target, None if observed is None else observed.row_ids)
-    return np.asarray(values)
+    return as_array(values, "the target")
 
 
 def _function(fresh: Any, kind: Output, *, learns: bool) -> Callable[[Any], Any] | None:
@@ -92,7 +92,7 @@ def _with_target(estimator: Any) -> tuple[Fit, Output]:
     if hasattr(estimator, "predict"):
         if is_classifier(estimator):
             return (lambda fresh, B, y: _one_hot(fresh.fit(B, y).predict(B))), "class"
-        return (lambda fresh, B, y: np.asarray(fresh.fit(B, y).predict(B))), "auto"
+        return (lambda fresh, B, y: as_array(fresh.fit(B, y).predict(B))), "auto"
     if hasattr(estimator, "transform"):
         return (lambda fresh, B, y: fresh.fit(B, y).transform(B)), "auto"
     raise _no_outputs(estimator, "predict_proba, predict or transform")
@@ -136,7 +136,7 @@ def _estimator_type(estimator: Any) -> str | None:
 
 def _one_hot(labels: ArrayLike) -> NDArray[np.bool_]:
     """Return a 0/1 column for each label that occurs; noise (-1) of a clusterer is a label as well."""
-    names = np.asarray(labels)
+    names = as_array(labels)
     return np.asarray(np.equal.outer(names, np.unique(names)))
 
 

@@ -28,7 +28,8 @@ _PEOPLE = re.compile(
 
 
 _COUNTS = re.compile(
-    r"|unnamed:? ?\d+(_level_\d+)?|index|level_\d+|row(_?(id|nr|no|number|index))?|nr|no|#", re.IGNORECASE
+    r"|_*unnamed(: |:|_*) ?\d+(_level_\d+)?|index|(__index_)?level_\d+_*|row(_?(id|nr|no|number|index))?|nr|no|#",
+    re.IGNORECASE,
 )
 """What programs call the index that they write before the columns, or nothing at all."""
 
@@ -59,8 +60,8 @@ def is_count(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_count(name) for name in ("", "Unnamed: 0", "index", "applicant")]
-    [True, True, True, False]
+    >>> [is_count(name) for name in ("", "Unnamed: 0", "__UNNAMED__0", "index", "applicant")]
+    [True, True, True, True, False]
     """
     return _COUNTS.fullmatch(name.strip()) is not None
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from likewise._typing import Floats
-from likewise.arrays import ensure_axes_fit
+from likewise.arrays import ensure_axes_fit, without_gradient
 from likewise.errors import InputError, NumberTypeError, ObservationError, ShapeError
 from likewise.observations.convert import to_table
 from likewise.observations.frames import refuse_rating_lines
@@ -51,7 +51,12 @@ def validated(
     refuse_rating_lines(X)
     try:
         return validate_data(
-            estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False
+            estimator,
+            without_gradient(X),
+            reset=reset,
+            accept_sparse="csr",
+            dtype=dtype,
+            ensure_all_finite=False,
         )
     except _FAILURES as failure:
         raise _told(failure, "X", "numbers, individuals x features") from failure
@@ -66,7 +71,9 @@ def validated_target(y: Any, rows: Any) -> Floats:
         Of another length, or not numbers.
     """
     try:
-        target = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
+        target = check_array(
+            without_gradient(y), dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"
+        )
         check_consistent_length(rows, target)
     except _FAILURES as failure:
         raise _told(failure, "y", "numbers, one row for each individual") from failure

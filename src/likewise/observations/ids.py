@@ -113,6 +113,57 @@ def unknown_labels(labels: Any) -> NDArray[np.bool_]:
     return np.fromiter((is_unknown(label) for label in array.tolist()), dtype=bool, count=array.size)
 
 
+def as_labels(labels: Any, what: str = "labels") -> NDArray[Any]:
+    """Return labels as people write them: None where unknown, whole numbers without a point, days without a time.
+
+    Parameters
+    ----------
+    labels : array-like, shape (n,)
+        As in `unknown_labels`.
+    what : str
+        What they are, for the message.
+
+    Returns
+    -------
+    ndarray of object, shape (n,)
+        Whole numbers beside a missing one, which most libraries keep as floats, are whole again, also beyond 2^53.
+
+    Raises
+    ------
+    ShapeError
+        If they are not one-dimensional.
+
+    Examples
+    --------
+    >>> as_labels([1.0, float("nan"), 2.0]).tolist(), as_labels([1.5, None, 2.0]).tolist()
+    ([1, None, 2], [1.5, None, 2.0])
+    """
+    array, unknown = as_id_array(labels, what), unknown_labels(labels)
+    if array.dtype.kind == "M":
+        days = array.astype("M8[D]")
+        listed = (days if (days == array)[~unknown].all() else array.astype("M8[us]")).tolist()
+    elif array.dtype.kind == "f" and unknown.any():
+        listed = _listed(labels)
+    else:
+        listed = array.tolist()
+    known = [label for label, missing in zip(listed, unknown, strict=True) if not missing]
+    if any(isinstance(label, float) for label in known) and all(map(_is_whole, known)):
+        listed = [label if missing else int(label) for label, missing in zip(listed, unknown, strict=True)]
+    found = _objects(listed)
+    found[unknown] = None
+    return found
+
+
+def _is_whole(label: object) -> bool:
+    return isinstance(label, int) or (isinstance(label, float) and label.is_integer())
+
+
+def _listed(labels: Any) -> list[Any]:
+    """List a column by its own means: whole numbers of Arrow, pandas and polars stay whole beside a missing one."""
+    made = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(labels, name)), None)
+    return list(labels) if made is None else list(getattr(labels, made)())
+
+
 def counted_ids(length: int, origin: int = 0) -> NDArray[np.int64]:
     """Return the positions of an axis as its ids.
 

@@ -317,7 +317,7 @@ def _check(budgets: Any, reference: ReferenceChoice) -> None:
         )
     if budgets is None:
         return
-    if not isinstance(budgets, tuple | list | np.ndarray) or np.ndim(np.asarray(budgets, dtype=object)) != 1:
+    if not (isinstance(budgets, tuple | list) or (isinstance(budgets, np.ndarray) and budgets.ndim == 1)):
         raise InputError(option("budgets", repr(budgets)), "values of L, one after another")
     if not len(budgets):
         raise InputError(option("budgets", "[]"), "at least one value of L")

@@ -37,7 +37,7 @@ from likewise.fairness.metrics.target import Target
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations import ObservedMatrix
-from likewise.observations.ids import unknown_labels
+from likewise.observations.ids import as_labels
 from likewise.observations.labelled import aligned
 from likewise.pipeline.summaries import Proved
 from likewise.pipeline.violating_pairs import write_violating_pairs
@@ -250,9 +250,7 @@ class Measurement:
         ids = range(reference.n_individuals) if reference.row_ids is None else reference.row_ids.tolist()
         wanted = {one for pair in fairness.worst for one in (pair.left, pair.right)}
         places = {one: place for place, one in enumerate(ids) if one in wanted}
-        groups = None if self.groups is None else np.array(self.groups, dtype=object)
-        if groups is not None:
-            groups[unknown_labels(self.groups)] = None
+        groups = None if self.groups is None else as_labels(self.groups, "groups")
         chosen = [*fairness.worst[:_EXPLAINED], *_across(fairness.worst, places, groups)]
         return tuple(
             explain_pair(

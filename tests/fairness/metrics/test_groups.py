@@ -46,7 +46,7 @@ def test_who_has_no_known_group_is_in_no_group(container, streaming):
 
 def test_numbers_with_gaps():
     groups = measure_fairness(OUTPUTS, PEOPLE, groups=[1.0, 2.0, 1.0, 2.0, NAN]).groups
-    assert [kind.name for kind in groups.by_groups] == ["1.0 and 1.0", "1.0 and 2.0", "2.0 and 2.0"]
+    assert [kind.name for kind in groups.by_groups] == ["1 and 1", "1 and 2", "2 and 2"]
 
 
 def test_the_word_unknown_is_a_group():

@@ -492,3 +492,21 @@ def test_a_training_goes_on_from_a_net(Z):
 def test_unknown_batches_are_named():
     with pytest.raises(ModelError, match=r"unknown batches 'epoch'.*did you mean 'epochs'"):
         NetSettings(batches="epoch")
+
+
+def test_features_may_be_a_tensor_that_requires_grad(Z):
+    dense = Z.toarray()
+    plain = train_dense_net(dense, Z, settings=SHORT, random_state=0)
+    graded = torch.tensor(dense, requires_grad=True)
+    assert np.array_equal(
+        train_dense_net(graded, Z, settings=SHORT, random_state=0).predict_all(graded),
+        plain.predict_all(dense),
+    )
+    with pytest.raises(ModelError, match="features that are not an array"):
+        train_dense_net(graded.to_sparse(), Z, settings=SHORT)
+
+
+@pytest.mark.parametrize("name", ["settings", "start", "progress"])
+def test_what_is_no_option_is_refused_by_its_name(Z, name):
+    with pytest.raises(InputError, match=name):
+        train_dense_net(Z, Z, **{name: torch.ones(3)})

@@ -129,6 +129,8 @@ def _links(kind, target):
 
 
 def _cell(value):
+    if value is None:
+        return "<c/>"
     if isinstance(value, str):
         return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
     return f"<c><v>{value}</v></c>"
@@ -151,8 +153,38 @@ def test_a_workbook_is_read(tmp_path):
 
 def test_a_workbook_is_read_as_the_frame_that_polars_makes_of_it(tmp_path, monkeypatch):
     frame = pl.DataFrame(TRIPLETS, schema=["userId", "movieId", "rating"], orient="row")
-    monkeypatch.setattr(pl, "read_excel", lambda _: frame)
+    monkeypatch.setattr(pl, "read_excel", lambda _, **__: frame)
     assert_is_the_example(read_ratings(workbook(tmp_path), value_range=(0, 5)))
+
+
+def test_all_rows_of_a_workbook_decide_what_a_column_holds(tmp_path):
+    """Beyond the first thousand, text in a column of numbers was missing without a word."""
+    pytest.importorskip("fastexcel")
+    people = [f"a{k}" for k in range(1200)]
+    late = [[who, k % 7, 1 if k < 1100 else "b"] for k, who in enumerate(people)]
+    write_workbook(tmp_path / "groups.xlsx", [["applicant", "test", "room"], *late])
+    assert read_groups(tmp_path / "groups.xlsx", people, group_column="room").tolist() == [
+        str(row[2]) for row in late
+    ]
+    marks = [[who, k % 7 + 0.5, 2.5 if k < 1100 else "3.5"] for k, who in enumerate(people)]
+    write_workbook(tmp_path / "marks.xlsx", [["applicant", "test", "grade"], *marks])
+    Z = read_ratings(tmp_path / "marks.xlsx", format="wide", id_columns=["applicant"])
+    assert Z.values[:, [1]].toarray().ravel().tolist() == [2.5] * 1100 + [3.5] * 100
+
+
+def test_an_unnamed_column_of_a_workbook_is_asked_about(tmp_path):
+    pytest.importorskip("fastexcel")
+    rows = [[k, f"a{k}", k * k / 8] for k in range(9)]
+    write_workbook(tmp_path / "scores.xlsx", [[None, "applicant", "score"], *rows])
+    with pytest.raises(FileFormatError, match="a column that names the individuals"):
+        read_outputs(tmp_path / "scores.xlsx", [row[1] for row in rows])
+
+
+def test_a_workbook_without_a_cell_has_no_rows(tmp_path):
+    pytest.importorskip("fastexcel")
+    write_workbook(tmp_path / "empty.xlsx", [])
+    with pytest.raises(FileFormatError, match=r"empty.xlsx has no rows"):
+        read_ratings(tmp_path / "empty.xlsx")
 
 
 def test_arrays_have_no_columns(tmp_path):

@@ -13,7 +13,7 @@ from likewise._typing import Floats
 from likewise.errors import InputError
 from likewise.fairness.distances.lists import checked_lists
 from likewise.fairness.metrics.ranking import discounts, item_places
-from likewise.observations.ids import as_id_array, unknown_labels
+from likewise.observations.ids import as_id_array, as_labels, unknown_labels
 from likewise.observations.labelled import aligned
 
 _NAMED = 5
@@ -154,7 +154,7 @@ def _shares(lists: NDArray[Any], items: NDArray[Any]) -> Floats:
 
 def _by_group(shares: Floats, items: NDArray[Any], groups: Any) -> tuple[GroupExposure, ...]:
     labels, _ = aligned("item_groups", groups, items)
-    known = as_id_array(labels, "item_groups")
+    known = as_labels(labels, "item_groups")
     if known.shape != items.shape:
         raise InputError(f"{known.size:,} groups for {items.size:,} items", "a group for each item")
     names = known.tolist()

@@ -13,7 +13,7 @@ from likewise._typing import Floats
 from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
 from likewise.fairness.metrics.relative_gap import relative_gap
-from likewise.observations.ids import as_id_array, unknown_labels
+from likewise.observations.ids import as_id_array, as_labels, unknown_labels
 
 _MOST_GROUPS = 200
 
@@ -172,12 +172,13 @@ def number_groups(groups: ArrayLike, n_individuals: int) -> tuple[NDArray[Any], 
     if isinstance(groups, str):
         given = f"{option('groups', repr(groups))}, one word"
         raise ShapeError(given, f"a group for each of {n_individuals} individuals", "give the column itself")
-    unknown, values = unknown_labels(groups), as_id_array(groups, "groups")
+    values = as_labels(groups, "groups")
     if values.shape != (n_individuals,):
         raise ShapeError(
             f"groups of shape {values.shape}", f"one group for each of {n_individuals} individuals"
         )
-    known = values[~unknown]
+    unknown = unknown_labels(values)
+    known = as_id_array(values[~unknown].tolist())
     names, places = np.unique(
         np.array([str(name) for name in known.tolist()]) if known.dtype == object else known,
         return_inverse=True,

@@ -9,6 +9,7 @@ import numpy as np
 
 from likewise._typing import Floats, Singles
 from likewise.arrays import as_array
+from likewise.checks import checked_callable, checked_instance
 from likewise.errors import ModelError
 from likewise.inference.model import Model, TrainedModel
 from likewise.inference.net.settings import NetSettings, device_of, import_torch, threads
@@ -89,7 +90,14 @@ def train_dense_net(
     (40, 60)
     """
     import_torch()  # before any work
-    chosen = NetSettings() if settings is None else settings
+    chosen = (
+        NetSettings()
+        if settings is None
+        else checked_instance("settings", settings, NetSettings, "NetSettings(...)")
+    )
+    checked_callable("progress", progress, "a function of (done, total)")
+    if start is not None:
+        checked_instance("start", start, DenseNet, "a DenseNet", "train_dense_net(...) makes one")
     low, high = _checked_bounds(bounds)
     inputs = single_precision(features)
     entries = observed_entries(targets, inputs.shape, (low, high))

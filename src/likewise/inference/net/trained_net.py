@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._typing import Floats, Singles
+from likewise.arrays import as_array
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.net.settings import device_of, import_torch, threads
 from likewise.memory import ensure_fits
@@ -259,7 +260,7 @@ def _blocks(shape: tuple[int, int], rows_at_once: int, columns_at_once: int) -> 
 def _positions(
     rows: ArrayLike, columns: ArrayLike, shape: tuple[int, int]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    at_row, at_column = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(columns))
+    at_row, at_column = (np.atleast_1d(as_array(places)) for places in (rows, columns))
     if at_row.shape != at_column.shape or at_row.ndim != 1:
         raise ShapeError(
             f"rows of shape {at_row.shape} and columns of shape {at_column.shape}", "one column for each row"
@@ -273,7 +274,7 @@ def _positions(
 
 
 def _matrix(values: Any) -> Any:
-    return values if sparse.issparse(values) else np.asarray(values)
+    return values if sparse.issparse(values) else as_array(values, error=ModelError)
 
 
 def _product(matrix: Any, weights: Singles, bias: Singles | float) -> Singles:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise._typing import Counts, Singles
+from likewise.arrays import as_array
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.net.settings import NetSettings, device_of, import_torch
 from likewise.memory import ensure_fits
@@ -49,7 +50,7 @@ def single_precision(features: Any) -> Singles:
     ModelError
         If an entry is no finite number.
     """
-    matrix: Any = features if sparse.issparse(features) else np.asarray(features)
+    matrix: Any = features if sparse.issparse(features) else as_array(features, "features", ModelError)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ShapeError(f"features of shape {matrix.shape}", "(m, n): individuals x features")
     if matrix.dtype.kind not in "biuf":

@@ -305,7 +305,8 @@ def _read_workbook(data: bytes) -> pl.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_excel(io.BytesIO(data))
+        # All rows decide what a column holds: by the first thousand, text further down would be missing without a word.
+        return pl.read_excel(io.BytesIO(data), infer_schema_length=None, raise_if_empty=False)
     except ImportError as error:
         raise MissingDependencyError(
             "reading .xlsx needs fastexcel: pip install 'likewise[excel]', or save the sheet as CSV"
