@@ -169,3 +169,26 @@ def test_outputs_from_elsewhere_have_none():
     assert report.arms["outputs"].sandwich is None
     assert report.estimate_alone is None
     assert "measured, found" not in str(report)
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
+@pytest.mark.parametrize("model", ["identity", SmoothNeighborModel(2.0)], ids=str)
+def test_what_is_found_and_what_is_proved_are_of_one_distance(tmp_path, model):
+    """The estimate of biases has two constants, from rows with the empty entry as a point and, smaller, from filled rows: all that is told side by side is of the first."""
+    data = clustered(80, 60, 3, observed_fraction=0.5, random_state=0).observed
+    path = tmp_path / "own.csv"
+    report = likewise.audit(
+        data, estimator="biases", model=model, individual_constants=path, random_state=0, **OPTIONS
+    )
+    arm, regression = report.main_arm, report.certificates.regression
+    assert report.certificates.filled.value < regression.certificate.value
+    alone = report.estimate_alone
+    for told in filter(None, [arm, alone]):
+        in_order(told.sandwich)
+        assert told.certificate.from_norm == regression.certificate.from_norm
+    itself = alone or arm
+    assert itself.sandwich.found > 0.999 * regression.certificate.value
+    own = report.individual_constants
+    k1 = arm.certificate.value / regression.certificate.value
+    np.testing.assert_allclose(own.outputs, k1 * own.estimate, rtol=1e-9)
+    assert k1 >= 1 - 1e-9

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from likewise.certificates import RegressionCertificate
 from likewise.certificates.composition import from_norm
 from likewise.errors import LikewiseError
 from likewise.estimation import Auto, MatrixEstimator, threshold_name
@@ -192,15 +193,14 @@ def _constant_of(trained: TrainedModel, norm: Norm) -> Certificate | Unavailable
 
 
 def _of_preprocessing(constants: LipschitzCertificates, norm: Norm) -> Certificate | Unavailable:
+    """Return the constant from the distance between zero-filled rows; else that of a regression, of which single people have constants too; else from rows filled otherwise."""
     plain, filled = _plain_and_filled(constants, norm)
     if filled is None or isinstance(plain, Certificate):
         return plain
     regression = constants.regression
-    if (
-        isinstance(filled, Unavailable) and regression is not None
-    ):  # from a metric of its own, whatever norm was asked
-        return regression if isinstance(regression, Unavailable) else regression.certificate
-    return filled
+    if isinstance(regression, RegressionCertificate):  # from a metric of its own, whatever norm was asked
+        return regression.certificate
+    return filled if regression is None or isinstance(filled, Certificate) else regression
 
 
 def _plain_and_filled(
