@@ -20,26 +20,24 @@ certificates/steepness           individual_constants: what information bounds, 
 certificates/regression          regression_map: a map of rows, and what is proved of it
 certificates/filled              row_map: rows filled with their centre are a map of rows
 certificates/models/constants    layers: constants of models, of which these are the parts
-cli/demo_and_doctor      demo: commands that show an installation at work
 cli/process              main exits ../__main__: the command as a process
-cli/config               diff: what pipelines need of the command line
 cli/audit                inputs results: what the command reads and writes
 cli/options              output_options values: how options are read
 test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
-estimation/als/solver    descent in_blocks orthogonal variational ../base/factor_update: one regression, its parts
+estimation/als/solver    descent in_blocks variational ../base/factor_update: one regression, its parts
 estimation/auto/transformer      candidates folds last_fit trials: one choice, its steps
 estimation/auto/mixture          ../base/mixture_folding: a mixture and its folding
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
-estimation/blocks        base/block_preparation base/complete_rows: blocks, against the same in memory
+estimation/blocks        base/block_preparation: blocks, against the same in memory
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
-estimation/nuclear_norm/in_blocks        mixing path_in_blocks: one descent, its parts
+estimation/nuclear_norm/in_blocks        path_in_blocks: one descent, its parts
 estimation/nuclear_norm/soft_impute      transformer: one problem, its solver and its estimator
 estimation/propensities  one_bit: propensities of three kinds
-estimation/thresholding/rules/rules      noise_edges optimal paper ../noise_level: every rule against the same simulated spectra
+estimation/thresholding/rules/rules      optimal paper ../noise_level: every rule against the same simulated spectra
 estimation/thresholding/thresholds       statistics: what rules are told
 fairness/distances/observed      custom gower distance: distances of observations, each against its definition
 fairness/distances/features      cancellation feature_table rows: distances of complete rows
@@ -49,10 +47,9 @@ fairness/exact/measure           accumulated exact_metrics sweep ../options: all
 fairness/held_out/measure        estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
 fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
-fairness/metrics/target_accuracy         target: a target, as it is understood, and what is held against it
 fairness/repair/repair           projection: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
-fairness/sampled/intervals/independent   interval means quantiles: intervals from independent draws
+fairness/sampled/intervals/independent   interval quantiles: intervals from independent draws
 fairness/search/explanation     differences: what a pair is told by
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry: any model, and the check of what it puts out
@@ -62,14 +59,13 @@ estimation/als/sources           ../base/prior_mean: where vectors begin, in a f
 observations/with_features       features feature_columns: what is known of rows and columns, encoded and questioned
 observations/partitioned/reading  blocks matrix parts sorting survey text_file: from parts to blocks and back
 observations/index_alignment     estimator_input: labels that are aligned or refused
-observations/times               with_times reading/observation_times: times, read, given and kept
+observations/times               with_times: times, read, given and kept
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
-pipeline/audit           compared assemble run: one audit, its steps
+pipeline/audit           assemble run: one audit, its steps
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
 pipeline/frontier        ../report/frontier ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
-reproduction/settings    run: what can be chosen, and what a run says of what cannot
 spectrum/triplets        candidates library_solvers orthonormal search: every solver on every kind of matrix
 """
 """Test files that serve further modules, named from their folder."""

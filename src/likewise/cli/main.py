@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from likewise import __version__
 from likewise.cli.audit import audit
 from likewise.cli.config import OPTION, with_config
 from likewise.cli.data import app as data
-from likewise.cli.demo import demo
-from likewise.cli.diff import diff
 from likewise.cli.estimate import estimate
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
@@ -22,7 +21,62 @@ from likewise.cli.output_options import OutputOptions
 from likewise.cli.repair import repair
 from likewise.cli.reproduce import reproduce
 from likewise.cli.results import PlanOptions, ResultOptions
-from likewise.cli.values import flowing
+from likewise.cli.values import NewPath, OldPath, Seed, existing, flowing
+from likewise.progress import StepBars
+
+_OBSERVED = 0.4
+"""The paper's densest level: where less is observed, outputs without pre-processing shrink so much that a first look confuses."""
+
+
+def demo(
+    *,
+    out: NewPath = Path("likewise-demo"),
+    random_state: Seed = 0,
+    noise: float = 0.1,
+    quiet: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Audit nearest neighbours on generated data, of the paper's Experiment 1, and leave a report to open.
+
+    Parameters
+    ----------
+    out
+        Folder for the report.
+    random_state
+        Seed of the data and of what is hidden.
+    noise
+        Standard deviation of the noise; values lie within [-1, 1].
+    quiet
+        Print no table and no progress.
+    """
+    from likewise.report import check_report_folder
+
+    check_report_folder(out)
+    import likewise
+    from likewise.observations import clustered
+
+    with StepBars(quiet=quiet) as progress:
+        data = clustered(observed_fraction=_OBSERVED, noise=noise, random_state=random_state)
+        report = likewise.audit(
+            data.observed, random_state=random_state, source="generated data", progress=progress
+        )
+    ResultOptions(out=out, quiet=quiet).deliver(report)
+
+
+def diff(old: OldPath, new: OldPath, /) -> None:
+    """Compare two reports: better, worse, or cannot be told, and which data and settings differ.
+
+    Parameters
+    ----------
+    old
+        A report as JSON (likewise audit --json FILE), or the folder of --out.
+    new
+        The other one.
+    """
+    for path in (old, new):
+        existing(path, "a report")
+    from likewise.report.difference import difference
+
+    print(difference(old, new))
 
 
 def doctor() -> None:

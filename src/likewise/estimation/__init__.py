@@ -25,8 +25,7 @@ from likewise.estimation.registry import ESTIMATORS, as_estimator, make_estimato
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.noise_level import NOISE_LEVELS, noise_variance
 from likewise.estimation.thresholding.rules.cross_validation import Adaptive, CrossValidated
-from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
-from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
+from likewise.estimation.thresholding.rules.optimal import NoiseEdge, OptimalHard, ScreeNOT, SignFlipEdge
 from likewise.estimation.thresholding.rules.paper import (
     PaperCorollary,
     PaperRatings,

@@ -30,10 +30,9 @@ from likewise.fairness import (
 from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
-from likewise.pipeline.compared import Case, accuracy_of, consistency_of
+from likewise.pipeline.compared import Case, accuracy_of, consistency_of, judge_missing
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.item_lists import list_figures, lists_of, ranked
-from likewise.pipeline.missing import judge_missing
 from likewise.pipeline.outside_test import OutsideTest
 from likewise.pipeline.own_constants import check_own_constants, everybodys_constants
 from likewise.pipeline.references import (

@@ -23,14 +23,12 @@ from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.labelled import aligned
 from likewise.observations.split import SplitRule
 from likewise.pipeline.assemble import make_report
-from likewise.pipeline.compared import Case
+from likewise.pipeline.compared import Case, by_gower, compares_shared, refuse_other_distance
 from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
-from likewise.pipeline.missing import refuse_other_distance
 from likewise.pipeline.outside_test import OutsideTest
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import Run, run_model, take_outputs
-from likewise.pipeline.shared_features import by_gower, compares_shared
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
 from likewise.randomness import seed_of

@@ -4,9 +4,8 @@ from likewise.reproduction.algorithm import Inferred
 from likewise.reproduction.arms import ARMS, Arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment
 from likewise.reproduction.published import PublishedCell, published_cell
-from likewise.reproduction.reproduction import Reproduction
+from likewise.reproduction.reproduction import Reproduction, reproduce
 from likewise.reproduction.results import Summary
-from likewise.reproduction.run import reproduce
 from likewise.reproduction.settings import Settings
 
 __all__ = [

@@ -8,7 +8,6 @@ from scipy import sparse
 
 from likewise.errors import ConvergenceWarning, InputError, MemoryLimitError
 from likewise.estimation import AlternatingLeastSquares, alternating_least_squares
-from likewise.estimation.als.orthogonal import orthogonal_factors
 from likewise.estimation.base.factor_update import (
     Factors,
     ObservedRows,
@@ -17,6 +16,7 @@ from likewise.estimation.base.factor_update import (
     regress,
     unpacked,
 )
+from likewise.spectrum.orthonormal import orthogonal_factors
 
 
 def partly_observed(matrix, share, rng):

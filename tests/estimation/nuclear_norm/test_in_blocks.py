@@ -21,7 +21,7 @@ from likewise.estimation import LowRankEstimate, SoftImpute, soft_impute
 from likewise.estimation.base.block_preparation import BlockPrepared
 from likewise.estimation.base.preparation import Centre, prepare
 from likewise.estimation.nuclear_norm.in_blocks import BlockDescent, equations, regressed
-from likewise.estimation.nuclear_norm.mixing import Mixing
+from likewise.estimation.nuclear_norm.problem import Mixing
 from likewise.observations import ObservedMatrix, clustered
 
 

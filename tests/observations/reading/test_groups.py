@@ -6,7 +6,7 @@ import pytest
 
 from likewise.errors import FileFormatError, ModelError
 from likewise.inference import read_groups
-from likewise.observations.reading import TextOptions, read_groups_file
+from likewise.observations.reading import TextOptions, read_groups_file, read_target_file
 
 
 @pytest.fixture
@@ -135,3 +135,29 @@ def test_the_hint_names_the_column_with_the_fewest_values(tmp_path):
     with pytest.raises(FileFormatError) as raised:
         read_groups(tmp_path / "people.parquet", ["a", "b", "c"])
     assert "'mark'" in raised.value.hint
+
+
+@pytest.fixture
+def later(tmp_path):
+    path = tmp_path / "later.csv"
+    path.write_text("id,age,repaid\nbea,30,0\nann,40,1\ncy,50,NA\n")
+    return path
+
+
+def test_it_is_in_the_order_of_the_individuals_and_its_column_is_named(later):
+    found = read_target_file(later, ["ann", "cy", "bea"], target_column="repaid")
+    assert found.values.tolist() == [1, None, 0]
+    assert (
+        found.roles.sentence()
+        == "Read later.csv: individuals from id, target from repaid; left out: age; 1 cell of repaid that says 'NA' counts as missing."
+    )
+
+
+def test_a_column_must_be_named_where_there_are_several(later):
+    with pytest.raises(FileFormatError, match="target_column"):
+        read_target_file(later, ["ann"])
+
+
+def test_everybody_needs_a_line(later):
+    with pytest.raises(ModelError, match="has target for 1 of 2 individuals, none for 'dan'"):
+        read_target_file(later, ["ann", "dan"], target_column="repaid")

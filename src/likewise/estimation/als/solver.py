@@ -14,10 +14,8 @@ from likewise.arrays import checked_sparse
 from likewise.checks import checked_callable, checked_flag, checked_instance, checked_positive, checked_whole
 from likewise.errors import EstimatorError, InputError, option
 from likewise.estimation.als.descent import Descent, FactorFit, Limits, Sides, SidesInMemory, bytes_of_fit
-from likewise.estimation.als.drift import ROUNDS, Drift
 from likewise.estimation.als.in_blocks import SidesInBlocks
-from likewise.estimation.als.orthogonal import orthogonal_factors
-from likewise.estimation.als.sources import Sources, checked_sources, refuse_contradictions
+from likewise.estimation.als.sources import ROUNDS, Drift, Sources, checked_sources, refuse_contradictions
 from likewise.estimation.als.variational import EstimatedDescent, notes_on_few_observations
 from likewise.estimation.base.estimator import MatrixEstimator, warn_unless_converged
 from likewise.estimation.base.factor_update import Prior
@@ -32,6 +30,7 @@ from likewise.observations.split import checked_times
 from likewise.observations.table import Values, with_data
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
+from likewise.spectrum.orthonormal import orthogonal_factors
 
 Regularization = float | Literal["estimated"]
 

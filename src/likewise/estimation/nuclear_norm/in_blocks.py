@@ -18,7 +18,6 @@ from scipy import linalg
 from likewise._kernels import CompressedRows, forward_product, gram_product, sampled_entries
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import Floats
-from likewise.estimation.als.orthogonal import orthogonal_factors
 from likewise.estimation.base.block_preparation import BlockPrepared, ResidualReader
 from likewise.estimation.base.factor_update import (
     Factors,
@@ -29,12 +28,12 @@ from likewise.estimation.base.factor_update import (
     solve_equations,
     unpacked,
 )
-from likewise.estimation.nuclear_norm.mixing import Mixing
-from likewise.estimation.nuclear_norm.problem import DualityGap, proved_gap
+from likewise.estimation.nuclear_norm.problem import DualityGap, Mixing, proved_gap
 from likewise.observations.partitioned.blocks import RowBlock
 from likewise.observations.table import Values, with_data
 from likewise.spectrum.block_rows import BlockRows
 from likewise.spectrum.continuation import with_room
+from likewise.spectrum.orthonormal import orthogonal_factors
 
 _SUMS = 12
 """Sums of the equations of all columns that exist at a time: on the way up the tree, and being made."""

@@ -9,8 +9,7 @@ from typing import Any
 from likewise.checks import checked_non_negative
 from likewise.errors import ThresholdError
 from likewise.estimation.thresholding.rules.cross_validation import Adaptive, CrossValidated
-from likewise.estimation.thresholding.rules.noise_edges import NoiseEdge, SignFlipEdge
-from likewise.estimation.thresholding.rules.optimal import OptimalHard, ScreeNOT
+from likewise.estimation.thresholding.rules.optimal import NoiseEdge, OptimalHard, ScreeNOT, SignFlipEdge
 from likewise.estimation.thresholding.rules.paper import (
     PaperCorollary,
     PaperRatings,

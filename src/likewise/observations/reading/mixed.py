@@ -1,4 +1,4 @@
-"""Tables of people whose features are numbers and categories, for distances that take both, such as Gower's."""
+"""Features of people or of columns from a file: numbers and categories, as distances such as Gower's and estimators take them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import label_axis
-from likewise.observations.reading.columns import Column, as_columns, position_of, refuse_counts
+from likewise.observations.reading.columns import Column, as_columns, find_ids, position_of, refuse_counts
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import feature_columns, id_array, joined_ids
@@ -161,3 +161,47 @@ def _feature(
             f"give {option('missing', repr(first))} if that stands for missing, or {option('categories', repr(name))}",
         )
     return texts.str.strip_chars().set(is_missing, None).alias(name), []
+
+
+def read_features(
+    path: str | PathLike[str],
+    *,
+    id_columns: Column | Sequence[Column] | None = None,
+    text: TextOptions = PLAIN_TEXT,
+) -> pl.DataFrame:
+    r"""Read a table with a header, one row for each individual (or for each column of the matrix): its id, and what is known of it.
+
+    Parameters
+    ----------
+    path : path-like
+        Delimited text with a header, JSON lines or Parquet.
+    id_columns : str, int, or sequence of them, optional
+        What names the rows; by default the one column that is called like an id, or else the first.
+    text : TextOptions
+
+    Returns
+    -------
+    polars.DataFrame
+        A column ``id`` first; numbers and words, null where missing: what `with_features` takes.
+
+    Raises
+    ------
+    FileFormatError
+        As `read_table`; no column beside the ids.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
+    >>> _ = file.write_text("movieId,year,genres\n1,1995,Comedy|War\n2,?,War\n")
+    >>> read_features(file).rows()
+    [(1, 1995.0, 'Comedy|War'), (2, None, 'War')]
+    """
+    import polars as pl
+
+    file = open_columns(unpack(path, "individuals"), checked_text(text), lambda _: True)
+    ids = find_ids(file.header, as_columns(id_columns, "id_columns"), file.width, file.name)
+    if file.width <= len(ids):
+        raise FileFormatError(f"{file.name} with a column of ids alone", "features beside the ids")
+    table = read_table(path, id_columns=ids, text=text)
+    return table.frame.insert_column(0, pl.Series("id", table.row_ids.tolist()))

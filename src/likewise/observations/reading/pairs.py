@@ -1,17 +1,22 @@
-"""Read pairs (individual, feature): what someone wants to know about."""
+"""Read pairs (individual, feature) that someone wants to know about, and what people answered about pairs of individuals."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from likewise.observations.reading.columns import Column
+from likewise.errors import FileFormatError
+from likewise.observations.column_names import plain_name
+from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.reading.columns import Column, listing
 from likewise.observations.reading.delimited import Wanted
-from likewise.observations.reading.formats import open_columns
+from likewise.observations.reading.formats import Tabular, open_columns
 from likewise.observations.reading.layouts import Choices, id_array, roles_of_pairs
-from likewise.observations.reading.text import TextOptions
+from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
 
 
@@ -62,3 +67,96 @@ def read_pairs(
     frame = file.take(Wanted(ids=positions)).frame
     rows, columns = (id_array(frame[str(position)]) for position in positions)
     return rows, columns
+
+
+PAIRS, TRIPLETS = ("left", "right", "similar"), ("anchor", "closer", "farther")
+_JUDGE = "judge"
+_YES, _NO = (
+    ("1", "yes", "y", "true", "t", "similar"),
+    ("0", "no", "n", "false", "f", "different", "not similar"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class AnswersFile:
+    """Answers from a file, and how they were read.
+
+    Parameters
+    ----------
+    pairs : list of (left, right, similar), or None
+    triplets : list of (anchor, closer, farther), or None
+        One of both is None.
+    judges : ndarray, shape (k,), or None
+        Who answered; None where no column says it.
+    roles : ColumnRoles
+        Which columns were read as what.
+    """
+
+    pairs: list[Any] | None
+    triplets: list[Any] | None
+    judges: NDArray[Any] | None
+    roles: ColumnRoles
+
+
+def read_answers(path: str | PathLike[str], *, text: TextOptions = PLAIN_TEXT) -> AnswersFile:
+    r"""Read answers, one a line, under a header that says of which kind they are.
+
+    Parameters
+    ----------
+    path : path-like
+        Delimited text with the columns ``left,right,similar`` (yes or no) or ``anchor,closer,farther``, and perhaps ``judge``; also JSON lines or Parquet.
+    text : TextOptions
+        How delimited text is read.
+
+    Returns
+    -------
+    AnswersFile
+        As `likewise.fairness.learn_distance` takes them.
+
+    Raises
+    ------
+    FileFormatError
+        Missing, empty, damaged, without such columns, or with an answer that is no yes or no.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
+    >>> _ = file.write_text("left,right,similar,judge\nann,bea,yes,1\nann,cy,no,2\n")
+    >>> answers = read_answers(file)
+    >>> answers.pairs, answers.judges.tolist()
+    ([('ann', 'bea', True), ('ann', 'cy', False)], [1, 2])
+    """
+    file = open_columns(unpack(path, "answers"), checked_text(text), lambda _: True)
+    names = [plain_name(name) for name in file.header or ()]
+    kind = next((kind for kind in (PAIRS, TRIPLETS) if set(kind) <= set(names)), None)
+    if kind is None:
+        shown = listing(file.header or ["none"])
+        raise FileFormatError(
+            f"{file.name} with the columns {shown}", f"{', '.join(PAIRS)} or {', '.join(TRIPLETS)}"
+        )
+    places = [names.index(name) for name in kind]
+    judge = names.index(_JUDGE) if _JUDGE in names else None
+    n_ids = 2 if kind == PAIRS else 3
+    wanted = [*places[:n_ids], *([] if judge is None else [judge])]
+    frame = file.take(Wanted(ids=wanted, texts=places[n_ids:])).frame
+    columns = [id_array(frame[str(place)]).tolist() for place in places[:n_ids]]
+    judges = None if judge is None else np.asarray(id_array(frame[str(judge)]))
+    roles = _roles(file, places, judge)
+    if kind == TRIPLETS:
+        return AnswersFile(None, list(zip(*columns, strict=True)), judges, roles)
+    said = [_yes(answer, k, file.name) for k, answer in enumerate(frame[str(places[2])].to_list())]
+    return AnswersFile(list(zip(*columns, said, strict=True)), None, judges, roles)
+
+
+def _roles(file: Tabular, places: list[int], judge: int | None) -> ColumnRoles:
+    return file.roles(ids=places if judge is None else [*places, judge])
+
+
+def _yes(answer: str | None, position: int, file: str) -> bool:
+    word = (answer or "").strip().lower()
+    if word not in (*_YES, *_NO):
+        raise FileFormatError(
+            f"answer {position + 1} of {file}, {answer!r}", "yes or no, true or false, 1 or 0"
+        )
+    return word in _YES

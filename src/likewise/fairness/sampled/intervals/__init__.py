@@ -1,8 +1,7 @@
 """Confidence intervals for means, rates, quantiles and maxima over pairs, each with its assumption and its source."""
 
-from likewise.fairness.sampled.intervals.betting import betting
 from likewise.fairness.sampled.intervals.interval import Interval
-from likewise.fairness.sampled.intervals.means import empirical_bernstein, hoeffding, student
+from likewise.fairness.sampled.intervals.means import betting, empirical_bernstein, hoeffding, student
 from likewise.fairness.sampled.intervals.quantiles import (
     clopper_pearson,
     quantile_interval,

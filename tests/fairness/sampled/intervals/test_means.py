@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from likewise.errors import InputError
 from likewise.fairness.sampled.intervals import betting
-from likewise.fairness.sampled.intervals.betting import (
+from likewise.fairness.sampled.intervals.means import (
     betting_low,
     capital_of_fixed_shares,
     capital_of_stakes,
