@@ -22,6 +22,8 @@ from scipy.stats import cauchy
 from likewise.errors import ConstantOutputWarning
 from likewise.fairness import RowDistance, measure_fairness, measure_sampled
 from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.metrics.relative_gap import gap_change
+from likewise.fairness.metrics.similar import SimilarPairs
 from likewise.fairness.sampled import intervals
 from likewise.fairness.sampled.intervals import Interval
 from likewise.fairness.sampled.sampling import draw_disjoint_pairs, draw_pairs
@@ -285,40 +287,81 @@ SHAPES: dict[str, Callable[[int, np.random.Generator], tuple[Values, Values]]] =
 """Features and one output of m individuals."""
 
 
+def smoothed(features: Values, outputs: Values) -> Values:
+    """Outputs after a change: half of them follows the first feature, so that similar individuals are treated more alike, or less where outputs have steps."""
+    return outputs + features[:, 0]
+
+
 @cache
-def true_gaps(shape: str) -> tuple[Values, Values]:
-    """Return increasing distances of four million pairs, and the true relative gap of the pairs up to each."""
+def true_gaps(shape: str) -> tuple[Values, Values, Values]:
+    """Return increasing distances of four million pairs, and the true relative gaps of the pairs up to each: of the outputs, and after the change."""
     features, outputs = SHAPES[shape](200_000, np.random.default_rng(5))
     left, right = np.random.default_rng(6).integers(200_000, size=(2, 4_000_000))
     d = np.linalg.norm(features[left] - features[right], axis=1)
-    D = np.abs(outputs[left].astype(float) - outputs[right])
-    order = np.argsort(d)
-    return d[order], np.cumsum(D[order]) / np.arange(1, D.size + 1) / D.mean()
+    order, gaps = np.argsort(d), []
+    for values in (outputs.astype(float), smoothed(features, outputs)):
+        D = np.abs(values[left] - values[right])
+        gaps.append(np.cumsum(D[order]) / np.arange(1, D.size + 1) / D.mean())
+    return d[order], gaps[0], gaps[1]
+
+
+def measured(outputs: Values, people: RowDistance, n_pairs: int | None, seed: int) -> SimilarPairs:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantOutputWarning)
+        if n_pairs is None:
+            return measure_fairness(outputs, people, worst=0).similar
+        return measure_sampled(outputs, people, worst=0, n_pairs=n_pairs, random_state=seed).similar
 
 
 def simulate_gaps(
     shape: str, m: int, n_pairs: int | None, n_simulations: int, seed: int
 ) -> tuple[float, float, int]:
     """Return the share of the intervals over individuals that hold the truth, their median width, and how many there are."""
-    radii, gaps = true_gaps(shape)
+    radii, gaps, _ = true_gaps(shape)
     covered, widths = 0, []
     for k in range(n_simulations):
         features, outputs = SHAPES[shape](m, np.random.default_rng([seed, m, k]))
-        people = RowDistance(features)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantOutputWarning)
-            if n_pairs is None:
-                similar = measure_fairness(outputs.astype(float), people, worst=0).similar
-            else:
-                similar = measure_sampled(
-                    outputs.astype(float), people, worst=0, n_pairs=n_pairs, random_state=k
-                ).similar
+        similar = measured(outputs.astype(float), RowDistance(features), n_pairs, k)
         interval = similar.relative_gap_interval
         if interval is not None:
-            true = gaps[max(np.searchsorted(radii, similar.radius, side="right") - 1, 0)]
-            covered += interval.covers(true)
+            covered += interval.covers(gaps[_place(radii, similar.radius)])
             widths.append(interval.high - interval.low)
     return covered / max(len(widths), 1), float(np.median(widths)) if widths else np.nan, len(widths)
+
+
+def _place(radii: Values, radius: float) -> int:
+    return max(int(np.searchsorted(radii, radius, side="right")) - 1, 0)
+
+
+def simulate_changes(
+    shape: str, m: int, n_pairs: int | None, n_simulations: int, seed: int
+) -> tuple[float, float, float, float]:
+    """Return how the interval for the change of the gap does, beside that two intervals lie apart.
+
+    The share of the intervals that hold the true change; the share of the true changes that are told by it, and by intervals that lie apart; and the
+    share of data sets in which it tells a change where there is none, as the outputs before and after differ by noise of one law.
+    """
+    radii, before, after = true_gaps(shape)
+    covered, told, apart, wrong, n = 0, 0, 0, 0, 0
+    for k in range(n_simulations):
+        rng = np.random.default_rng([seed, m, k])
+        features, outputs = SHAPES[shape](m, rng)
+        people, of_one_law = RowDistance(features), rng.standard_normal((2, m)) * outputs.std() / 2
+        one, other = (
+            measured(y.astype(float), people, n_pairs, k) for y in (outputs, smoothed(features, outputs))
+        )
+        change = gap_change(one.leaving_out, other.leaving_out, 0.95, one.n_pairs)
+        ends = one.relative_gap_interval, other.relative_gap_interval
+        if change is not None and all(ends):
+            place = _place(radii, one.radius)
+            n += 1
+            covered += change.low <= after[place] - before[place] <= change.high
+            told += not change.low <= 0 <= change.high
+            apart += ends[0].high < ends[1].low or ends[1].high < ends[0].low
+        same = [measured(outputs + noise, people, n_pairs, k) for noise in of_one_law]
+        none = gap_change(same[0].leaving_out, same[1].leaving_out, 0.95, one.n_pairs)
+        wrong += none is not None and not none.low <= 0 <= none.high
+    return covered / max(n, 1), told / max(n, 1), apart / max(n, 1), wrong / n_simulations
 
 
 GAP_DESIGNS = {
@@ -344,16 +387,34 @@ def print_relative_gaps(executor: ProcessPoolExecutor, n_simulations: int, seed:
         print(f"| {shape} | {' | '.join(cells)} |", flush=True)
 
 
+def print_gap_changes(executor: ProcessPoolExecutor, n_simulations: int, seed: int) -> None:
+    """Print how often the interval for the change of the gap holds the true one, and what it tells."""
+    n = n_simulations // 5
+    print(
+        f"\nChange of that gap over the same pairs; {n:,} data sets a cell: share covered; told by it, by intervals apart; told where there is none.\n"
+    )
+    print(f"| outputs | {' | '.join(GAP_DESIGNS)} |")
+    print("|---|" + "---|" * len(GAP_DESIGNS))
+    for shape in SHAPES:
+        jobs = [executor.submit(simulate_changes, shape, *design, n, seed) for design in GAP_DESIGNS.values()]
+        cells = []
+        for covered, told, apart, wrong in (job.result() for job in jobs):
+            mark = "" if covered >= WANTED else " <"
+            cells.append(f"{covered:.1%}{mark}; {told:.0%}, {apart:.0%}; {wrong:.1%}")
+        print(f"| {shape} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--gaps-only", action="store_true", help="the relative gap alone")
+    parser.add_argument("--gaps-only", action="store_true", help="the relative gap and its change alone")
     arguments = parser.parse_args()
     started = perf_counter()
     if arguments.gaps_only:
         with ProcessPoolExecutor() as executor:
             print_relative_gaps(executor, arguments.simulations, arguments.seed)
+            print_gap_changes(executor, arguments.simulations, arguments.seed)
         return
     print(f"{arguments.simulations:,} simulated data sets a cell, seed {arguments.seed}, nominal 95%.")
     error = np.sqrt(0.95 * 0.05 / arguments.simulations)
@@ -364,6 +425,7 @@ def main() -> None:
         )
         promised = [share for design in DESIGNS for share in ask(design)]
         print_relative_gaps(executor, arguments.simulations, arguments.seed)
+        print_gap_changes(executor, arguments.simulations, arguments.seed)
     below = sum(share < WANTED for share in promised)
     print(
         f"\nIntervals that promise 95%: {below} of {len(promised)} cells below 94%, lowest {min(promised):.1%}."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from likewise.plain import json_tree, plain
+from likewise.plain import IN_MEMORY, json_tree, plain
 
 
 @dataclass
@@ -44,3 +44,13 @@ def test_ids_of_other_types_stay_in_python_and_are_text_in_json():
         "none": None,
         "yes": True,
     }
+
+
+def test_what_stays_in_memory_is_in_no_tree():
+    @dataclass
+    class Large:
+        value: float
+        parts: object = field(default=None, metadata=IN_MEMORY)
+
+    assert plain(Large(1.0, np.ones(5))) == {"value": 1.0}
+    assert json_tree((Large(2.0),)) == [{"value": 2.0}]

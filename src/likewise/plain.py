@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
+
+IN_MEMORY = {"in_memory": True}
+"""Metadata of a field that no file and no dictionary holds: it is large, and of use only while an audit runs."""
+
+
+def kept_fields(record: Any) -> tuple[Field[Any], ...]:
+    """Return the fields of a record, but for those that stay in memory."""
+    return tuple(field for field in fields(record) if not field.metadata.get("in_memory"))
 
 
 def plain(value: Any) -> Any:
@@ -52,7 +60,9 @@ def _converted(value: Any, leaf: Callable[[Any], Any]) -> Any:
     if hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
         kind = getattr(type(value), "kind", None)
         said = {"kind": kind} if isinstance(kind, str) else {}
-        return said | {field.name: _converted(getattr(value, field.name), leaf) for field in fields(value)}
+        return said | {
+            field.name: _converted(getattr(value, field.name), leaf) for field in kept_fields(value)
+        }
     return leaf(value)
 
 

@@ -9,7 +9,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from hashlib import sha256
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, OutputError
+from likewise.plain import kept_fields
 from likewise.writing import PathLike, write_file, write_npz
 
 FORMAT = "likewise.record"
@@ -247,7 +248,7 @@ def _parts_of(value: Any, where: str) -> dict[str, Any]:
     ours = type(value).__module__.partition(".")[0] == "likewise"
     if not (ours and is_dataclass(value) and not isinstance(value, type)):
         raise OutputError(f"cannot store {where}, of type {type(value).__name__}; {_WHAT_FITS}")
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {field.name: getattr(value, field.name) for field in kept_fields(value)}
 
 
 def _name_of(kind: type) -> str:

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from likewise.fairness import ExactValue, RowDistance
+from likewise.fairness import ExactValue, RowDistance, SampledValue
 from likewise.fairness.sampled.intervals import Interval
 from likewise.pipeline import audit
-from likewise.report.sentences import BY_ACTIVITY, Gap, compared, findings
+from likewise.report.gap import Gap
+from likewise.report.sentences import BY_ACTIVITY, findings
 
 
 def arm(
@@ -205,9 +206,18 @@ def test_the_change_is_named():
     assert first.startswith("Better: with 'new' instead of 'old' the 10% most similar pairs")
 
 
-def test_intervals_that_touch_do_not_tell():
-    assert compared(Gap(0.9, 0.8, 1.0), Gap(0.7, 0.6, 0.8)) == 0
-    assert compared(Gap(0.9, 0.8, 1.0), Gap(1.2, 1.1, 1.3)) == 1
+def test_a_change_with_an_interval_of_its_own_tells_where_overlapping_intervals_do_not():
+    before, after = arm(0.9, 0.8, 1.0), arm(0.85, 0.75, 0.95)
+
+    def change(low, high):
+        return SampledValue(-0.05, low, high, 0.95, "individuals like these", "jackknife", 9)
+
+    assert answer(before, after).startswith("Cannot be told")
+    assert answer(before, after, gap_change=change(-0.08, -0.02)).startswith("Better: ")
+    assert answer(after, before, gap_change=change(0.02, 0.08)).startswith("Worse: ")
+    told = findings({"without": before, "with": after}, gap_change=change(-0.2, 0.1))
+    assert "0.85 after; the change may be none: -0.05 [-0.2, 0.1])" in told[0]
+    assert "It is 0.9 [0.8, 1] before and 0.85 [0.75, 0.95] after, a change of -0.05 [-0.2, 0.1] (" in told[1]
 
 
 def test_a_test_from_elsewhere_is_told_beside_the_hidden_share():

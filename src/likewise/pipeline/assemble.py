@@ -23,6 +23,7 @@ from likewise.fairness import (
     PairedDifferences,
     PairExplanation,
     RowDistance,
+    SampledValue,
     Unavailable,
     Verdict,
     group_effects,
@@ -30,6 +31,7 @@ from likewise.fairness import (
 from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
+from likewise.fairness.metrics.relative_gap import gap_change
 from likewise.pipeline.compared import Case, accuracy_of, consistency_of, judge_missing
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.item_lists import list_figures, lists_of, ranked
@@ -94,19 +96,35 @@ def make_report(
         for name, fairness in measured.items()
     }
     summary = replace(summary, missing_in_worst=missing_in_worst_pairs(arms, case.reference, run))
+    change = _gap_change(measured, truth, measurement.confidence) if summary.valid_comparison else None
     return AuditReport(
         data=data,
         estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
         reference=summary,
         arms=arms,
-        findings=_findings(case, arms, summary, paired, truth),
+        findings=_findings(case, arms, summary, paired, truth, change),
         settings={**settings, "reference": summary.kind},
         paired=paired,
         truth=truth,
+        gap_change=change,
         **proofs.told(errors, truth),
         seconds=case.steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
+
+
+def _gap_change(
+    measured: Mapping[str, FairnessMetrics], truth: HeldOutFairness | None, confidence: float
+) -> SampledValue | None:
+    """Return how the gap changes from the first arm to the second: on the truth, where it is measured; None with one arm."""
+    if truth is not None:
+        return None if truth.change is None else truth.change.relative_gap
+    if len(measured) == 1:
+        return None
+    before, after = (fairness.similar for fairness in measured.values())
+    if before.leaving_out is None or after.leaving_out is None:
+        return None
+    return gap_change(before.leaving_out, after.leaving_out, confidence, after.n_pairs)
 
 
 _Parts = dict[str, Mapping[str, Any]]
@@ -277,6 +295,7 @@ def _findings(
     summary: ReferenceSummary,
     paired: PairedDifferences | None,
     truth: HeldOutFairness | None,
+    change: SampledValue | None,
 ) -> tuple[str, ...]:
     """Put what was measured into words; where ratios are infinite, why; where blanks make pairs the worst, that they do."""
     first, *others = findings(
@@ -285,6 +304,7 @@ def _findings(
         by_activity=summary.measures_activity,
         paired=paired,
         truth=truth,
+        gap_change=change,
         change="with pre-processing" if set(arms) == {"without", "with"} else None,
         # Nothing to advise where the estimator was chosen by that error.
         advice="The estimator 'auto' chooses by held-out error."

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from likewise.errors import InputError
 from likewise.fairness import Certificate, GroupEffects, SampledValue, Unavailable
+from likewise.report.gap import Gap
 from likewise.report.groups import less_sure
 from likewise.report.numbers import number, with_ends
 from likewise.report.records import CheckResult
-from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
     from likewise.fairness import AnyMetricValue

@@ -12,9 +12,9 @@ from typing import Any
 from likewise.checks import checked_path
 from likewise.errors import FileFormatError
 from likewise.fairness.metrics.target_accuracy import MEASURES
+from likewise.report.gap import Gap, compared
 from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
 from likewise.report.numbers import NOT_MEASURED, number, percent_change, shown, with_ends
-from likewise.report.sentences import Gap, compared
 from likewise.writing import PathLike
 
 _LEFT_OUT = ("fairness", "n_infinite")

@@ -87,6 +87,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
         "arms": {name: _arm(arm) for name, arm in report.arms.items()},
         "paired": None if report.paired is None else report.paired.to_dict(),
         "truth": report.truth,
+        "gap_change": report.gap_change,
         "checks": [check.to_dict() for check in report.checks],
         "estimate_alone": None if report.estimate_alone is None else _estimate_alone(report.estimate_alone),
     }

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         LipschitzCertificates,
         PairedDifferences,
         PairExplanation,
+        SampledValue,
         TargetAccuracy,
         Unavailable,
         Verdict,
@@ -347,20 +348,19 @@ class AuditRecord:
         Proved constants of the pre-processing step, or why there are none.
     arms : dict of str to Arm
         One, or two: before and after, ``"without"`` and ``"with"`` pre-processing unless they were named otherwise.
-    findings : tuple of str
-        Plain sentences, the most important first.
+    findings : tuple of str, the most important first
     settings : dict
         Every argument, for running the audit again.
     paired : PairedDifferences or None
         What the change does to the same pairs, with intervals; None with one arm, or where the arms cannot be compared.
     truth : HeldOutFairness or None
         Fairness on A (Definition 3.2), measured on observations that were kept aside; None where none were.
+    gap_change : SampledValue or None
+        The gap of similar pairs after minus before, over the same pairs, on the truth where that was measured; None where it has no interval.
     estimate_alone : EstimateAlone or None
         The estimate itself as the outputs, where an algorithm ran on it.
-    seconds, provenance : dict of str to float, Provenance or None
-        Wall time of each step; date, versions, files and command.
-    checks : tuple of CheckResult
-        What became of the checks that were asked for.
+    seconds, provenance, checks : dict of str to float, Provenance or None, tuple of CheckResult
+        Wall time of each step; date, versions, files and command; what became of the checks that were asked for.
     individual_constants : IndividualConstants or None
         What is proved of everybody, one by one, where that was asked for.
     """
@@ -374,6 +374,7 @@ class AuditRecord:
     settings: Mapping[str, Any]
     paired: PairedDifferences | None = None
     truth: HeldOutFairness | None = None
+    gap_change: SampledValue | None = None
     estimate_alone: EstimateAlone | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None

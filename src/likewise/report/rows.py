@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from likewise.fairness import Certificate
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
 from likewise.report.accuracy import error_groups, target_groups, target_row, unmeasured_lists
+from likewise.report.gap import Gap
 from likewise.report.item_lists import list_groups
 from likewise.report.numbers import (
     NOT_MEASURED,
@@ -20,7 +21,6 @@ from likewise.report.numbers import (
     number,
     with_ends,
 )
-from likewise.report.sentences import Gap
 
 if TYPE_CHECKING:
     from likewise.fairness import ErrorMetrics, SampledValue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from likewise.checks import checked_flag, checked_instance
 from likewise.errors import InputError
 from likewise.fairness import SampledFairness, SampledValue
 from likewise.report.accuracy import accuracy_sentence, change_of_accuracy
+from likewise.report.gap import Gap, changed, compared, interval_text
 from likewise.report.numbers import brief, direction
 
 if TYPE_CHECKING:
@@ -25,66 +25,6 @@ BY_ACTIVITY = (
 
 UNMEASURED = "Accuracy was not measured"
 """How the finding begins that there is no error."""
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Mean D of the similar pairs over mean D of all pairs, with its interval if there is one.
-
-    Parameters
-    ----------
-    value : float
-        0: the similar are treated alike; 1: similarity makes no difference. NaN where all outputs are equal.
-    low, high : float
-        Ends of the interval; NaN without one.
-    """
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, fairness: FairnessMetrics) -> Gap:
-        """Take the gap of one set of outputs; of drawn pairs its interval is over pairs, else over individuals."""
-        similar = fairness.similar
-        gap, interval = similar.relative_gap, similar.relative_gap_interval
-        ends = interval or (gap if isinstance(gap, SampledValue) else None)
-        return cls(
-            gap.value,
-            *((ends.low, ends.high) if ends and isfinite(ends.low + ends.high) else (float("nan"),) * 2),
-        )
-
-    @classmethod
-    def of_arm(cls, arm: Arm) -> Gap:
-        """Take the gap on the truth, where it was measured; else that of d."""
-        if arm.on_truth is None:
-            return cls.of(arm.fairness)
-        gap = arm.on_truth.relative_gap
-        return cls(gap.value, gap.low, gap.high)
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether there is an interval."""
-        return not isnan(self.low)
-
-    def __str__(self) -> str:
-        ends = f" [{brief(self.low)}, {brief(self.high)}]" if self.has_interval else ""
-        return f"{brief(self.value)}{ends}"
-
-
-def compared(before: Gap, after: Gap) -> int:
-    """Return -1 where similar individuals are treated more alike after a change, 1 where less, 0 where it cannot be told.
-
-    Only intervals that lie apart tell.
-
-    Examples
-    --------
-    >>> compared(Gap(0.9, 0.88, 0.92), Gap(0.7, 0.68, 0.72)), compared(Gap(0.9, 0.8, 1.0), Gap(0.89, 0.8, 1.0))
-    (-1, 0)
-    """
-    if after.high < before.low:
-        return -1
-    return 1 if after.low > before.high else 0
 
 
 def _check(arms: object, *records: object) -> None:
@@ -111,6 +51,7 @@ def findings(
     by_activity: bool = False,
     paired: PairedDifferences | None = None,
     truth: HeldOutFairness | None = None,
+    gap_change: SampledValue | None = None,
     change: str | None = None,
     advice: str | None = None,
     unmeasured: str | None = None,
@@ -128,6 +69,8 @@ def findings(
     paired : PairedDifferences, optional
     truth : HeldOutFairness, optional
         What was measured on the truth: then the answer is about that.
+    gap_change : SampledValue, optional
+        The gap after the change minus that before it, over the same pairs; without it, intervals of the two that lie apart tell.
     change : str, optional
         What made the difference, such as ``"with pre-processing"``; by default the names of the arms.
     advice : str, optional
@@ -157,8 +100,8 @@ def findings(
     else:
         after, change = rest[0], change or "with {1!r} instead of {0!r}".format(*arms)
         told = (
-            _marked(_answer(change, before, after, truth, by), by),
-            _gaps(before, after),
+            _marked(_answer(change, before, after, truth, gap_change, by_activity=by), by),
+            _gaps(before, after, gap_change),
             "" if truth is None else _on_truth(truth, before, after, by_activity),
             _set_apart(before, after),
             _scale_free(before, after),
@@ -189,29 +132,39 @@ def _whom(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
     return f"the {fairness.similar.share:.0%} most similar pairs of these {fairness.n_individuals:,} individuals{aside}"
 
 
-def _answer(change: str, before: Arm, after: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
+def _answer(
+    change: str,
+    before: Arm,
+    after: Arm,
+    truth: HeldOutFairness | None,
+    gap_change: SampledValue | None,
+    *,
+    by_activity: bool,
+) -> str:
     """Say better, worse, or cannot be told; for whom; at which cost."""
     gaps = Gap.of_arm(before), Gap.of_arm(after)
-    whom, told = _whom(after, truth, by_activity), compared(*gaps)
-    if (
-        truth is not None and truth.change is not None
-    ):  # the same pairs: their difference has an interval of its own
-        told = {"more": -1, "less": 1, "unclear": 0}[truth.change.direction]
+    whom = _whom(after, truth, by_activity)
+    told = compared(*gaps) if gap_change is None else changed(gap_change)
     numbers = f"gap {brief(gaps[0].value)} before, {brief(gaps[1].value)} after"
     if any(isnan(gap.value) for gap in gaps):
         return "Cannot be told: outputs that are the same for everybody, to within rounding, have no gap between similar individuals."
     if told == 0:
-        why = (
-            "their intervals overlap"
-            if gaps[0].has_interval and gaps[1].has_interval
-            else "they have no intervals"
-        )
+        why = _why_open(*gaps, gap_change)
         text = f"Cannot be told: whether {change} {whom} are treated more alike ({numbers}; {why})"
     elif told < 0:
         text = f"Better: {change} {whom} are treated more alike ({numbers})"
     else:
         text = f"Worse: {change} {whom} are treated less alike ({numbers})"
     return f"{text}{_cost(before, after)}."
+
+
+def _why_open(before: Gap, after: Gap, gap_change: SampledValue | None) -> str:
+    """Say why it cannot be told whether a gap rises or falls."""
+    if gap_change is not None:
+        return f"the change may be none: {interval_text(gap_change)}"
+    return (
+        "their intervals overlap" if before.has_interval and after.has_interval else "they have no intervals"
+    )
 
 
 def _cost(before: Arm, after: Arm) -> str:
@@ -224,10 +177,11 @@ def _cost(before: Arm, after: Arm) -> str:
     return f"; the error {verb} (RMSE {brief(pair[0])} before, {brief(pair[1])} after)"
 
 
-def _gaps(before: Arm, after: Arm) -> str:
+def _gaps(before: Arm, after: Arm, gap_change: SampledValue | None) -> str:
+    changes = "" if gap_change is None else f", a change of {interval_text(gap_change)}"
     return (
         f"The gap is the mean distance of the outputs of similar pairs over that of all pairs: 0 means that the similar are treated alike, 1 that "
-        f"similarity makes no difference. It is {Gap.of_arm(before)} before and {Gap.of_arm(after)} after{_intervals(before)}."
+        f"similarity makes no difference. It is {Gap.of_arm(before)} before and {Gap.of_arm(after)} after{changes}{_intervals(before)}."
     )
 
 

@@ -18,7 +18,7 @@ from likewise.fairness.metrics.groups import GroupSplit, unknown_note
 from likewise.fairness.metrics.metric_value import ExactValue
 from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.ratios import ordered_mean, share_rank
-from likewise.fairness.metrics.relative_gap import jackknife_interval, relative_gap
+from likewise.fairness.metrics.relative_gap import all_pairs_jackknife, gap_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
 from likewise.fairness.metrics.violations import Violations, name_pairs, violations_of
 
@@ -126,10 +126,10 @@ class _Arm:
         mean = np.inf if infinite else total / n_near
         mean_reference = self.total("reference") / self.n_pairs
         gap, apart = self.total("near_output") / n_near, n_near - self.count("zero")
-        sums = self.found.tally.added["individuals"].sum(axis=0)
+        leaving_out = all_pairs_jackknife(self.found.tally.added["individuals"].sum(axis=0))
         return SimilarPairs(
             relative_gap=ExactValue(relative_gap(gap, self.total("output") / self.n_pairs), n_near),
-            relative_gap_interval=jackknife_interval(sums, confidence),
+            relative_gap_interval=gap_interval(leaving_out, confidence),
             share=share,
             radius=self.pairs.thresholds.radius,
             n_pairs=n_near,
@@ -139,6 +139,7 @@ class _Arm:
             scale_free_ratio=ExactValue(mean * self.rescale, n_near),
             no_difference=mean_reference * self.total("near_inverse") / apart if apart else np.nan,
             finite_mean_ratio=ExactValue(total / n_finite if n_finite else np.nan, n_finite),
+            leaving_out=leaving_out,
         )
 
     def groups(self) -> GroupSplit | None:

@@ -82,13 +82,6 @@ class HeldOutChange:
     relative_gap: SampledValue
     rank_correlation: SampledValue
 
-    @property
-    def direction(self) -> str:
-        """``"more"`` alike, ``"less"`` alike, or ``"unclear"`` where the interval of the gap holds 0."""
-        if self.relative_gap.high < 0:
-            return "more"
-        return "less" if self.relative_gap.low > 0 else "unclear"
-
 
 @dataclass(frozen=True)
 class HeldOutFairness:

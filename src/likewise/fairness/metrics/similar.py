@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -15,7 +15,9 @@ from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance, complete_rows
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
 from likewise.fairness.metrics.ratios import finite_mean
+from likewise.fairness.metrics.relative_gap import GapJackknife
 from likewise.fairness.sampled.intervals.interval import Interval
+from likewise.plain import IN_MEMORY
 
 Distances = TypeVar("Distances", float, NDArray[np.float64])
 
@@ -45,7 +47,7 @@ class SimilarPairs:
         difference.
     relative_gap_interval : Interval or None
         For the population that the individuals were drawn from, and its pairs that are at most `radius` apart; None where it cannot be had,
-        see `likewise.fairness.metrics.relative_gap.jackknife_interval`.
+        see `likewise.fairness.metrics.relative_gap.GapJackknife`.
     share : float
         Share of all pairs that was asked for.
     radius : float
@@ -63,6 +65,8 @@ class SimilarPairs:
         these pairs with d > 0; NaN without one.
     finite_mean_ratio : MetricValue
         Mean over the pairs of finite ratio; NaN without one.
+    leaving_out : GapJackknife or None
+        How the gap moves where each individual is left out, which an interval for its change needs; not in files.
     """
 
     relative_gap: MetricValue
@@ -76,6 +80,7 @@ class SimilarPairs:
     scale_free_ratio: MetricValue
     no_difference: float
     finite_mean_ratio: MetricValue
+    leaving_out: GapJackknife | None = field(default=None, repr=False, compare=False, metadata=IN_MEMORY)
 
 
 _BLOCK_ENTRIES = 1 << 21

@@ -17,7 +17,7 @@ from likewise.fairness.exact.blocks import pair_positions
 from likewise.fairness.metrics.groups import GroupMetrics, GroupSplit, PairGroups, two_groups
 from likewise.fairness.metrics.metric_value import SampledValue
 from likewise.fairness.metrics.pair_metrics import PairMetric
-from likewise.fairness.metrics.relative_gap import drawn_interval, relative_gap
+from likewise.fairness.metrics.relative_gap import drawn_pairs_jackknife, gap_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, reach
 from likewise.fairness.metrics.violations import SHARES, Violations
 from likewise.fairness.sampled.pair_sample import Claims, DrawnPairs
@@ -99,9 +99,10 @@ class PairSample:
         mean = self.claims.mean(self.ratios, self.bounds.ratio, near)
         gap = self.claims.mean(self.output, self.bounds.output, near)
         largest, finite = self.claims.maximum(self.ratios[near], self.bounds.ratio), self._finite_mean(near)
+        leaving_out = drawn_pairs_jackknife(people, self.output, near)
         return SimilarPairs(
             relative_gap=self._relative_gap(near),
-            relative_gap_interval=drawn_interval(people, self.output, near, self.claims.confidence),
+            relative_gap_interval=gap_interval(leaving_out, self.claims.confidence),
             share=share,
             radius=radius,
             n_pairs=n_near,
@@ -111,6 +112,7 @@ class PairSample:
             scale_free_ratio=self._scale_free(near),
             no_difference=self._no_difference(near),
             finite_mean_ratio=finite,
+            leaving_out=leaving_out,
         )
 
     def violations(self, lipschitz: float, slack: float) -> Violations:
