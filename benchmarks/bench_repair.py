@@ -21,8 +21,8 @@ from bench_held_out import FILES, read
 from likewise import ObservedMatrix, hold_out, make_estimator
 from likewise.estimation.budget.regression import within_regression_budget
 from likewise.fairness import PatternDistance, repair
-from likewise.fairness.repair.projection import envelopes_of_all
-from likewise.fairness.repair.repair import shared_budgets
+from likewise.fairness.repair.projection import DistanceBlocks, envelopes_of_all
+from likewise.fairness.repair.vectors import shared_budgets
 
 
 def compare(name: str, Z: ObservedMatrix, options: argparse.Namespace) -> None:
@@ -51,7 +51,9 @@ def compare(name: str, Z: ObservedMatrix, options: argparse.Namespace) -> None:
         held = within_regression_budget(
             fitted.estimate_, training.scaled("symmetric").values, limit
         ).estimate.on_working_range()
-        upper, lower = envelopes_of_all(metric, free, shared_budgets(outputs, limit)[features])
+        upper, lower = envelopes_of_all(
+            DistanceBlocks(metric), free, shared_budgets(outputs, limit)[features]
+        )
         print(
             f"  L = {limit:6.3g} ({share:.0%} of K): pre-processing {told(held.to_dense()[:, features])}; repair {told((upper + lower) / 2)}; {time.process_time() - began:.0f} CPU s",
             flush=True,

@@ -47,7 +47,7 @@ fairness/exact/measure           accumulated exact_metrics sweep ../options: all
 fairness/held_out/measure        estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
 fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
-fairness/repair/repair           projection: one repair, its steps
+fairness/repair/repair           projection vectors: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval quantiles: intervals from independent draws
 fairness/search/explanation     differences: what a pair is told by

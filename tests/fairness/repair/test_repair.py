@@ -14,6 +14,7 @@ from likewise.errors import DistanceError, InputError, LikewiseError, ShapeError
 from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
 from likewise.fairness.repair import repair
 from likewise.fairness.repair.repair import broken_triangle
+from likewise.fairness.repair.vectors import nearest_distributions
 
 OBJECTIVES = ["largest-change", "least-squares"]
 
@@ -295,3 +296,71 @@ def test_zero_filled_observations_are_a_pseudometric():
     observed = sparse.csr_array([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0]])
     fair = repair([0.0, 2.0, 1.0], ObservedDistance(observed, "l1"), lipschitz=1.0)
     assert worst_excess(fair.outputs, np.array([[0, 0.5, 2], [0.5, 0, 1.5], [2, 1.5, 0]]), 1.0) <= 1e-14
+
+
+def test_several_outputs_that_were_fair_have_no_lower_bound():
+    """Each pair differs in one output by 1 at d = 1: fair for L = 1. The budgets are 1 / sqrt 2, so it is changed all the same, but that "no repair" needs less would be untrue."""
+    d = np.full((4, 4), 100.0) - 100 * np.eye(4)
+    d[0, 1] = d[1, 0] = d[2, 3] = d[3, 2] = 1
+    outputs = [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
+    for objective in OBJECTIVES:
+        fair = repair(outputs, PrecomputedDistance(d), lipschitz=1.0, objective=objective)
+        assert fair.largest_change > 0.1
+        assert fair.least_possible == pytest.approx(0, abs=1e-9)
+
+
+@given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.05, 2.0))
+def test_the_lower_bound_of_several_outputs_holds_for_other_repairs(seed, lipschitz):
+    """Everybody drawn towards the mean, or turned first and repaired in those directions, is a repair to the same D <= L d too."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(8, 2)), rng.normal(size=(8, 2)) * [1.0, 3.0]
+    d = distances(X, X)
+    turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    i, j = np.triu_indices(8, 1)
+    share = min(1.0, float((lipschitz * d[i, j] / distances(y, y)[i, j]).min()))
+    others = [y.mean(axis=0) + share * (y - y.mean(axis=0))]
+    others += [
+        repair(y @ turn, RowDistance(X), lipschitz=lipschitz, objective=o).outputs @ turn.T
+        for o in OBJECTIVES
+    ]
+    for objective in OBJECTIVES:
+        bound = repair(y, RowDistance(X), lipschitz=lipschitz, objective=objective).least_possible
+        for other in others:
+            assert worst_excess(other, d, lipschitz) <= 1e-9
+            changes = np.linalg.norm(other - y, axis=1)
+            reached = changes.max() if objective == "largest-change" else np.sqrt(np.mean(changes**2))
+            assert bound <= reached * (1 + 1e-9) + 1e-9
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.01, 1.0))
+def test_probabilities_stay_probabilities(objective, seed, lipschitz):
+    rng = np.random.default_rng(seed)
+    X, new = rng.normal(size=(10, 2)), rng.normal(size=(6, 2))
+    y = rng.dirichlet([0.5, 1.0, 2.0], size=10)
+    fair = repair(y, RowDistance(X), lipschitz=lipschitz, objective=objective)
+    outputs = np.vstack([fair.outputs, fair.predict(distances(new, X))])
+    np.testing.assert_allclose(outputs.sum(axis=1), 1, rtol=1e-12)
+    assert outputs.min() >= 0
+    everybody = np.vstack([X, new])
+    assert worst_excess(outputs, distances(everybody, everybody), lipschitz) <= 1e-12
+    np.testing.assert_allclose(fair.predict(distances(X, X)), fair.outputs, atol=1e-12)
+    assert "Probabilities still sum to 1" in str(fair) or fair.n_changed == 0
+
+
+def test_nearest_distributions_are_those_of_a_general_solver():
+    rng = np.random.default_rng(0)
+    for row in rng.normal(size=(10, 4)):
+        other = minimize(
+            lambda p, row=row: np.sum((p - row) ** 2),
+            np.full(4, 0.25),
+            bounds=[(0, 1)] * 4,
+            constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+            options={"ftol": 1e-14},
+        )
+        np.testing.assert_allclose(nearest_distributions(row[None])[0], other.x, atol=1e-6)
+
+
+def test_of_fair_outputs_it_is_said_that_nobody_changes():
+    fair = repair([0.0, 0.1], RowDistance([[0.0], [1.0]]), lipschitz=1.0)
+    assert str(fair) == "D <= 1 d for every pair, seen or not. So it was before: nobody gets another output."

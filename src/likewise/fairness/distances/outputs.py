@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from likewise._typing import Floats
+from likewise._typing import Floats, Mask
 from likewise.arrays import as_floats
 from likewise.errors import DistanceError, printable
 from likewise.fairness.distances.distance import DistanceDescription
@@ -133,9 +133,7 @@ def _distributions(probabilities: ArrayLike, row_ids: ArrayLike | None) -> Float
     """Return one distribution for each individual, or raise DistanceError."""
     table = complete_rows(probabilities)
     table = np.hstack([1 - table, table]) if table.shape[1] == 1 else table
-    # Half of the digits of single precision, in which many models compute their probabilities.
-    off = np.abs(table.sum(axis=1) - 1) > np.sqrt(np.finfo(np.float32).eps)
-    bad = np.flatnonzero(off | (table < 0).any(axis=1) | (table > 1).any(axis=1))
+    bad = np.flatnonzero(~are_distributions(table))
     if bad.size:
         ids = row_labels(row_ids, probabilities, len(table))
         first = f"row {bad[0]}" if ids is None else f"the row of individual {printable(ids[bad[0]])}"
@@ -145,6 +143,14 @@ def _distributions(probabilities: ArrayLike, row_ids: ArrayLike | None) -> Float
             "entries in [0, 1] that sum to 1",
         )
     return table
+
+
+def are_distributions(table: Floats) -> Mask:
+    """Say of each row whether its entries are in [0, 1] and sum to 1."""
+    # Half of the digits of single precision, in which many models compute their probabilities.
+    off = np.abs(table.sum(axis=1) - 1) > np.sqrt(np.finfo(np.float32).eps)
+    within = ((table >= 0) & (table <= 1)).all(axis=1)
+    return np.asarray(within & ~off)
 
 
 def _within_one(distance: RowDistance, probabilities: Floats) -> RowDistance:

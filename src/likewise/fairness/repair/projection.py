@@ -118,14 +118,14 @@ def _defined(distances: Floats, name: str) -> Floats:
 
 
 def envelopes_of_all(
-    distance: PairwiseDistance, outputs: Floats, budgets: Floats, progress: Progress | None = None
+    blocks: DistanceBlocks, outputs: Floats, budgets: Floats, progress: Progress | None = None
 ) -> tuple[Floats, Floats]:
     """Return both envelopes at everybody, a few rows of distances at a time: no m x m array is held.
 
     Parameters
     ----------
-    distance : PairwiseDistance
-        Between m individuals.
+    blocks : DistanceBlocks
+        d between m individuals.
     outputs : ndarray, shape (m, k)
     budgets : ndarray, shape (k,)
     progress : callable, optional
@@ -136,10 +136,10 @@ def envelopes_of_all(
     upper, lower : ndarray, shape (m, k)
     """
     upper, lower = np.empty(outputs.shape), np.empty(outputs.shape)
-    for rows, block in DistanceBlocks(distance):
+    for rows, block in blocks:
         upper[rows], lower[rows] = envelopes(block, outputs, budgets)
         if progress is not None:
-            progress(rows.stop, distance.n_individuals)
+            progress(rows.stop, len(outputs))
     return upper, lower
 
 

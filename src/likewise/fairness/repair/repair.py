@@ -17,8 +17,14 @@ from likewise.arrays import as_floats
 from likewise.checks import checked_callable, checked_name, checked_positive
 from likewise.errors import ConvergenceWarning, DistanceError, InputError, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.outputs import are_distributions
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.repair.projection import DistanceBlocks, envelopes, envelopes_of_all, project
+from likewise.fairness.repair.vectors import (
+    least_change_of_several,
+    nearest_distributions,
+    shared_budgets,
+)
 from likewise.progress import Progress
 
 _MOST_CHECKED = 1000
@@ -108,10 +114,12 @@ class Repair:
     changes : ndarray, shape (m,)
         l2 between what each individual got and gets.
     least_possible : float
-        A proved lower bound, for any repair with these budgets, on what was minimised: the largest change of one person, or the root mean
-        square of all changes.
+        A proved lower bound, for any repair to ``D <= L d``, on what is to be least: the largest change of one person, or the root mean square of all changes. One output
+        attains it, but for what the dual leaves of the squares; several need not.
     anchors : ndarray, shape (m, k)
         Outputs between whose envelopes everybody's output lies.
+    distributions : bool, default False
+        Whether outputs are probabilities of classes: the middle of the envelopes is then brought to the closest distribution.
     """
 
     outputs: Floats
@@ -122,6 +130,7 @@ class Repair:
     changes: Floats
     least_possible: float
     anchors: Floats = field(repr=False)
+    distributions: bool = False
 
     @property
     def largest_change(self) -> float:
@@ -175,6 +184,8 @@ class Repair:
             raise InputError("distances that are below 0, NaN or infinite", "distances >= 0")
         upper, lower = envelopes(measured, self.anchors, self.budgets)
         middle = (upper + lower) / 2
+        if self.distributions:
+            middle = nearest_distributions(middle)
         return middle if self.outputs.ndim == 2 else middle[:, 0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -190,11 +201,15 @@ class Repair:
         }
 
     def __str__(self) -> str:
+        fair = f"D <= {self.lipschitz:g} d for every pair, seen or not."
+        if not self.n_changed:
+            return f"{fair} So it was before: nobody gets another output."
         minimised = "largest change" if self.objective == "largest-change" else "root mean square change"
+        kept = " Probabilities still sum to 1." if self.distributions else ""
         return (
-            f"D <= {self.lipschitz:g} d for every pair, seen or not. {self.n_changed:,} of {len(self.outputs):,} individuals get another "
+            f"{fair} {self.n_changed:,} of {len(self.outputs):,} individuals get another "
             f"output: by at most {self.largest_change:.4g}, {self.root_mean_square_change:.4g} root mean square. No repair has a {minimised} "
-            f"below {self.least_possible:.4g}."
+            f"below {self.least_possible:.4g}.{kept}"
         )
 
 
@@ -214,7 +229,8 @@ def repair(
     others in the same way.
 
     Each of k outputs is repaired alone, with L_k in proportion to its spread and ``sum L_k^2 = L^2``, so that l2 between outputs is within
-    L d. For k > 1 that is a guarantee, but not the least change.
+    L d. For k > 1 that is a guarantee, but not the least change: also fair outputs can change, since pairs whose outputs differ in one alone have no use for the budgets of the others. Where every row is
+    a probability distribution, so are the repaired ones: each is brought to the closest, which parts nobody and changes nobody more.
 
     Parameters
     ----------
@@ -264,17 +280,20 @@ def repair(
     checked_name("objective", objective, get_args(Objective))
     report = None if progress is None else checked_callable("progress", progress)
     ensure_triangle_inequality(distance)
-    columns = given.reshape(len(given), -1)
+    columns, blocks = given.reshape(len(given), -1), DistanceBlocks(distance)
     budgets = shared_budgets(columns, budget)
+    distributions = columns.shape[1] > 1 and bool(are_distributions(columns).all())
     if objective == "largest-change":
-        with np.errstate(over="ignore"):  # a limit beyond all numbers asks for nothing
-            upper, lower = envelopes_of_all(distance, columns, budgets, report)
-        fair, anchors = (upper + lower) / 2, columns
-        # Somebody's own output is on both sides of their envelopes, so what the upper one lacks is an excess D - L d of a pair.
-        least = float(np.max(columns - upper, initial=0.0)) / 2
+        fair, least = _between_envelopes(columns, blocks, budgets, report)
+        anchors = columns
     else:
-        fair, least = _closest(distance, columns, budgets)
+        fair, least = _closest(columns, blocks, budgets)
         anchors = fair
+    if (
+        columns.shape[1] > 1
+    ):  # the budgets are one way to share L; what no repair can do without is asked of all
+        least = least_change_of_several(columns, blocks, budget, objective)
+    fair = nearest_distributions(fair) if distributions else fair
     return Repair(
         outputs=fair.reshape(given.shape),
         original=given,
@@ -284,12 +303,23 @@ def repair(
         changes=np.linalg.norm(fair - columns, axis=1),
         least_possible=least,
         anchors=anchors,
+        distributions=distributions,
     )
 
 
-def _closest(distance: PairwiseDistance, columns: Floats, budgets: Floats) -> tuple[Floats, float]:
-    """Return the fair outputs closest in squared error, and a lower bound on the root mean square change of any."""
-    m, blocks = distance.n_individuals, DistanceBlocks(distance)
+def _between_envelopes(
+    columns: Floats, blocks: DistanceBlocks, budgets: Floats, report: Progress | None
+) -> tuple[Floats, float]:
+    """Return the middle between the envelopes, and the least largest change with these budgets."""
+    with np.errstate(over="ignore"):  # a limit beyond all numbers asks for nothing
+        upper, lower = envelopes_of_all(blocks, columns, budgets, report)
+    # Somebody's own output is on both sides of their envelopes, so what the upper one lacks is an excess D - L d of a pair.
+    return (upper + lower) / 2, float(np.max(columns - upper, initial=0.0)) / 2
+
+
+def _closest(columns: Floats, blocks: DistanceBlocks, budgets: Floats) -> tuple[Floats, float]:
+    """Return the fair outputs closest in squared error, and a lower bound on the root mean square change of any with these budgets."""
+    m = len(columns)
     found = [project(values, blocks, budget) for values, budget in zip(columns.T, budgets, strict=True)]
     changed = sum(projection.squared_change for projection in found)
     bound = sum(projection.lower_bound for projection in found)
@@ -301,17 +331,6 @@ def _closest(distance: PairwiseDistance, columns: Floats, budgets: Floats) -> tu
             stacklevel=3,
         )
     return np.column_stack([projection.outputs for projection in found]), float(np.sqrt(max(bound, 0.0) / m))
-
-
-def shared_budgets(columns: Floats, budget: float) -> Floats:
-    """Share the budget among outputs in proportion to their spread; equally where none has any."""
-    if columns.shape[1] == 1:
-        return np.array([budget])
-    spread = columns.std(axis=0)
-    size = float(np.linalg.norm(spread))
-    shares = spread / size if size else np.full(spread.size, spread.size**-0.5)
-    # Norms are rounded: the squares are to sum to at most one.
-    return budget * shares * (1 - 4 * np.finfo(np.float64).eps)
 
 
 def _checked_outputs(outputs: ArrayLike, distance: PairwiseDistance) -> Floats:
