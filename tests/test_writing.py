@@ -12,6 +12,8 @@ from time import sleep
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from likewise import writing
 from likewise.errors import OutputError
@@ -19,6 +21,7 @@ from likewise.writing import (
     check_file,
     check_folder,
     check_new_folder,
+    spreadsheet_safe,
     staged_folder,
     write_file,
     write_folder,
@@ -288,3 +291,20 @@ def test_a_staged_folder_takes_nobody_s_place(tmp_path):
         fill(tmp_path / "late", (tmp_path / "late").mkdir)
     assert names_in(tmp_path) == ["late", "rows"]
     assert names_in(tmp_path / "late") == []
+
+
+NAMES = st.text("'=+-@\t\uff1da1.e", max_size=6)
+
+
+@given(NAMES, NAMES)
+def test_no_two_names_become_one_cell_and_none_is_a_formula(one, other):
+    """=a and '=a both became '=a."""
+    written = spreadsheet_safe(one)
+    assert (written == spreadsheet_safe(other)) == (one == other)
+    if written[:1] in [*"=+-@\t\uff1d"] and written:
+        float(written)  # a signed number, which is no formula
+
+
+def test_names_that_differ_by_an_apostrophe_stay_apart():
+    names = ["=a", "'=a", "'" * 2 + "=a", "'a"]
+    assert list(map(spreadsheet_safe, names)) == [*("'" + name for name in names[:3]), "'a"]

@@ -157,22 +157,25 @@ def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None
 def spreadsheet_safe(cell: object) -> object:
     """Return what to write to a cell of a CSV file, so that no spreadsheet takes a name for a formula.
 
+    What begins like one, apostrophes before it or not, gets an apostrophe more: two names never become one.
+
     Examples
     --------
-    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("ann"), spreadsheet_safe(-3), spreadsheet_safe("-3")
-    ("'=1+1", 'ann', -3, '-3')
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("'=1+1"), spreadsheet_safe("ann"), spreadsheet_safe("-3")
+    ("'=1+1", "''=1+1", 'ann', '-3')
     """
-    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+    bare = cell.lstrip("'") if isinstance(cell, str) else ""
+    if not bare.startswith(_FORMULA):
         return cell
     try:
-        float(cell)
+        float(bare)
     except ValueError:
         return f"'{cell}"
     return cell
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet runs."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""How a cell begins that a spreadsheet runs; the last four are the first ones in full width."""
 
 
 def check_file(path: PathLike) -> None:

@@ -35,6 +35,17 @@ def test_outputs_are_those_of_the_library(likewise, files, tmp_path):
     assert "score" in ran.out.splitlines()[-2]
 
 
+def test_no_heading_is_a_formula_either(likewise, files, tmp_path):
+    applicants, scores = files
+    scores.write_text(scores.read_text().replace("score", "=1+1"))
+    out = tmp_path / "fair.csv"
+    ran = likewise(
+        "repair", applicants, "--outputs", scores, "--lipschitz", "0.5", "--out", out, "--id-columns", "name"
+    )
+    assert ran.code == 0, ran.err
+    assert pl.read_csv(out).columns == ["id", "'=1+1", "change"]
+
+
 def test_categories_are_compared_by_gower(likewise, tmp_path):
     people, scores, out = tmp_path / "people.csv", tmp_path / "scores.csv", tmp_path / "fair.parquet"
     people.write_text("name,age,town\nann,20,york\nbob,30,york\ncy,30,leeds\n")

@@ -28,6 +28,14 @@ def test_the_largest_ratio_stands_first(tmp_path):
     ]
 
 
+def test_ids_that_differ_by_an_apostrophe_stay_two_people(tmp_path):
+    d = RowDistance([[0.0], [1.0], [3.0]], row_ids=["=a", "'=a", "b"])
+    write_violating_pairs(tmp_path / "v.csv", {"x": d}, {"x": d}, 0.5)
+    with (tmp_path / "v.csv").open() as stream:
+        pairs = {(row["left"], row["right"]) for row in csv.DictReader(stream)}
+    assert pairs == {("'=a", "''=a"), ("'=a", "b"), ("''=a", "b")}
+
+
 @pytest.mark.parametrize("run", [1, 7, 10**6])
 @given(seed=st.integers(0, 2**32 - 1), ties=st.booleans())
 def test_parts_that_are_sorted_apart_are_merged_in_order(tmp_path, monkeypatch, run, seed, ties):

@@ -198,6 +198,19 @@ def test_a_pair_is_explained_with_both_rows_side_by_side(make_report, page):
         assert word in page.text
 
 
+def test_no_pair_has_a_ratio_that_is_infinite():
+    """Page and terminal say that d does not tell two people apart; so does the list of the largest ratios."""
+    report = audit(RowDistance([[0.0], [0.0], [3.0], [5.0]]), outputs=[0.0, 1.0, 2.0, 9.0])
+    told = (
+        Page(as_page(report))
+        .text.partition("The largest ratios, ")[2]
+        .partition("Method, notes and settings")[0]
+    )
+    assert "0 1 0 1 not told apart by d" in told
+    assert "infinite" not in told
+    assert "0 and 1, not told apart by d (D 1, d 0)" in " ".join(report.details().split())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["<script>x</script>", "\u202eolleh", "'\"=1+1", "\N{PILE OF POO}" * 3, "z" * 10_000]

@@ -134,8 +134,9 @@ def _write(found: Repair, ids: Any, names: list[str], out: Path) -> None:
 
     rows, columns = ids.tolist(), found.outputs.reshape(len(found.outputs), -1).T
     is_csv = out.suffix.lower() == ".csv"
-    named = [spreadsheet_safe(one) for one in rows] if is_csv else rows
-    frame = pl.DataFrame({"id": named, **dict(zip(names, columns, strict=True)), "change": found.changes})
+    if is_csv:
+        rows, names = ([spreadsheet_safe(one) for one in these] for these in (rows, names))
+    frame = pl.DataFrame({"id": rows, **dict(zip(names, columns, strict=True)), "change": found.changes})
     write_file(out, frame.write_csv if is_csv else frame.write_parquet)
 
 

@@ -42,7 +42,7 @@ def write_violating_pairs(
     Parameters
     ----------
     path : path-like
-        Its columns are `COLUMNS`; `excess` is ``D - L d``. Text that a spreadsheet would run as a formula begins with an apostrophe.
+        Its columns are `COLUMNS`; `excess` is ``D - L d``; `ratio` is inf where d is 0. Text that a spreadsheet would run as a formula begins with an apostrophe.
     outputs, references : mapping of str to PairwiseDistance
         D and d of each arm.
     lipschitz : float

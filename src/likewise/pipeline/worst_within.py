@@ -17,6 +17,7 @@ from likewise.fairness import RowDistance, WorstPair, distance_by_name, worst_pa
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix, ValueRange, WorkingRange
 from likewise.observations.partitioned.blocks import BlockReader, RowBlock
+from likewise.report.numbers import ratio_text
 
 _GROUP_BYTES = 16 << 20
 """Of the complete rows of those who are compared with one another."""
@@ -42,7 +43,7 @@ class WorstWithinBlocks:
 
     def __str__(self) -> str:
         named = "; ".join(
-            f"{pair.ratio:.4g}, {pair.left} and {pair.right} (D {pair.output_distance:.4g}, d {pair.reference_distance:.4g})"
+            f"{ratio_text(pair.ratio)}, {pair.left} and {pair.right} (D {pair.output_distance:.4g}, d {pair.reference_distance:.4g})"
             for pair in self.pairs
         )
         others = "" if self.n_examined == self.n_pairs else "; a larger one may be among the others"

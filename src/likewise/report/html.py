@@ -22,7 +22,7 @@ from likewise.report.description import (
     unproved,
 )
 from likewise.report.item_lists import made_lines
-from likewise.report.numbers import number, shown
+from likewise.report.numbers import number, ratio_text, shown
 from likewise.report.plots import FIGURES, inline_svg
 from likewise.report.records import checked_report
 from likewise.report.rows import comparison
@@ -73,7 +73,7 @@ def as_page(report: AuditRecord) -> str:
 
 def _template() -> Template:
     environment = page_environment("likewise.report")
-    environment.filters |= {"number": number, "shown": shown}
+    environment.filters |= {"number": number, "ratio": ratio_text, "shown": shown}
     return environment.get_template("report.html.j2")
 
 

@@ -107,6 +107,17 @@ def brief(value: float) -> str:
 NOT_MEASURED = "not measured"
 
 
+def ratio_text(ratio: float) -> str:
+    """Write the ratio D/d of a pair, or what it means where d is 0 and D is not.
+
+    Examples
+    --------
+    >>> ratio_text(2.0), ratio_text(float("inf"))
+    ('2', 'not told apart by d')
+    """
+    return number(ratio) if isfinite(ratio) else "not told apart by d"
+
+
 @dataclass(frozen=True)
 class Row:
     """One metric of every arm.

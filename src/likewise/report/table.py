@@ -34,7 +34,7 @@ from likewise.report.description import (
 )
 from likewise.report.groups import group_alarms
 from likewise.report.item_lists import made_lines
-from likewise.report.numbers import number, shown
+from likewise.report.numbers import number, ratio_text, shown
 from likewise.report.records import checked_report
 from likewise.report.rows import comparison
 
@@ -328,9 +328,9 @@ def _proved_table(report: AuditRecord) -> Iterator[RenderableType]:
 def _worst_lines(report: AuditRecord) -> Iterator[str]:
     for arm in report.arms.values():
         for pair in arm.fairness.worst[:_WORST_SHOWN]:
-            ratio = f"ratio {number(pair.ratio)}" if isfinite(pair.ratio) else "not told apart by d"
+            word = "ratio " if isfinite(pair.ratio) else ""
             yield (
-                f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, {ratio} "
+                f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, {word}{ratio_text(pair.ratio)} "
                 f"(D {number(pair.output_distance)}, d {number(pair.reference_distance)})"
             )
     answer = Answer.of(report)
