@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,7 @@ def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None
     write_file(path, lambda stream: np.savez(stream, **arrays))  # type: ignore[arg-type]
 
 
-def spreadsheet_safe(cell: object) -> object:
+def spreadsheet_safe(cell: Any) -> Any:
     """Return what to write to a cell of a CSV file, so that no spreadsheet takes a name for a formula.
 
     What begins like one, apostrophes before it or not, gets an apostrophe more: two names never become one.
