@@ -29,6 +29,7 @@ def arm(
         output_spread=ExactValue(spread, 3),
         n_pairs=3,
         n_infinite=infinite,
+        n_zero_distance=infinite,
         n_undefined=undefined,
         n_individuals=60,
     )

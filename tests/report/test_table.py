@@ -108,8 +108,25 @@ def test_three_rows_stand_in_the_answer(make_report):
 
 def test_an_infinite_ratio_never_stands_alone(make_report):
     report = make_report(duplicate=True)
-    row = next(line for line in str(report).splitlines() if line.startswith("mean finite ratio"))
-    finite = [f"{arm.fairness.finite_mean_ratio.value:.4g}; 1 at d = 0 < D" for arm in report.arms.values()]
+    row = next(line for line in str(report).splitlines() if line.startswith("d = 0, outputs differ"))
+    assert row.split() == [
+        "d",
+        "=",
+        "0,",
+        "outputs",
+        "differ",
+        "1",
+        "of",
+        "1",
+        "pair",
+        "1",
+        "of",
+        "1",
+        "pair",
+        "0%",
+    ]
+    finite = [f"{arm.fairness.finite_mean_ratio.value:.4g}" for arm in report.arms.values()]
+    row = next(line for line in report.details().splitlines() if "mean ratio IF, finite pairs" in line)
     assert all(text in row for text in finite)
 
 
@@ -279,9 +296,9 @@ def test_distances_and_ratios_are_explained_before_the_figures(make_report):
 def test_a_row_that_is_told_in_a_line_ends_with_its_last_number(make_report):
     """Narrow, the rows stand one below the other; a change that is not said is left out."""
     report = make_report(duplicate=True)
-    said = " ".join(as_text(report, 60).split())
+    said = " ".join(as_text(report, 50).split())
     assert report.comparable
-    assert "mean finite ratio D/d: without" in said
+    assert "d = 0, outputs differ: without 1 of 1 pair" in said
     assert ", change " in said
     assert ", change Treated" not in said
-    assert not [line for line in as_text(report, 60).splitlines() if line.rstrip().endswith("change")]
+    assert not [line for line in as_text(report, 50).splitlines() if line.rstrip().endswith("change")]

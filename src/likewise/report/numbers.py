@@ -166,17 +166,6 @@ def finite_text(figure: AnyMetricValue) -> str:
     return "none" if isinf(figure.value) else value_text(figure)
 
 
-def beside_finite(text: str, n_infinite: int) -> str:
-    """Write what the finite ratios have, and how many others there are: people at distance 0 whose outputs differ.
-
-    Examples
-    --------
-    >>> beside_finite("26.02", 9433), beside_finite("26.02", 0)
-    ('26.02; 9,433 at d = 0 < D', '26.02')
-    """
-    return f"{text}; {n_infinite:,} at d = 0 < D" if n_infinite else text
-
-
 def change_between(values: list[float]) -> str:
     """Write the change from the first of two arms to the second; nothing of one arm."""
     return percent_change(*values) if len(values) == 2 else ""

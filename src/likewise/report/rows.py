@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from likewise.fairness import Certificate
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
 from likewise.report.accuracy import error_groups, target_groups, target_row, unmeasured_lists
+from likewise.report.equal_pairs import are_all_equal, equal_pairs_row
 from likewise.report.gap import Gap
 from likewise.report.item_lists import list_groups
 from likewise.report.numbers import (
     NOT_MEASURED,
     Group,
     Row,
-    beside_finite,
     change_between,
     metric_row,
     number,
@@ -194,6 +194,8 @@ def _error_unit(arms: list[Arm]) -> str:
 def gap_row(arms: list[Arm], comparable: bool) -> Row:
     """Return the gap of similar pairs of every arm, with intervals."""
     gaps = [Gap.of(arm.fairness) for arm in arms]
+    if any(are_all_equal(arm.fairness) for arm in arms):
+        return Row(*GAP, ("none, as d = 0",) * len(arms))
     texts = tuple(
         with_ends(gap.value, gap.low, gap.high) if gap.has_interval else number(gap.value) for gap in gaps
     )
@@ -267,28 +269,13 @@ def _worst_row(report: AuditRecord, arms: list[Arm]) -> Row:
         return Row(
             "proved constant", "D is at most this many times the distance that the certificate names.", texts
         )
-    texts = tuple(_largest_text(arm) for arm in arms)
+    if any(arm.fairness.n_infinite for arm in arms):
+        return equal_pairs_row(arms, report.comparable, zero_filled=report.truth is not None)
     values = [arm.fairness.max_ratio.value for arm in arms]
-    infinite = any(arm.fairness.n_infinite for arm in arms)
-    what = (
-        "D/d, zero-filled" if report.truth else "ratio D/d"
-    )  # similarity on what was kept aside is another d
-    return Row(
-        f"mean finite {what}" if infinite else f"largest {what}",
-        "Of the pairs whose ratio is finite. Counted beside them: pairs that nothing known tells apart (d = 0) and whose outputs differ all the same (D > 0)."
-        if infinite
-        else "The largest ratio of a pair.",
-        texts,
-        change_between(values) if report.comparable else "",
-    )
-
-
-def _largest_text(arm: Arm) -> str:
-    """Write the largest ratio; where it is infinite, the mean of the finite ones, and how many others there are."""
-    fairness = arm.fairness
-    if not fairness.n_infinite:
-        return number(fairness.max_ratio.value)
-    return beside_finite(number(fairness.finite_mean_ratio.value), fairness.n_infinite)
+    # Similarity on what was kept aside is another d.
+    what = "D/d, zero-filled" if report.truth else "ratio D/d"
+    change = change_between(values) if report.comparable else ""
+    return Row(f"largest {what}", "The largest ratio of a pair.", tuple(map(number, values)), change)
 
 
 def _metric_rows(arms: list[Arm], names: dict[str, tuple[str, str]], comparable: bool) -> Iterable[Row]:

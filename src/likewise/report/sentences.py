@@ -10,6 +10,7 @@ from likewise.checks import checked_flag, checked_instance
 from likewise.errors import InputError
 from likewise.fairness import SampledFairness, SampledValue
 from likewise.report.accuracy import accuracy_sentence, change_of_accuracy
+from likewise.report.equal_pairs import nobody_is_told_apart, set_apart
 from likewise.report.gap import Gap, changed, compared, interval_text
 from likewise.report.numbers import brief, direction
 
@@ -93,17 +94,17 @@ def findings(
     by = by_activity and not truth
     told: tuple[str, ...]
     if not rest:
-        told = (_marked(_one_arm(before, truth, by), by), _set_apart(before), _scale_free(before))
+        told = (_marked(_one_arm(before, truth, by), by), set_apart(before), _scale_free(before))
         told += (accuracy_sentence(before) or _accuracy(before, unmeasured), _test_sentence(before))
     elif not valid:
-        told = (_not_comparable(before, rest[0]), _set_apart(before, rest[0]))
+        told = (_not_comparable(before, rest[0]), set_apart(before, rest[0]))
     else:
         after, change = rest[0], change or "with {1!r} instead of {0!r}".format(*arms)
         told = (
             _marked(_answer(change, before, after, truth, gap_change, by_activity=by), by),
             _gaps(before, after, gap_change),
             "" if truth is None else _on_truth(truth, before, after, by_activity),
-            _set_apart(before, after),
+            set_apart(before, after),
             _scale_free(before, after),
             accuracy_sentence(before, after) or _error_sentence(before, after, advice, unmeasured),
             _test_sentence(before, after),
@@ -142,6 +143,8 @@ def _answer(
     by_activity: bool,
 ) -> str:
     """Say better, worse, or cannot be told; for whom; at which cost."""
+    if truth is None and (nobody := nobody_is_told_apart(before, after)):
+        return nobody
     gaps = Gap.of_arm(before), Gap.of_arm(after)
     whom = _whom(after, truth, by_activity)
     told = compared(*gaps) if gap_change is None else changed(gap_change)
@@ -228,6 +231,8 @@ _HARDLY = 0.05
 
 
 def _one_arm(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
+    if truth is None and (nobody := nobody_is_told_apart(arm)):
+        return nobody
     gap = Gap.of_arm(arm)
     if isnan(gap.value):
         return "The outputs are the same for everybody: nothing tells similar individuals from others."
@@ -312,17 +317,6 @@ def _paired_sentence(paired: PairedDifferences) -> str:
     return (
         f"Pair by pair, for {paired.population}: of the most similar pairs {closer.low:.0%} to {closer.high:.0%} get outputs closer together than "
         f"before, {farther.low:.0%} to {farther.high:.0%} farther apart (each with confidence {closer.confidence:g}{condition})."
-    )
-
-
-def _set_apart(*arms: Arm) -> str:
-    """Count the pairs of infinite ratio, which other sentences leave out; empty where there is none."""
-    if not any(arm.fairness.n_infinite for arm in arms):
-        return ""
-    counts = " before and ".join(f"{arm.fairness.n_infinite:,}" for arm in arms)
-    return (
-        f"Pairs at distance 0 that get different outputs: {counts}{' after' if len(arms) > 1 else ''}, of {arms[0].fairness.n_pairs:,}. Their ratio "
-        "D/d is infinite; mean ratios in these findings are those of the other pairs."
     )
 
 
