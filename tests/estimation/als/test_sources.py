@@ -324,6 +324,7 @@ def test_times_that_do_not_differ_are_no_source_where_all_are_asked_for():
 @pytest.mark.parametrize("known", [2, 3])
 def test_auto_leaves_time_out_where_the_latest_observations_are_no_part_to_compare_on(known, monkeypatch):
     """One that is known to be the latest tells nothing; where all but one are at the latest time nothing is left to learn from."""
+    monkeypatch.setattr(auto_module, "FIRST", ())
     monkeypatch.setattr(auto_module, "LADDERS", ())
     monkeypatch.setattr(auto_module, "GRIDS", ())
     times = np.full(M * N, np.nan)

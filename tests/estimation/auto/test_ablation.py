@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning
 @pytest.fixture(autouse=True)
 def few_others(monkeypatch):
     """Of candidates without sources, least squares alone."""
+    monkeypatch.setattr(auto_module, "FIRST", ())
     monkeypatch.setattr(auto_module, "LADDERS", LADDERS[-1:])
     monkeypatch.setattr(auto_module, "GRIDS", ((GRIDS[0][0][:1], GRIDS[0][1]),))
 

@@ -1,6 +1,8 @@
 """The estimator that chooses: what it is given to choose from, by which rule, within which time."""
 
+import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,12 +17,14 @@ from likewise.estimation import SVT, AlternatingLeastSquares, Auto, Biases, Mixt
 from likewise.estimation.auto import transformer as auto_module
 from likewise.estimation.auto.candidates import (
     BIASES,
+    FIRST,
     GRIDS,
     LADDERS,
     NOISES,
     Candidate,
     Plan,
     Settings,
+    final_seconds,
     within,
 )
 from likewise.estimation.auto.folds import held_out_folds
@@ -50,6 +54,7 @@ def candidate(
 def search_of(data, ladders=(), grids=(), seconds=1e9):
     """A search that is over, among these candidates only."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auto_module, "FIRST", ())
         patch.setattr(auto_module, "LADDERS", ladders)
         patch.setattr(auto_module, "GRIDS", grids)
         folds = held_out_folds(data.observed.n_observed, np.random.default_rng(0))
@@ -59,6 +64,7 @@ def search_of(data, ladders=(), grids=(), seconds=1e9):
 
 
 def only(monkeypatch, *ladders):
+    monkeypatch.setattr(auto_module, "FIRST", ())
     monkeypatch.setattr(auto_module, "LADDERS", ladders)
     monkeypatch.setattr(auto_module, "GRIDS", ())
 
@@ -301,12 +307,105 @@ def test_without_time_or_room_for_the_last_fits_nothing_is_mixed(sparse, monkeyp
     assert "is left for the last fits of its parts" in search.skipped[-1].remark
 
 
+# The small rung, which comes first.
+
+
+def climb_of(grid, begin):
+    """The first candidate of a climb, and its neighbours of the same rank."""
+    return [grid[0][column] for column in (begin, begin + 1, begin - 1)]
+
+
+@pytest.mark.parametrize(("shape", "n_observed"), [((40_000, 140_000), 620_000), ((7_996, 53_458), 128_000)])
+def test_of_wide_sparse_observations_the_small_rung_is_planned_and_the_next_rank_is_not(shape, n_observed):
+    """By sizes alone: power laws both ways, as of shops; there ranks from 10 on leave no time to try a given noise."""
+    sizes = SimpleNamespace(shape=shape, n_observed=n_observed)
+    plan = Plan(Auto()._seconds(n_observed))
+
+    def refused(tried):
+        cost = tried.seconds(sizes), final_seconds(tried, sizes), tried.bytes(sizes)
+        if not (why := plan.refuses(*cost)):
+            plan.spend(*cost[:2])
+        return why
+
+    before = (BIASES, *climb_of(*FIRST[0]), *(ladder[0] for ladder in LADDERS))
+    assert [refused(tried) for tried in before] == [""] * len(before)
+    assert re.search(r"needs .* s more than the .* s that are planned", refused(climb_of(*GRIDS[0])[0]))
+
+
+def wide(m=300, n=1500, n_drawn=9000, rank=2, seed=0):
+    """Few observations, most of them of a few rows and columns; a rank of 2 beside biases."""
+    rng = np.random.default_rng(seed)
+    rows, columns = (
+        rng.choice(size, n_drawn, p=(weights := (np.arange(size) + 5) ** -0.8) / weights.sum())
+        for size in (m, n)
+    )
+    rows, columns = np.divmod(np.unique(rows * n + columns), n)
+    tastes, traits = rng.normal(size=(m, rank)), rng.normal(size=(n, rank))
+    values = 0.4 * (tastes[rows] * traits[columns]).sum(axis=1) + 0.3 * rng.normal(size=rows.size)
+    values += 0.2 * rng.normal(size=m)[rows]
+    hidden = rng.random(rows.size) < 0.1
+    seen = ObservedMatrix.from_triplets(
+        rows[~hidden], columns[~hidden], values[~hidden], shape=(m, n), value_range=(-4, 4)
+    )
+    return seen, (rows[hidden], columns[hidden], values[hidden])
+
+
+def test_where_time_is_short_a_small_rank_is_found_that_is_better_than_biases(monkeypatch):
+    """By a plan in which no other factors have room; the error is of observations that no fit saw."""
+    monkeypatch.setattr(Plan, "over", lambda _: False)
+    seen, (rows, columns, values) = wide()
+    found = Auto(time_budget=1.0, random_state=0).fit(seen)
+    assert found.choice_.name.startswith("least squares, rank 5, noise")
+    tried = [each.name for each in found.candidates_ if each.was_tried]
+    assert tried[:2] == ["biases", "least squares, rank 5, noise 0.6"]
+    assert not any("rank 10" in name for name in tried)
+    error, of_biases = (
+        np.mean((fitted.estimate_.entries(rows, columns) - values) ** 2)
+        for fitted in (found, Biases().fit(seen))
+    )
+    assert error < 0.95 * of_biases
+
+
+def naive_walk(losses, place):
+    """To the weaker neighbour where that is better, else to the stronger one where that is, until neither is."""
+    while True:
+        better = [p for p in (place + 1, place - 1) if p in range(len(losses)) and losses[p] < losses[place]]
+        if not better:
+            return place
+        place = better[0]
+
+
+@given(losses=st.permutations(range(1, len(NOISES) + 1)), of_biases=st.floats(0.5, 8.5))
+def test_the_small_rung_is_climbed_as_by_hand_and_nothing_worse_than_biases_is_taken(losses, of_biases):
+    """Errors are given, two of each candidate and nearly equal, so that every difference but of equal ones is sure."""
+    ((row,), begin) = FIRST[0]
+    known = {tried.name: loss for tried, loss in zip(row, losses, strict=True)} | {"biases": of_biases}
+
+    def measured(self, tried, stop, rival=None):
+        return CandidateResult(tried, known[tried.name] + np.array([-1e-6, 1e-6]), 0.1, exhausted=True)
+
+    seen = ObservedMatrix(np.ones((5, 8)), value_range=(-1, 1))
+    held_out = HeldOut(seen, held_out_folds(40, np.random.default_rng(0)), Settings("symmetric", 0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HeldOut, "try_out", measured)
+        patch.setattr(Search, "_mix", lambda _: None)
+        only(patch)
+        patch.setattr(auto_module, "FIRST", FIRST)
+        search = Search(held_out, Plan(1e9))
+        search.run()
+    reached = row[naive_walk(losses, begin)]
+    assert reached.name in names(search)
+    assert search.best.loss <= of_biases
+    if known[reached.name] < 0.99 * of_biases:
+        assert search.best.loss == min(found.loss for found in search.results)
+
+
 # Time.
 
 
 def test_costs_are_predicted_from_sizes_alone(data):
     half = data.observed.keep(np.arange(data.observed.n_observed) % 2 == 0)
-    for ladder in (*LADDERS, *GRIDS[0][0], *GRIDS[1][0]):
+    for ladder in (*LADDERS, *FIRST[0][0], *GRIDS[0][0], *GRIDS[1][0]):
         for rung in ladder:
             assert rung.seconds(half) < rung.seconds(data.observed)
 

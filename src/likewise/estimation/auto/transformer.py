@@ -14,6 +14,7 @@ from likewise.errors import EstimatorError
 from likewise.estimation.auto.ablation import ALL, ablation, sources_within, told
 from likewise.estimation.auto.candidates import (
     BIASES,
+    FIRST,
     GRIDS,
     LADDERS,
     Candidate,
@@ -77,6 +78,8 @@ class Search:
         self._try(BIASES)
         if self.sources:
             self._climb_sources()
+        for grid, begin in FIRST:
+            self._climb_grid(grid, begin, self._try(grid[0][begin]))
         for ladder in LADDERS:
             self._climb_ladder(within(ladder, shape))
         grids = [
@@ -261,8 +264,6 @@ _LEAST_SECONDS, _SECONDS_AN_OBSERVATION, _MOST_SECONDS = 4.0, 1e-4, 60.0
 """Of computing: by the size of the data, so that small data take seconds."""
 _MORE = 30.0
 """Seconds beyond those planned by default that a fit may really take: on a busy or slow computer the same is tried, to the same result."""
-
-
 _UNDATED = (
     "time is left out: the latest observations are too few, or too large a part, to compare estimators on"
 )
@@ -271,14 +272,14 @@ _UNDATED = (
 class Auto(MatrixEstimator):
     """Complete a sparse, noisy matrix by the estimator that predicts observations best which it has not seen.
 
-    Candidates are row and column biases alone; singular value thresholding at the noise edge with the optimal shrinker, without a
-    centre, with biases, with biases and propensities by degrees; alternating least squares with estimated regularisation, its noise
-    estimated too or given; and least squares of small nuclear norm (the problem of `SoftImpute`, of a rank of at most 10 or 20). Of the
-    last three more components, less noise and smaller lambdas are tried as long as they help. A tenth of the observations is held out
-    (several times where they are fewer than 50,000), and each candidate is fitted on the others. The one with the smallest error on what was
-    held out is taken; biases alone unless their error is larger by more than one standard error and than 0.15%. So the error on held-out
-    observations is never above that of biases alone. What is taken goes on from there on all observations; if it lands elsewhere,
-    the fit whose error is known is kept.
+    Candidates are row and column biases alone; singular value thresholding at the noise edge with the optimal shrinker, without a centre, with
+    biases, with biases and propensities by degrees; alternating least squares with estimated regularisation, its noise estimated too or given;
+    and least squares of small nuclear norm (the problem of `SoftImpute`, of a rank of at most 10 or 20). Of the last three more components, less
+    noise and smaller lambdas are tried as long as they help. Least squares of rank 5 with a given noise come first, because they cost least. A
+    tenth of the observations is held out (several times where they are fewer than 50,000), and each candidate is fitted on the others. The one
+    with the smallest error on what was held out is taken; biases alone unless their error is larger by more than one standard error and than
+    0.15%. So the error on held-out observations is never above that of biases alone. What is taken goes on from there on all observations; if it
+    lands elsewhere, the fit whose error is known is kept.
 
     Of observations in blocks candidates are biases, thresholding without and with biases, least squares by rank and SoftImpute by lambda. What is
     held out, a tenth once, follows from a hash of where an entry stands, so every engine makes the same choice.
