@@ -81,7 +81,7 @@ def test_too_near_an_empty_entry_is_refused_with_the_triangle_that_breaks():
     Z = rows(0)[0]
     with pytest.raises(DistanceError, match=r"d\(-1, 1\) = 2 exceeds d\(-1, empty\) \+ d\(empty, 1\) = 1.8"):
         PatternDistance(Z, 0.9)
-    with pytest.raises(DistanceError, match="half the working range"):
+    with pytest.raises(DistanceError, match=">= 2, half the range of the values"):
         PatternDistance(Z, 1.0, feature_weights=np.full(6, 2.0), empty_weights=np.ones(6))
     with pytest.raises(DistanceError, match="number above 0"):
         PatternDistance(Z, np.nan)
@@ -95,3 +95,33 @@ def test_bad_weights_are_refused():
         PatternDistance(Z, feature_weights=[1.0])
     with pytest.raises(DistanceError, match="finite numbers >= 0"):
         PatternDistance(Z, feature_weights=np.full(6, -1.0))
+
+
+def test_values_beyond_the_working_range_ask_for_a_larger_c():
+    """1 and 5 are 4 apart, by way of an empty entry 2 c."""
+    stars = sparse.csr_array([[1.0, 0.0], [5.0, 0.0], [0.0, 3.0]])
+    with pytest.raises(
+        DistanceError, match=r"d\(1, 5\) = 4 exceeds d\(1, empty\) \+ d\(empty, 5\) = 2; .* >= 2"
+    ):
+        PatternDistance(stars, empty=1.0)
+    d = PatternDistance(stars, empty=2.0).block(0, 3)
+    assert d[0, 1] == 4
+    assert (d[:, None] <= d[:, :, None] + d[None] + 1e-12).all()
+
+
+def test_the_triangle_of_weights_is_told_with_its_feature():
+    Z = ObservedMatrix(
+        np.array([[1.0, 2.0], [3.0, 2.0]]), value_range=(1, 5), column_ids=["maths", "reading"]
+    )
+    said = r"d\(-1, 1\) = 4 exceeds d\(-1, empty\) \+ d\(empty, 1\) = 2 in feature 'maths'; expected a number >= 2"
+    with pytest.raises(DistanceError, match=said):
+        PatternDistance(Z, empty=1.0, feature_weights=[2, 1], empty_weights=[1, 1])
+    with pytest.raises(DistanceError, match="weights of the empty entry above 0"):
+        PatternDistance(Z, empty=1.0, feature_weights=[2, 1], empty_weights=[0, 1])
+
+
+@pytest.mark.parametrize("options", [{"empty": 1e308}, {"feature_weights": [1e308, 1.0]}])
+def test_distances_beyond_all_numbers_are_refused(options):
+    Z = ObservedMatrix(np.array([[1.0, 2.0], [3.0, np.nan]]), value_range=(1, 5))
+    with pytest.raises(DistanceError, match="expected sizes"):
+        PatternDistance(Z, **options)

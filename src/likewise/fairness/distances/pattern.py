@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._kernels import PairWalk, absolute_differences, shared_differences
@@ -14,7 +14,12 @@ from likewise._typing import Floats, Indices
 from likewise.arrays import as_floats
 from likewise.checks import checked_positive
 from likewise.errors import DistanceError, ShapeError
-from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, checked_pairs
+from likewise.fairness.distances.distance import (
+    DistanceDescription,
+    PairwiseDistance,
+    check_magnitude,
+    checked_pairs,
+)
 from likewise.fairness.distances.observed import observed_values
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
 from likewise.observations import ObservedMatrix
@@ -25,14 +30,15 @@ class PatternDistance(PairwiseDistance):
     """l1 between rows, an empty entry at distance c from every value: ``sum |z_j - z'_j|`` over what both observed, plus c for each entry of one.
 
     Zero-filling puts a missing entry on top of an observed 0, so that rows which no algorithm takes for equal are at distance 0. Here they are not. This is the
-    distance for which estimates by regression have a proved constant (`likewise.certificates.certify_regression`).
+    distance for which estimates by regression have a proved constant (`likewise.certificates.regression.certify_regression`).
 
     Parameters
     ----------
     observed : ObservedMatrix, or SciPy sparse of shape (n_individuals, n_features)
         An `ObservedMatrix` is put on `working_range` first; of a sparse matrix every stored entry is an observation.
     empty : float, default 1
-        c. At least half the working range: with less, going from one value to another by way of "empty" would be a short cut, and d no metric.
+        c. At least half the working range, or half the range of the values of a sparse matrix that go beyond it: with less, going from one value to another by way of "empty"
+        would be a short cut, and d no metric.
     feature_weights : array-like, shape (n_features,), optional
         Multiply what each feature adds; >= 0, all 1 by default.
     empty_weights : array-like, shape (n_features,), optional
@@ -43,7 +49,7 @@ class PatternDistance(PairwiseDistance):
     Raises
     ------
     DistanceError
-        c below half the range, with the triangle that breaks; weights below 0; NaN or infinite values.
+        c below half the range, with the triangle that breaks; weights below 0; NaN or infinite values; distances too large for the numbers of a computer.
     ShapeError
         Not a weight for each feature; fewer than two individuals.
 
@@ -71,9 +77,11 @@ class PatternDistance(PairwiseDistance):
         self.n_individuals, n = taken.values.shape
         weights = _checked_weights(feature_weights, n)
         of_empty = weights if empty_weights is None else _checked_weights(empty_weights, n)
-        low, high = (-1.0, 1.0) if working_range == "symmetric" else (0.0, 1.0)
         self.empty = checked_positive("empty", empty, error=DistanceError)
-        _ensure_metric(self.empty, weights, of_empty, low, high)
+        bounds = _bounds(taken.values.data, working_range)
+        _ensure_metric(self.empty, weights, of_empty, bounds, taken.column_ids)
+        largest = max(float(weights.max()) * max(map(abs, bounds)), self.empty * float(of_empty.max()))
+        check_magnitude("weights, or the distance of the empty entry,", largest * n)
         self.values = _with(taken.values, taken.values.data * weights[taken.values.indices])
         self.pattern = _with(taken.values, self.empty * of_empty[taken.values.indices])
         self.description = DistanceDescription(
@@ -123,11 +131,32 @@ def _checked_weights(weights: ArrayLike | None, n: int) -> Floats:
     return checked
 
 
-def _ensure_metric(empty: float, weights: Floats, of_empty: Floats, low: float, high: float) -> None:
-    """Refuse an empty entry so near to both ends of the range that it is a short cut between them."""
+def _bounds(values: Floats, working_range: WorkingRange) -> tuple[float, float]:
+    """Return what values lie between: the working range, or where some lie outside, as only a sparse matrix has them, the least and the largest."""
+    low, high = (-1.0, 1.0) if working_range == "symmetric" else (0.0, 1.0)
+    if not values.size or (low <= values.min() and values.max() <= high):
+        return low, high
+    return float(values.min()), float(values.max())
+
+
+def _ensure_metric(
+    empty: float, weights: Floats, of_empty: Floats, bounds: tuple[float, float], names: NDArray[Any]
+) -> None:
+    """Refuse an empty entry so near to both ends of the values that it is a short cut between them."""
+    low, high = bounds
     half = (high - low) / 2
-    if (empty * of_empty < half * weights * (1 - 1e-12)).any():
-        raise DistanceError(
-            f"empty={empty!r}, for which d({low:g}, {high:g}) = {high - low:g} exceeds d({low:g}, empty) + d(empty, {high:g}) = {2 * empty:g}",
-            f"a number >= {half:g}, half the working range",
-        )
+    missing = half * weights * (1 - 1e-12) - empty * of_empty
+    if not (missing > 0).any():
+        return
+    k = int(missing.argmax())
+    where = "" if np.ptp(weights) == 0 and np.ptp(of_empty) == 0 else f" in feature {names.tolist()[k]!r}"
+    counted = weights > 0
+    enough = of_empty[counted] > 0
+    needed = half * float(np.max(weights[counted][enough] / of_empty[counted][enough], initial=1.0))
+    raise DistanceError(
+        f"empty={empty!r}, for which d({low:g}, {high:g}) = {weights[k] * (high - low):g} exceeds d({low:g}, empty) + d(empty, {high:g}) = "
+        f"{2 * empty * of_empty[k]:g}{where}",
+        f"a number >= {needed:g}, half the range of the values"
+        if enough.all()
+        else "weights of the empty entry above 0 where those of features are",
+    )
