@@ -9,7 +9,7 @@ from scipy import sparse
 from likewise.certificates.regression import certify_regression
 from likewise.certificates.regression_map import RegressionMap
 from likewise.certificates.steepness import phi
-from likewise.errors import ShapeError
+from likewise.errors import InputError, ShapeError
 
 
 def random_map(rng, n=8, d=3, kind="ridge"):
@@ -164,3 +164,31 @@ def test_rows_outside_the_domain_are_told():
 def test_rows_of_other_features_are_refused():
     with pytest.raises(ShapeError, match="rows of 3 features"):
         RegressionMap(np.ones((2, 1)), np.zeros(2)).reach(sparse.csr_array((1, 3)))
+
+
+LINE = RegressionMap(np.array([[1.0], [0.5]]), np.zeros(2))
+ROWS = sparse.csr_array([[1.0, 0.5], [-1.0, 1.0]])
+
+
+@pytest.mark.parametrize("options", [{"margin": m} for m in (0, -1.0, np.nan, np.inf, "2")])
+def test_a_margin_is_a_number_above_0(options):
+    with pytest.raises(InputError, match="margin="):
+        certify_regression(LINE, ROWS, **options)
+
+
+@pytest.mark.parametrize("empty", [0, 0.2, -1, np.nan, np.inf, True])
+def test_an_empty_entry_that_is_no_point_of_a_metric_is_refused(empty):
+    with pytest.raises(InputError, match="empty="):
+        certify_regression(LINE, ROWS, empty=empty)
+    assert certify_regression(LINE, ROWS, empty=1).empty == 1.0
+
+
+def test_what_is_no_regression_or_no_row_is_told():
+    proved = certify_regression(LINE, ROWS)
+    with pytest.raises(InputError, match="regression of type NoneType"):
+        certify_regression(None, ROWS)
+    for call in (proved.covers, proved.ensure_covers, lambda rows: certify_regression(LINE, rows)):
+        with pytest.raises(InputError, match="values of type ndarray"):
+            call(np.ones((2, 2)))
+    with pytest.raises(ShapeError, match="rows of shapes"):
+        proved.bound(ROWS, ROWS[:1])

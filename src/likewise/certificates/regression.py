@@ -23,7 +23,8 @@ from likewise._typing import Floats, Mask
 from likewise.certificates.certificate import Certificate, Domain
 from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression_map import RegressionMap, RegressionMixture
-from likewise.errors import ObservationError
+from likewise.checks import checked_instance, checked_positive
+from likewise.errors import InputError, ObservationError, ShapeError
 
 AnyRegression = RegressionMap | RegressionMixture
 FROM_NORM = "l1 with the empty entry as a point"
@@ -76,7 +77,7 @@ class RegressionCertificate:
         values : csr_array, shape (k, n)
             On the working range; a stored entry is an observation.
         """
-        found = self.map.reach(values)
+        found = self.map.reach(_checked_rows(values))
         parts = (found.predictions, found.offsets, found.sizes)
         within = [part <= limit for part, limit in zip(parts, self.reach, strict=True)]
         return np.asarray(np.all(within, axis=0))
@@ -117,9 +118,16 @@ class RegressionCertificate:
 
         Raises
         ------
+        ShapeError
+            Not as many rows on either side.
         ObservationError
             A row outside the domain.
         """
+        if left.shape != right.shape:
+            raise ShapeError(
+                f"rows of shapes {left.shape} and {right.shape}",
+                "row i of one against row i of the other",
+            )
         for side in (left, right):
             self.ensure_covers(side)
         one, other = (_pattern(side) for side in (left, right))
@@ -133,6 +141,13 @@ _NAMED = 5
 """Rows outside the domain that are named."""
 _ROUNDING = 1 + 1e-12
 """By which the domain is larger than what the rows of the fit reach, so that none of them is put outside by rounding."""
+
+
+def _checked_rows(values: Any) -> Any:
+    hint = "observed.scaled('symmetric').values"
+    return checked_instance(
+        "values", values, sparse.csr_array | sparse.csr_matrix, "a csr_array of rows", hint
+    )
 
 
 def _pattern(values: sparse.csr_array) -> sparse.csr_array:
@@ -162,6 +177,11 @@ def certify_regression(
     -------
     RegressionCertificate
 
+    Raises
+    ------
+    InputError
+        No regression; rows that are not a csr_array; a margin that is not above 0, or an `empty` below 1.
+
     Examples
     --------
     One feature, x = 1: an observation z gives z / 2, so the constant is 1/2.
@@ -171,7 +191,14 @@ def certify_regression(
     >>> round(proved.certificate.value, 9), proved.empty
     (0.5, 1.0)
     """
-    found = largest_reach(values, regression)
+    hint = "an estimator's certificate_.regression.map"
+    checked_instance("regression", regression, AnyRegression, "a RegressionMap or RegressionMixture", hint)
+    margin = checked_positive("margin", margin)
+    if empty is not None and checked_positive("empty", empty) < 1:
+        raise InputError(
+            f"empty={empty!r}", "a number >= 1, half the working range", "with less d is no metric"
+        )
+    found = largest_reach(_checked_rows(values), regression)
     return regression_certificate(regression, tuple(margin * part for part in found), empty)
 
 

@@ -57,3 +57,13 @@ def test_what_is_no_regression_is_refused(data):
     estimate = make_estimator("svt", threshold=4.0).fit(data.observed).estimate_
     with pytest.raises(EstimatorError, match="not regressions"):
         within_regression_budget(estimate, data.observed.scaled("symmetric").values, 0.5)
+
+
+@pytest.mark.parametrize("limit", [np.float32(0.5), np.float32(0.1), 1e-12, 1e-40])
+def test_any_limit_is_met_in_double_precision(data, limit):
+    """Half a unit of single precision is more than what is left for rounding."""
+    estimate = make_estimator("soft-impute", random_state=0, regularization=2.0).fit(data.observed).estimate_
+    values = data.observed.scaled("symmetric").values
+    held = within_regression_budget(estimate, values, limit).estimate
+    proved = certify_regression(held.folding.regression(held), values).certificate.value
+    assert float(limit) * (1 - 1e-6) <= proved <= float(limit)

@@ -174,6 +174,7 @@ def within_budget(estimate: LowRankEstimate, limit: float) -> tuple[LowRankEstim
     alone, ``sqrt(n) / (n + lambda)`` without weights, and a gain may also rise.
     """
     check_limit(limit)
+    limit = float(limit)
     checked_instance(
         "estimate", estimate, LowRankEstimate, "a LowRankEstimate", "estimate_ of a fitted estimator is one"
     )
@@ -221,7 +222,7 @@ def check_limit(limit: float, name: str = "max_lipschitz") -> None:
         raise InputError(
             option(name, repr(limit)),
             "a finite number above 0",
-            "every limit above 0 can be met; at 0 only an estimate that treats all alike would",
+            "0 is the constant of an estimate that treats all alike",
         )
     if limit < LEAST_LIMIT:
         raise InputError(

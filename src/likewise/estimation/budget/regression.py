@@ -12,7 +12,8 @@ from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import check_limit
 from likewise.observations.table import Values
 
-_STRONGEST = 1e12
+_STRONGEST = 1e70
+"""Constants fall as its inverse, in the end, so that every limit that is allowed can be met."""
 _ROOM = 1e-9
 """Relative: rounding is added to a certificate, and is to fit into the budget too."""
 
@@ -91,13 +92,14 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     (True, 1.0)
     """
     check_limit(limit)
+    limit = float(limit)  # single precision would round what is left for rounding away
     free, wanted = _steepest(estimate, 1.0), limit * (1 - _ROOM)
     if free <= wanted:
         return StrongerPrior(estimate, limit, 1.0, free, free, 0.0)
     if _steepest(estimate, _STRONGEST) > wanted:
         raise EstimatorError(
             f"a budget of {limit:g}",
-            f"at least {_steepest(estimate, _STRONGEST):.3g}, the constant of estimates that do not depend on the row",
+            f"at least {_steepest(estimate, _STRONGEST):.3g}, the constant with a prior {_STRONGEST:g} times as strong",
         )
     strength = float(
         np.exp(

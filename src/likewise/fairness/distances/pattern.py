@@ -131,10 +131,14 @@ def _checked_weights(weights: ArrayLike | None, n: int) -> Floats:
     return checked
 
 
+_ROUNDING = 1e-9
+"""By which scaled values may lie outside the working range."""
+
+
 def _bounds(values: Floats, working_range: WorkingRange) -> tuple[float, float]:
     """Return what values lie between: the working range, or where some lie outside, as only a sparse matrix has them, the least and the largest."""
     low, high = (-1.0, 1.0) if working_range == "symmetric" else (0.0, 1.0)
-    if not values.size or (low <= values.min() and values.max() <= high):
+    if not values.size or (low - _ROUNDING <= values.min() and values.max() <= high + _ROUNDING):
         return low, high
     return float(values.min()), float(values.max())
 
