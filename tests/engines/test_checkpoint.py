@@ -11,6 +11,7 @@ import pytest
 from tests.engines.failing import Failing
 
 from likewise import SVT, read_partitioned
+from likewise._kernels.backend import use_native
 from likewise.engines import engine_of
 from likewise.engines.checkpoint import Remembering, digest_of
 from likewise.engines.local import Serial
@@ -83,6 +84,40 @@ def test_a_damaged_file_and_a_folder_that_is_none(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot write a checkpoint to"):
         Remembering(Serial(), tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: whole[:0],
+        lambda whole: whole[: len(whole) // 2],
+        lambda whole: whole.replace(np.array([6.0]).tobytes(), np.array([5.0]).tobytes()),
+    ],
+    ids=["empty", "cut off", "another number"],
+)
+def test_a_sum_that_was_damaged_is_named(tmp_path, damage):
+    first = Remembering(Serial(), tmp_path)
+    first.reduce(power, [1, 2], 2.0)
+    first.close()
+    stored = tmp_path / "000001.npz"
+    whole = stored.read_bytes()
+    stored.write_bytes(damage(whole))
+    assert stored.read_bytes() != whole
+    again = Remembering(Serial(), tmp_path)
+    with again, pytest.raises(InputError, match=r"000001\.npz cannot be read .* remove that file"):
+        again.reduce(power, [1, 2], 2.0)
+
+
+@pytest.mark.parametrize("name", ["likewise.__version__", "likewise.engines.checkpoint.use_native"])
+def test_a_sum_of_another_version_or_other_kernels_is_refused(tmp_path, monkeypatch, name):
+    """They may round otherwise, so what goes on from them would have the bits of neither."""
+    first = Remembering(Serial(), tmp_path)
+    first.reduce(power, [1, 2], 2.0)
+    first.close()
+    monkeypatch.setattr(name, "0.0" if name.endswith("__") else lambda: not use_native())
+    again = Remembering(Serial(), tmp_path)
+    with again, pytest.raises(InputError, match="checkpoint of another computation"):
+        again.reduce(power, [1, 2], 2.0)
 
 
 def test_the_fingerprint_tells_what_a_sum_depends_on():

@@ -380,7 +380,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(observed, tmp_path):
         return subprocess.run([sys.executable, "-c", KILLED, *told], check=False).returncode
 
     def whole():
-        return len(list((tmp_path / "kept").glob("files-*/*.parquet")))
+        return len(list((tmp_path / "kept").glob("_files-*/*.parquet")))
 
     assert run("expected", "", 0) == 0
     assert [run("out", "kept", 5), run("out", "kept", 3)] == [-signal.SIGKILL] * 2

@@ -12,9 +12,11 @@ from os import open as open_descriptor
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
+from likewise._kernels.backend import use_native
 from likewise.engines.engine import Arrays, Engine, Task
 from likewise.errors import EngineError, InputError, OutputError
 from likewise.writing import remove_leftovers, write_npz
@@ -67,7 +69,10 @@ class Remembering(Engine):
             The folder holds the sums of another computation.
         """
         self._asked += 1
-        path, key = self.folder / f"{self._asked:06}.npz", digest_of((task, list(blocks), shared))
+        path, key = (
+            self.folder / f"{self._asked:06}.npz",
+            digest_of((*_made_by(), task, list(blocks), shared)),
+        )
         if path.exists():
             return _read(path, key)
         arrays = self.engine.reduce(task, blocks, shared)
@@ -76,7 +81,8 @@ class Remembering(Engine):
 
     def kept_folder(self, key: str) -> Path:
         """Return a folder beside the sums; whoever fills it moves it away in the end."""
-        return self.folder / f"files-{key}"
+        # Private, so that its files are no parts where the checkpoint lies below the parts.
+        return self.folder / f"_files-{key}"
 
     def close(self) -> None:
         """Give back the engine and the folder; what was written down stays."""
@@ -94,11 +100,18 @@ class Remembering(Engine):
         self.close()
 
 
+def _made_by() -> tuple[str, bool]:
+    """What the bits of a sum depend on beside its inputs: another version, and other kernels, may round otherwise."""
+    from likewise import __version__
+
+    return __version__, use_native()
+
+
 def _read(path: Path, key: str) -> Arrays:
     try:
         with np.load(path, allow_pickle=False) as stored:
             found, arrays = str(stored["key"]), tuple(stored[f"sum{k}"] for k in range(len(stored.files) - 1))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise InputError(f"{path} cannot be read ({error})", "a checkpoint", "remove that file") from error
     if found != key:
         raise InputError(

@@ -16,8 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from likewise import ObservedMatrix, read_ratings
+from likewise.engines.checkpoint import Remembering
 from likewise.engines.local import Serial
-from likewise.errors import FileFormatError, InputError, MemoryLimitError, ObservationError, OutputError
+from likewise.errors import (
+    EngineError,
+    FileFormatError,
+    InputError,
+    MemoryLimitError,
+    ObservationError,
+    OutputError,
+)
 from likewise.observations.partitioned import read_partitioned, text_file
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
@@ -362,3 +370,31 @@ def test_a_compressed_file_is_called_so(tmp_path, module, name):
     else:
         with pytest.raises(FileFormatError, match=rf"is compressed \({name}\).*Hint: unpack it first"):
             read_ratings(file)
+
+
+@pytest.mark.parametrize(
+    "options", [{"memory_limit": "much"}, {"value_range": (2, 5)}, {"scratch": "/dev/null"}]
+)
+def test_a_reading_that_failed_gives_back_its_engine_and_its_checkpoint(
+    ratings, tmp_path, monkeypatch, options
+):
+    closed = []
+    monkeypatch.setattr(Serial, "close", lambda self: closed.append(self))
+    with pytest.raises((InputError, OutputError)):
+        read_partitioned(ratings, engine="serial", checkpoint=tmp_path / "sums", **options)
+    n_closed = len(closed)
+    assert n_closed == (options == {"value_range": (2, 5)})  # others are refused before it is begun
+    with read_partitioned(ratings, engine="serial", checkpoint=tmp_path / "sums") as again:
+        with pytest.raises(EngineError, match="another run is at work"):
+            read_partitioned(ratings, engine="serial", checkpoint=tmp_path / "sums")
+        assert len(closed) == n_closed + 1
+        assert again.n_observed == 500
+
+
+def test_rows_that_wait_in_a_checkpoint_below_the_parts_are_no_parts(ratings):
+    with Remembering(Serial(), ratings / "sums") as engine:
+        waiting = engine.kept_folder("key")
+    waiting.mkdir()
+    pl.DataFrame({"user": [1], "0": [2.0]}).write_parquet(waiting / "00000000.parquet")
+    with read_partitioned(ratings) as read:
+        assert read.n_observed == 500

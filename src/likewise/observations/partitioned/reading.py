@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from typing import get_args
@@ -100,9 +101,10 @@ def read_partitioned(
         Parts.found(source, user, item, rating),
         value_range,
         duplicates,
-        engine if checkpoint is None else Remembering(engine_of(engine), checkpoint),
+        engine,
         memory_limit,
         scratch,
+        checkpoint=checkpoint,
         owns_engine=checkpoint is not None or isinstance(engine, str),
     )
 
@@ -116,29 +118,27 @@ def _read(
     scratch: str | PathLike[str] | None,
     entries_of_a_block: int = ENTRIES_OF_A_BLOCK,
     *,
+    checkpoint: str | PathLike[str] | None = None,
     owns_engine: bool = False,
 ) -> PartitionedMatrix:
     limit = None if memory_limit is None else bytes_of(memory_limit)
-    declared, running = chosen_range(value_range), engine_of(engine)
-    # The mean of two values may be none of those that occur.
-    found = survey(parts, declared, *[0] * (duplicates == "mean"))
-    if declared is None:
-        _inferred(found.extremes)  # values that all are equal need no sorting to be refused
-    folder = scratch_folder(scratch)
-    try:
-        blocks, merged = sorted_blocks(
-            parts, found, Path(folder.name), running, duplicates, entries_of_a_block
-        )
+    declared, folder = chosen_range(value_range), scratch_folder(scratch)
+    with ExitStack() as undone:
+        undone.callback(folder.cleanup)
+        running = _begun(engine, checkpoint)
+        undone.callback(running.close)  # before the files go that its tasks write
+        # The mean of two values may be none of those that occur.
+        found = survey(parts, declared, *[0] * (duplicates == "mean"))
+        if declared is None:
+            _inferred(found.extremes)  # values that all are equal need no sorting to be refused
+        where = Path(folder.name)
+        blocks, merged = sorted_blocks(parts, found, where, running, duplicates, entries_of_a_block)
         reader = BlockReader(found.column_ids.size, found.levels)
         # Of a pair that occurs twice one value was left out, or both.
         extremes = _extremes(blocks, reader, running) if merged and declared is None else found.extremes
         resolved, notes = (declared, ()) if declared is not None else _inferred(extremes)
-    except BaseException:
-        folder.cleanup()
-        raise
-    n_bytes = sum(Path(block.path).stat().st_size for block in blocks)
-    copied = f"{len(parts.paths):,} part{'s' * (len(parts.paths) > 1)}, sorted by individual in {folder.name} ({n_bytes:,} bytes), which is removed afterwards"
-    told = (*notes, *merged, copied)
+        undone.pop_all()
+    told = (*notes, *merged, _copied(parts, blocks, folder.name))
     return PartitionedMatrix(
         blocks,
         reader,
@@ -152,6 +152,25 @@ def _read(
         folder,
         owns_engine,
     )
+
+
+def _begun(engine: EngineChoice, checkpoint: str | PathLike[str] | None) -> Engine:
+    """Begin an engine, which remembers its sums if there is a folder for them."""
+    running = engine_of(engine)
+    if checkpoint is None:
+        return running
+    try:
+        return Remembering(running, checkpoint)
+    except BaseException:
+        running.close()
+        raise
+
+
+def _copied(parts: Parts, blocks: Sequence[RowBlock], folder: str) -> str:
+    """Say where the sorted copy is."""
+    n_bytes = sum(Path(block.path).stat().st_size for block in blocks)
+    n_parts = f"{len(parts.paths):,} part{'s' * (len(parts.paths) > 1)}"
+    return f"{n_parts}, sorted by individual in {folder} ({n_bytes:,} bytes), which is removed afterwards"
 
 
 def _extremes(blocks: Sequence[RowBlock], reader: BlockReader, engine: Engine) -> tuple[float, float]:
