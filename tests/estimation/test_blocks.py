@@ -27,7 +27,7 @@ from likewise.errors import (
 )
 from likewise.estimation import AlternatingLeastSquares, Biases, CaiCandesShen, SoftImpute
 from likewise.estimation.als.in_blocks import RowsInBlocks
-from likewise.estimation.base import complete_rows
+from likewise.estimation.base import estimator as complete_rows
 from likewise.estimation.base.block_preparation import prepare_blocks
 from likewise.estimation.base.factor_update import Factors, ObservedRows
 from likewise.estimation.base.preparation import prepare
@@ -351,7 +351,7 @@ def test_parts_of_another_estimate_are_not_taken(observed, blocks, tmp_path, mon
 KILLED = """
 import os, signal, sys
 from likewise import SVT, read_partitioned
-from likewise.estimation.base import complete_rows
+from likewise.estimation.base import estimator as complete_rows
 folder, out, kept, parts = sys.argv[1:]
 complete_rows._PART_BYTES = 8 * 120 * 11
 real, left = complete_rows.write_file, [int(parts)]
