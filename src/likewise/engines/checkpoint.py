@@ -102,9 +102,9 @@ class Remembering(Engine):
 
 def _made_by() -> tuple[str, bool]:
     """What the bits of a sum depend on beside its inputs: another version, and other kernels, may round otherwise."""
-    from likewise import __version__
+    import likewise
 
-    return __version__, use_native()
+    return likewise.__version__, use_native()
 
 
 def _read(path: Path, key: str) -> Arrays:

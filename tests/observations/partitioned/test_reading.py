@@ -379,7 +379,7 @@ def test_a_reading_that_failed_gives_back_its_engine_and_its_checkpoint(
     ratings, tmp_path, monkeypatch, options
 ):
     closed = []
-    monkeypatch.setattr(Serial, "close", lambda self: closed.append(self))
+    monkeypatch.setattr(Serial, "close", lambda self: closed.append(self.name))
     with pytest.raises((InputError, OutputError)):
         read_partitioned(ratings, engine="serial", checkpoint=tmp_path / "sums", **options)
     n_closed = len(closed)
