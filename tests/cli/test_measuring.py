@@ -79,6 +79,21 @@ def test_output_distances_are_those_of_python(likewise, folder, name):
     assert found["settings"]["output_distance"] == name
 
 
+def test_the_order_of_classes_stands_in_the_answer(likewise, folder, tmp_path):
+    (tmp_path / "risk.csv").write_text(
+        "user,high,low,mid\n" + "".join(f"{i},0.5,{i / 80},{0.5 - i / 80}\n" for i in range(M))
+    )
+    asked = ["audit", folder / "ratings.csv", RANGE, "--outputs", tmp_path / "risk.csv"]
+    told = "D takes the classes in this order: high, low, mid; their names suggest low, mid, high"
+    ran = likewise(*asked, "--output-distance", "w1", "--out", tmp_path / "report")
+    assert told in " ".join(ran.out.split())
+    assert told in (tmp_path / "report" / "report.html").read_text()
+    asked += ["--output-columns", "low,mid,high"]
+    said = " ".join(likewise(*asked, "--output-distance", "w1").out.split())
+    assert "D takes the classes in this order: low, mid, high." in said
+    assert "in this order" not in likewise(*asked, "--output-distance", "tv").out
+
+
 @pytest.mark.parametrize("name", ["tv", "hellinger", "w1"])
 def test_whose_outputs_are_no_distribution_is_said_with_the_file(likewise, folder, tmp_path, name):
     shares = [[i, 0.5, 0.5] for i in range(M)][::-1]

@@ -8,6 +8,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
+from likewise.fairness.distances.named_outputs import IN_ORDER
 from likewise.observations.ids import is_unknown
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse, no_group_alarm
 from likewise.report.item_lists import list_lines
@@ -81,7 +82,7 @@ class Answer:
     rows : tuple of Row
         Gap of similar pairs, error, and the proved constant or the largest ratio.
     remarks : tuple of str
-        Of which D and d the proofs are, where the audit has others; what the estimate itself does as the outputs, where an algorithm ran on it;
+        In which order classes were taken, where D depends on it; of which D and d the proofs are, where the audit has others; what the estimate itself does as the outputs, where an algorithm ran on it;
         why there is no error, where there is none.
     lists : tuple of str
         Who would rather have another's list of items, and how exposure is shared.
@@ -127,7 +128,12 @@ class Answer:
             alarms=(*group_alarms(report), *filter(None, [report.reference.missing_in_worst])),
             tested=no_group_alarm(report),
             rows=headline(report),
-            remarks=(*_proofs_distances(report), *_estimate_alone(report), *_no_error(report)),
+            remarks=(
+                *_order_of_classes(report),
+                *_proofs_distances(report),
+                *_estimate_alone(report),
+                *_no_error(report),
+            ),
             lists=list_lines(report),
             groups=tuple(group_lines(report)),
             arm=report.main_arm.label,
@@ -162,6 +168,13 @@ def undecided_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say of the worst pairs for which missing entries decide on which features it depends, for every arm."""
     judged = [(arm.label, arm.completions.undecided) for arm in report.arms.values() if arm.completions]
     return tuple(f"{label}: {shown(str(pair))}." for label, pairs in judged for pair in pairs)
+
+
+def _order_of_classes(report: AuditRecord) -> tuple[str, ...]:
+    """Say in which order classes were taken, where D depends on it; once where all arms have the same."""
+    outputs = [arm.fairness.output for arm in report.arms.values()]
+    told = [f"D takes the {one.columns}." for one in outputs if one.columns.startswith(IN_ORDER)]
+    return tuple(dict.fromkeys(told))
 
 
 def _proofs_distances(report: AuditRecord) -> tuple[str, ...]:
@@ -222,10 +235,10 @@ def _story(pair: PairExplanation, sparse: bool) -> PairStory:
         left,
         right,
         numbers,
-        _listed(d.together) if d.by_feature else f"{d.description.name}, no sum over features",
+        _listed(d.together) if d.by_feature else "all features together (d is no sum over single ones)",
         _listed(output.apart, named=named)
         if output.by_feature
-        else f"{output.description.name}, no sum over features",
+        else "all outputs together (D is no sum over single ones)",
         tuple((shown(part.feature), _value(part.left), _value(part.right)) for part in every.values()),
         "; ".join([f"{left} and {right}: {numbers}", *told]),
     )

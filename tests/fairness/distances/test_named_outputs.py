@@ -217,3 +217,41 @@ def test_an_explanation_shows_probabilities(made):
 def test_sums_over_classes_are_not_explained_class_by_class():
     p = shares(0)
     assert not explain_pair(wasserstein_distance(p), RowDistance(p), 0, 1).output.by_feature
+
+
+@pytest.mark.parametrize(
+    ("names", "suggested"),
+    [
+        (["low", "mid", "high"], None),
+        (["high risk", "medium risk", "low risk"], None),
+        (["high", "low", "medium"], "low, medium, high"),
+        (["1", "2", "10"], None),
+        (["grade 3", "grade 2", "grade 1"], None),
+        (["1", "10", "2"], "1, 2, 10"),
+        (["bronze", "gold", "silver"], None),
+        (["low", "gold", "high"], None),
+        (["p1 of 2", "p3 of 4", "p2 of 4"], None),
+    ],
+)
+def test_the_order_of_classes_is_told_and_another_one_that_their_names_suggest(names, suggested):
+    table = np.full((4, 3), 1 / 3)
+    table[0] = [0.5, 0.25, 0.25]
+    told = named_output_distance("w1", table, np.array(names, dtype=object)).description.columns
+    assert told.startswith(f"classes in this order: {', '.join(names)}")
+    also = (
+        ""
+        if suggested is None
+        else f"; their names suggest {suggested} (if so, give the columns in that order)"
+    )
+    assert told.removeprefix(f"classes in this order: {', '.join(names)}") == also
+
+
+def test_the_order_of_classes_without_names_and_of_many():
+    table = np.full((3, 12), 1 / 12)
+    assert (
+        named_output_distance("w1", table).description.columns == "classes in this order: that of the columns"
+    )
+    many = named_output_distance("w1", table, np.arange(12)).description.columns
+    assert many == "classes in this order: 0, 1, 2, 3, 4, 5, 6, 7 and 4 more"
+    one = named_output_distance("w1", [0.5, 0.25]).description.columns
+    assert one == "classes in this order: the other, then the one whose probability is given"

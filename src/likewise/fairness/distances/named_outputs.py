@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise._typing import Floats
-from likewise.errors import DistanceError, InputError, ShapeError, option, unknown_name
+from likewise.errors import DistanceError, InputError, ShapeError, option, printable, unknown_name
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.lists import rank_biased_distance, top_items, top_n_distance
 from likewise.fairness.distances.outputs import (
@@ -45,6 +46,12 @@ _OTHERWISE = {
 
 _MORE_NAMES = "l3 and any other norm from l1, top-5 and rbo-5 are names too"
 _LISTS = re.compile(r"(top|rbo)(?:-(n|[1-9][0-9]*))?")
+
+IN_ORDER = "classes in this order"
+"""How the description of a distance between ordered classes begins to name them."""
+
+_NAMED = 8
+_WORDS = {"low": 0.0, **dict.fromkeys(("medium", "mid", "middle", "moderate"), 1.0), "high": 2.0}
 
 OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *OF_DISTRIBUTIONS, "top-n", "rbo")
 """The names; also l3 and any other q from 1, top-5 and rbo-5 with another number of items, and what was registered."""
@@ -92,7 +99,7 @@ def named_output_distance(
         compared, as a set or by rank; ``"top-5"`` takes 5. Or a name that was registered.
     outputs : array-like, shape (m,) or (m, k)
     item_ids : ndarray, shape (k,), optional
-        What the columns are called, for lists of items.
+        What the columns are called, for lists of items and for ordered classes.
     row_ids : array-like, shape (m,), optional
         What the individuals are called, to name whose outputs are no distribution.
 
@@ -120,8 +127,51 @@ def named_output_distance(
     if name == "absolute":
         return RowDistance.of_outputs(_one_number(outputs))
     if name in OF_DISTRIBUTIONS:
-        return OF_DISTRIBUTIONS[name](outputs, row_ids=row_ids).rounded()
+        distance = OF_DISTRIBUTIONS[name](outputs, row_ids=row_ids)
+        if name == "w1":
+            distance.description = replace(distance.description, columns=order_of_classes(outputs, item_ids))
+        return distance.rounded()
     return RowDistance.of_outputs(outputs, name) if _is_norm(name) else distance_by_name(name, outputs)
+
+
+def order_of_classes(probabilities: ArrayLike, names: NDArray[Any] | None) -> str:
+    """Say which class is taken to come after which, as a distance between ordered classes depends on it; and whether their names suggest another order.
+
+    Parameters
+    ----------
+    probabilities : array-like, shape (m, k) or (m,)
+    names : ndarray, shape (k,), or None
+
+    Examples
+    --------
+    >>> order_of_classes(np.eye(3), np.array(["high", "low", "mid"]))
+    'classes in this order: high, low, mid; their names suggest low, mid, high (if so, give the columns in that order)'
+    """
+    if np.ndim(probabilities) == 1 or np.shape(probabilities)[1] == 1:
+        return f"{IN_ORDER}: the other, then the one whose probability is given"
+    if names is None:
+        return f"{IN_ORDER}: that of the columns"
+    called = [printable(name) for name in names.tolist()]
+    ranks = [_rank(name) for name in called]
+    told, known = f"{IN_ORDER}: {_first(called)}", [rank for rank in ranks if rank is not None]
+    if len(known) < len(called) or known in (sorted(known), sorted(known, reverse=True)):
+        return told
+    suggested = _first([called[place] for place in np.argsort(known, kind="stable")])
+    return f"{told}; their names suggest {suggested} (if so, give the columns in that order)"
+
+
+def _rank(name: str) -> float | None:
+    """Return where a class stands by its name: the only number in it, or a word for low, middle, high; None where the name does not tell."""
+    numbers = re.findall(r"\d+(?:\.\d+)?", name)
+    words = [word for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS]
+    if len(numbers) + len(words) != 1:
+        return None
+    return float(numbers[0]) if numbers else _WORDS[words[0]]
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _registered() -> list[str]:
