@@ -87,3 +87,52 @@ def test_what_is_read_is_not_overwritten(likewise, files):
     )
     assert ran.code == 1
     assert "which is read" in ran.err
+
+
+def repaired(likewise, files, out, *options):
+    applicants, scores = files
+    asked = ("--lipschitz", "0.05", "--out", out, "--id-columns", "name", *options)
+    return likewise("repair", applicants, "--outputs", scores, *asked)
+
+
+def test_it_is_said_what_d_is(likewise, files, tmp_path):
+    ran = repaired(likewise, files, tmp_path / "fair.csv", "--norm", "l2")
+    assert "\nd is l2 between zero-filled observations; scaling: value range to" in ran.out
+    assert "missing: the middle of the value range (0).\n" in ran.out
+
+
+def test_a_d_that_measures_activity_is_said_to(likewise, tmp_path):
+    """Ratings of 4 and 5 stars alone, of very unlike numbers of items."""
+    rng = np.random.default_rng(0)
+    lines, scores = ["user,item,rating"], ["user,score"]
+    for user in range(40):
+        scores.append(f"u{user},{rng.normal():.3f}")
+        seen = rng.permutation(60)[: 2 + user]
+        lines += [f"u{user},i{item},{rng.integers(4, 6)}" for item in seen]
+    for name, text in (("ratings.csv", lines), ("scores.csv", scores)):
+        (tmp_path / name).write_text("\n".join(text) + "\n")
+    files = ("--outputs", tmp_path / "scores.csv", "--out", tmp_path / "fair.csv")
+    ran = likewise("repair", tmp_path / "ratings.csv", *files, "--lipschitz", "0.05", "--value-range", "1,5")
+    assert ran.code == 0, ran.err
+    assert "mostly measures activity" in ran.out
+
+
+def test_a_norm_beside_gower_has_no_effect_and_is_refused(likewise, files, tmp_path):
+    ran = repaired(likewise, files, tmp_path / "fair.csv", "--norm", "l2", "--reference", "gower")
+    assert ran.code == 1
+    assert ran.err.startswith("error: --norm l2 beside --reference gower")
+    assert not (tmp_path / "fair.csv").exists()
+
+
+def test_decisions_in_words_are_refused_those_in_numbers_become_chances(likewise, files, tmp_path):
+    files[1].write_text("name,decision\nbob,no\nann,yes\n=dan,no\ncy,yes\n")
+    ran = repaired(likewise, files, tmp_path / "fair.csv")
+    assert ran.code == 1
+    assert ran.err.startswith(
+        "error: scores.csv with classes as outputs ('yes' counts as 1, 'no' counts as 0)"
+    )
+    assert not (tmp_path / "fair.csv").exists()
+    files[1].write_text("name,decision\nbob,0\nann,1\n=dan,0\ncy,1\n")
+    ran = repaired(likewise, files, tmp_path / "fair.csv")
+    assert ran.code == 0, ran.err
+    assert "can be read as the chance of a 1" in ran.out

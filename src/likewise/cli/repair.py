@@ -30,7 +30,7 @@ def repair(
     lipschitz: Number,
     out: NewPath,
     objective: Literal["largest-change", "least-squares"] = "largest-change",
-    norm: str = "l1",
+    norm: str | None = None,
     reference: Literal["observed", "gower"] = "observed",
     output_columns: Columns = None,
     quiet: Annotated[bool, Parameter(negative=())] = False,
@@ -53,7 +53,7 @@ def repair(
         What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes, which takes about
         ten times as long.
     norm
-        Of the distance between individuals: l1, l2, linf, or any q from 1, such as l3.
+        Of the distance between individuals: l1, l2, linf, or any q from 1, such as l3. By default l1; gower has none.
     reference
         observed, missing entries filled with the middle of their range; or gower, for tables of numbers and categories without missing values.
     output_columns
@@ -63,6 +63,7 @@ def repair(
     """
     configuration = resolved("repair", locals())
     _check(individuals, outputs, out)
+    _refuse_norm(norm, reference)
     from likewise.cli.inputs import Inputs
     from likewise.fairness.repair import repair as repaired
 
@@ -70,19 +71,21 @@ def repair(
         progress("read the files", 0, 1)
         asked = OutputOptions(outputs=outputs, output_columns=output_columns)
         read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed_table=reference == "gower")
+        _refuse_words(read, outputs)
         given, names = _numbers(read.outputs["outputs"])
+        distance = _distance(read.individuals, norm or "l1")
         if plan.tells(_plan(read, out) if plan.dry_run else [], configuration):
             return
         found = repaired(
             given,
-            _distance(read.individuals, norm),
+            distance,
             lipschitz=lipschitz,  # type: ignore[arg-type]  # None, which the command line cannot give, is refused there
             objective=objective,
             progress=lambda done, total: progress("compare individuals", done, total),
         )
     _write(found, read.individuals.row_ids, names, out)
     if not quiet:
-        _tell(read, found, out)
+        _tell(read, found, distance, out)
 
 
 def _plan(read: Any, out: Path) -> list[str]:
@@ -100,6 +103,30 @@ def _check(individuals: Path, outputs: Path, out: Path) -> None:
     existing(outputs, "outputs")
     refuse_to_overwrite([individuals, outputs], [out])
     check_file(out)
+
+
+def _refuse_norm(norm: str | None, reference: str) -> None:
+    from likewise.errors import InputError, option
+
+    if norm is not None and reference == "gower":
+        raise InputError(
+            f"{option('norm', norm)} beside {option('reference', reference)}",
+            "one of them",
+            "Gower's distance is a mean over features",
+        )
+
+
+def _refuse_words(read: Any, outputs: Path) -> None:
+    """Refuse decisions in words, of which the middle of two is none."""
+    from likewise.errors import FileFormatError
+
+    for note in read.notes:
+        if note.startswith("outputs: ") and " counts as " in note:
+            raise FileFormatError(
+                f"{outputs.name} with classes as outputs ({note.removeprefix('outputs: ')})",
+                "numbers, which can be moved a little",
+                "repair the scores behind the decisions; or write 1 and 0, if a repaired output is to be the chance of a 1",
+            )
 
 
 def _distance(individuals: ObservedMatrix | PairwiseDistance, norm: str) -> PairwiseDistance:
@@ -140,13 +167,24 @@ def _write(found: Repair, ids: Any, names: list[str], out: Path) -> None:
     write_file(out, frame.write_csv if is_csv else frame.write_parquet)
 
 
-def _tell(read: Any, found: Repair, out: Path) -> None:
-    """Print what the repair costs, and what was read as what."""
+def _tell(read: Any, found: Repair, distance: PairwiseDistance, out: Path) -> None:
+    """Print what the repair costs, what d is, and what was read as what."""
     from likewise.errors import printable
+    from likewise.observations import ObservedMatrix
+    from likewise.pipeline.references import reference_caveats
 
     individuals = read.individuals
+    d = distance.description
     roles = [getattr(individuals, "roles", None), *read.columns]
     print(found)
-    for line in (*(each.sentence() for each in roles if each is not None), *read.notes):
+    if found.n_changed and not (found.original * (found.original - 1)).any():
+        print("All outputs were 0 or 1; a repaired one between them can be read as the chance of a 1.")
+    print(f"d is {d.name}; scaling: {d.scaling}; missing: {d.missing}.")
+    observed = individuals if isinstance(individuals, ObservedMatrix) else None
+    for line in (
+        *reference_caveats(observed, distance, 0)[:1],
+        *(each.sentence() for each in roles if each is not None),
+        *read.notes,
+    ):
         print(printable(line))
     print(f"Repaired outputs: {out}")

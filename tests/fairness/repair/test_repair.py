@@ -307,6 +307,8 @@ def test_several_outputs_that_were_fair_have_no_lower_bound():
         fair = repair(outputs, PrecomputedDistance(d), lipschitz=1.0, objective=objective)
         assert fair.largest_change > 0.1
         assert fair.least_possible == pytest.approx(0, abs=1e-9)
+        assert "No repair" not in str(fair)
+        assert str(fair).endswith("L is shared among 2 outputs, so another repair may change less.")
 
 
 @given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.05, 2.0))

@@ -205,12 +205,18 @@ class Repair:
         if not self.n_changed:
             return f"{fair} So it was before: nobody gets another output."
         minimised = "largest change" if self.objective == "largest-change" else "root mean square change"
-        kept = " Probabilities still sum to 1." if self.distributions else ""
-        return (
-            f"{fair} {self.n_changed:,} of {len(self.outputs):,} individuals get another "
-            f"output: by at most {self.largest_change:.4g}, {self.root_mean_square_change:.4g} root mean square. No repair has a {minimised} "
-            f"below {self.least_possible:.4g}.{kept}"
-        )
+        told = [
+            fair,
+            f"{self.n_changed:,} of {len(self.outputs):,} individuals get another output: by at most {self.largest_change:.4g}, "
+            f"{self.root_mean_square_change:.4g} root mean square.",
+        ]
+        if self.least_possible > _UNSEEN * self.largest_change:
+            told.append(f"No repair has a {minimised} below {self.least_possible:.4g}.")
+        if self.budgets.size > 1:
+            told.append(f"L is shared among {self.budgets.size} outputs, so another repair may change less.")
+        if self.distributions:
+            told.append("Probabilities still sum to 1.")
+        return " ".join(told)
 
 
 def repair(
