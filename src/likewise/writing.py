@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -60,6 +61,24 @@ def write_file(path: PathLike, content: Content) -> None:
             with _temporary_name(target.parent) as temporary:
                 _write_through(temporary, content)
                 _move(temporary, target)
+
+
+def by_memory(write: Callable[[BinaryIO], object]) -> Callable[[BinaryIO], object]:
+    """Return a content that is made in memory first: for libraries that write past Python, whose own error a full disk would raise.
+
+    Examples
+    --------
+    >>> file = BytesIO()
+    >>> by_memory(lambda stream: stream.write(b"rows"))(file), file.getvalue()
+    (4, b'rows')
+    """
+
+    def content(file: BinaryIO) -> object:
+        made = BytesIO()
+        write(made)
+        return file.write(made.getbuffer())
+
+    return content
 
 
 def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:

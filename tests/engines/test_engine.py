@@ -5,11 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +22,8 @@ from hypothesis import strategies as st
 
 from likewise.engines import ENGINES, Engine, engine_of
 from likewise.engines.engine import groups_of, in_tree
-from likewise.errors import EngineError, InputError, MissingDependencyError
+from likewise.engines.local import _into_file
+from likewise.errors import EngineError, InputError, MissingDependencyError, OutputError
 
 INSTALLED = [
     pytest.param(
@@ -162,7 +167,7 @@ def test_an_engine_of_ones_own_needs_map_alone():
     assert found[0].tobytes() == expected[0].tobytes()
 
 
-@pytest.mark.parametrize("wrong", ["spark", "threads=2", "", 3, None])
+@pytest.mark.parametrize("wrong", ["spark", "threads=2", "", 3, None, "dask=", "ray="])
 def test_what_is_no_engine_is_refused(wrong):
     with pytest.raises(InputError):
         engine_of(wrong)
@@ -188,17 +193,89 @@ def test_a_client_is_taken_as_it_is_and_left_open():
 
 @pytest.mark.slow
 @pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
-def test_nobody_at_an_address_of_dask(address):
-    """And the client that found nobody is closed: freed later, it would stop another one's start for ever."""
+def test_a_client_that_found_nobody_is_closed():
+    """Freed later, it would stop another one's start for ever."""
     from distributed import Client
 
     with pytest.raises(EngineError, match="no Dask scheduler answers at") as told:
-        engine_of(f"dask={address}")
+        engine_of("dask=nonsense")
     assert told.value.__traceback__ is not None  # which holds the client, so that it is there to be looked at
     clients = [thing for thing in gc.get_objects() if isinstance(thing, Client)]
     assert clients
     assert "connecting" not in {client.status for client in clients}
+
+
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "127.0.0.1:99999"])
+def test_nobody_at_an_address_of_dask(address):
+    with pytest.raises(EngineError, match="no Dask scheduler answers at"):
+        engine_of(f"dask={address}")
+
+
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+def test_who_listens_and_says_nothing_is_no_scheduler(monkeypatch):
+    """Dask itself waits for a greeting for ever."""
+    from likewise.engines import dask_engine
+
+    monkeypatch.setattr(dask_engine, "_PATIENCE", 0.2)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(EngineError, match=r"no Dask scheduler answers at .*timed out"),
+    ):
+        engine_of(f"dask=127.0.0.1:{silent.getsockname()[1]}")
+
+
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+def test_who_greets_otherwise_is_no_scheduler():
+    """What a web server says stands for 3 EiB."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet():
+            with suppress(OSError):
+                while True:
+                    server.accept()[0].sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        Thread(target=greet, daemon=True).start()
+        with pytest.raises(EngineError, match="no Dask scheduler answers at"):
+            engine_of(f"dask=127.0.0.1:{server.getsockname()[1]}")
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+@pytest.mark.parametrize(
+    ("client", "told"),
+    [
+        (SimpleNamespace(asynchronous=True, status="running"), "an asynchronous client"),
+        (SimpleNamespace(asynchronous=False, status="closed"), "is closed; make another"),
+    ],
+)
+def test_a_client_that_cannot_be_waited_for_is_refused(client, told, monkeypatch):
+    import distributed
+
+    monkeypatch.setattr(distributed, "Client", SimpleNamespace)
+    from likewise.engines.dask_engine import Dask
+
+    with pytest.raises(EngineError, match=told):
+        Dask(client)
+
+
+@pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
+def test_a_script_whose_workers_begin_it_again_is_told_what_to_do(monkeypatch):
+    import distributed
+
+    def failing(**_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(
+        distributed, "Client", type("Client", (), {"__new__": lambda _, **options: failing(**options)})
+    )
+    with pytest.raises(EngineError, match="if __name__ == '__main__'"):
+        engine_of("dask")
+
+
+def test_a_result_that_no_disk_holds_is_told(tmp_path):
+    with pytest.raises(OutputError, match="cannot write what a worker process found"):
+        _into_file(random_sums(), 1, np.ones(1), str(tmp_path / "gone"))
 
 
 LOSES_ITS_SCHEDULER = """

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -167,6 +168,16 @@ def test_complete_rows_are_those_of_transform(observed, blocks, tmp_path, monkey
     np.testing.assert_allclose(rows, fitted.transform(observed), atol=1e-12)
     np.testing.assert_allclose(rows, fitted.estimate_.to_dense(), atol=1e-5)
     assert len(list((tmp_path / "complete").iterdir())) >= 300 / 11
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_complete_rows_on_a_full_disk(blocks, tmp_path, monkeypatch):
+    """The library that makes the file has an error of its own for it."""
+    real = complete_rows.write_file
+    monkeypatch.setattr(complete_rows, "write_file", lambda _, content: real("/dev/full", content))
+    with pytest.raises(OutputError, match="No space left on device"):
+        SVT(3.0).fit(blocks).transform_to_parquet(blocks, tmp_path / "rows")
+    assert not list(tmp_path.iterdir())
 
 
 def test_complete_rows_by_hand(tmp_path):

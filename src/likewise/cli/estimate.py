@@ -18,7 +18,7 @@ from likewise.cli.values import NewPath, Number, OldPath, existing, refuse_to_ov
 from likewise.observations import ObservedMatrix, read_pairs
 from likewise.observations.index_alignment import positions_of
 from likewise.progress import StepBars
-from likewise.writing import spreadsheet_safe, write_file
+from likewise.writing import by_memory, spreadsheet_safe, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -272,7 +272,7 @@ class Predictions:
         if out.suffix.lower() == ".csv":
             rows, columns = ([spreadsheet_safe(one) for one in ids] for ids in (rows, columns))
         frame = pl.DataFrame({"user": rows, "item": columns, **predicted}).fill_nan(None)
-        write_file(out, frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet)
+        write_file(out, by_memory(frame.write_csv if out.suffix.lower() == ".csv" else frame.write_parquet))
 
     def note(self) -> str:
         """Say how many pairs have nobody or nothing to go by."""

@@ -157,14 +157,14 @@ def _numbers(outputs: Any) -> tuple[Any, list[str]]:
 def _write(found: Repair, ids: Any, names: list[str], out: Path) -> None:
     import polars as pl
 
-    from likewise.writing import spreadsheet_safe, write_file
+    from likewise.writing import by_memory, spreadsheet_safe, write_file
 
     rows, columns = ids.tolist(), found.outputs.reshape(len(found.outputs), -1).T
     is_csv = out.suffix.lower() == ".csv"
     if is_csv:
         rows, names = ([spreadsheet_safe(one) for one in these] for these in (rows, names))
     frame = pl.DataFrame({"id": rows, **dict(zip(names, columns, strict=True)), "change": found.changes})
-    write_file(out, frame.write_csv if is_csv else frame.write_parquet)
+    write_file(out, by_memory(frame.write_csv if is_csv else frame.write_parquet))
 
 
 def _tell(read: Any, found: Repair, distance: PairwiseDistance, out: Path) -> None:

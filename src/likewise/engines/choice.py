@@ -48,7 +48,7 @@ def engine_of(engine: EngineChoice = "threads") -> Engine:
     Raises
     ------
     InputError
-        An unknown name; an address where there can be none.
+        An unknown name; an address where there can be none, or none where there should be one.
     MissingDependencyError
         Dask or Ray is not installed.
     EngineError
@@ -69,9 +69,11 @@ def engine_of(engine: EngineChoice = "threads") -> Engine:
         return _dask(engine)
     name, has_address, address = str(engine).partition("=")
     checked_name("engine", name if isinstance(engine, str) else engine, ENGINES)
+    given = option("engine", repr(engine))
+    if has_address and not address:
+        raise InputError(given, f"an address after the =, or {name} alone, which begins what it needs here")
     if name in _CLUSTERS:
         return _CLUSTERS[name](address or None)
     if has_address:
-        given = option("engine", repr(engine))
         raise InputError(given, f"{name} alone: only {' and '.join(_CLUSTERS)} have an address")
     return _LOCAL[name]()

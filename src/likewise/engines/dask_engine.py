@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -42,7 +43,7 @@ class Dask(Engine):
                 "the engine 'dask' needs Dask: pip install 'likewise[dask]'"
             ) from error
         self._is_ours = not isinstance(cluster, Client)
-        self.client = _client(cluster) if self._is_ours else cluster
+        self.client = _client(cluster) if self._is_ours else _usable(cluster)
         self.n_workers = max(1, sum(self.client.nthreads().values()))
 
     def map(self, task: Task, blocks: Iterable[Any], shared: Any = None) -> Iterator[Any]:
@@ -94,21 +95,65 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _usable(client: Any) -> Any:
+    """Refuse a client that cannot be waited for."""
+    if client.asynchronous:
+        raise EngineError("an asynchronous client of Dask was given; give one that waits for its results")
+    if client.status != "running":
+        raise EngineError(f"the client of Dask that was given is {client.status}; make another one")
+    return client
+
+
+def _of_this_machine() -> Any:
+    from distributed import Client
+
+    try:
+        return Client(processes=True, threads_per_worker=1, dashboard_address=None)
+    except RuntimeError as error:
+        raise EngineError(
+            f"no cluster of Dask could be begun on this machine ({error}); its workers run a script again from the top, so in a script what "
+            "begins it stands below: if __name__ == '__main__':"
+        ) from error
+
+
+def _check_greets(address: str) -> None:
+    """Find out within seconds whether somebody greets, as a scheduler does unasked; Dask itself waits for ever where nobody does.
+
+    Raises
+    ------
+    OSError
+        Nobody listens, or whoever does says nothing.
+    """
+    scheme, _, rest = address.rpartition("://")
+    host, colon, port = rest.rpartition(":")
+    if scheme in ("", "tcp") and colon and port.isdecimal() and ":" not in host:
+        with socket.create_connection((host, int(port)), _PATIENCE) as connection:
+            connection.settimeout(_PATIENCE)
+            if not connection.recv(1):
+                raise ConnectionError("whoever listens there hangs up")
+
+
 def _client(address: str | None) -> Any:
     from distributed import Client
 
     if address is None:
-        return Client(processes=True, threads_per_worker=1, dashboard_address=None)
+        return _of_this_machine()
+    try:
+        _check_greets(address)
+    except (OSError, OverflowError) as error:
+        raise _nobody(address, error) from error
     client: Any = Client.__new__(Client)  # so that there is something to close where the rest fails
     try:
         client.__init__(address, timeout=_PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, MemoryError) as error:  # the last by what is no greeting
         # A client left to the garbage collector takes a lock when it is freed: in the middle of starting another, which holds it, for ever.
         client.close()
-        raise EngineError(
-            f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler"
-        ) from error
+        raise _nobody(address, error) from error
     return client
+
+
+def _nobody(address: str, error: Exception) -> EngineError:
+    return EngineError(f"no Dask scheduler answers at {address} ({error}); start one with: dask scheduler")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Any
 
 from likewise._kernels.threads import single_threaded, thread_count
 from likewise.engines.engine import Engine, Task
-from likewise.errors import EngineError
+from likewise.errors import EngineError, OutputError
 
 _AHEAD = 2
 """Blocks for each worker that are begun before their turn: so many results wait for a slow one."""
@@ -123,9 +123,14 @@ class Threads(_Pool):
 def _into_file(task: Task, block: Any, shared: Any, folder: str) -> str:
     """Run a task and leave its result in a file of its own; return the name."""
     result = alone(task, block, shared)
-    handle, path = tempfile.mkstemp(dir=folder)
-    with Connection(handle, readable=False) as file:
-        file.send(result)
+    try:
+        handle, path = tempfile.mkstemp(dir=folder)
+        with Connection(handle, readable=False) as file:
+            file.send(result)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write what a worker process found to {folder}: {error.strerror}"
+        ) from error
     return Path(path).name
 
 

@@ -31,7 +31,7 @@ from likewise.observations.partitioned.blocks import BlockReader, RowBlock
 from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
-from likewise.writing import PathLike, staged_folder, write_file
+from likewise.writing import PathLike, by_memory, staged_folder, write_file
 
 if TYPE_CHECKING:
     from likewise.certificates import LipschitzCertificates
@@ -123,7 +123,7 @@ def _write(rows: _Rows, told: tuple[BlockReader, LowRankEstimate, list[str]]) ->
     columns = [pl.Series(names[0], rows.ids.tolist() if rows.ids.dtype.kind == "O" else rows.ids)]
     columns += [pl.Series(name, values) for name, values in zip(names[1:], complete.T.copy(), strict=True)]
     frame = pl.DataFrame(columns)
-    write_file(rows.path, frame.write_parquet)
+    write_file(rows.path, by_memory(frame.write_parquet))
 
 
 def warn_unless_converged(
