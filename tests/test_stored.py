@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from likewise import load, save
+from likewise import load, save, stored
 from likewise.certificates import Certificate, Domain
 from likewise.errors import FileFormatError, OutputError
 from likewise.estimation import AlternatingLeastSquares
@@ -251,3 +251,7 @@ def test_an_estimator_of_parts_that_do_not_fit_is_refused(tmp_path, name):
     save(estimator, tmp_path / "forged.npz")
     with pytest.raises(FileFormatError, match=r"finite numbers|features of an estimator"):
         load(tmp_path / "forged.npz")
+
+
+def test_classes_that_moved_are_where_earlier_files_are_told_to_look():
+    assert [old for old in stored._MOVED if stored._of_the_package(old) is None] == []

@@ -15,10 +15,6 @@ RandomState = int | np.random.Generator | None
 def generator_of(random_state: RandomState) -> np.random.Generator:
     """Return the generator that a seed stands for; a generator is returned as it is.
 
-    Parameters
-    ----------
-    random_state : int, numpy.random.Generator or None
-
     Raises
     ------
     InputError

@@ -325,11 +325,19 @@ class _Reader:
 
 
 _MOVED = {
+    "likewise.certificates.departure.FoldIn": "likewise.certificates.fitted_rows.FoldIn",
     "likewise.certificates.regression.RegressionMap": "likewise.certificates.regression_map.RegressionMap",
     "likewise.certificates.regression.RegressionMixture": "likewise.certificates.regression_map.RegressionMixture",
+    "likewise.estimation.als.drift.Drift": "likewise.estimation.als.sources.Drift",
     "likewise.estimation.als.transformer.AlternatingLeastSquares": "likewise.estimation.als.solver.AlternatingLeastSquares",
     "likewise.estimation.base.normal_equations.Factors": "likewise.estimation.base.factor_update.Factors",
     "likewise.estimation.thresholding.optimal_shrinkers.OptimalShrinker": "likewise.estimation.thresholding.shrinkers.OptimalShrinker",
+    "likewise.estimation.thresholding.rules.adaptive.Adaptive": "likewise.estimation.thresholding.rules.cross_validation.Adaptive",
+    "likewise.estimation.thresholding.rules.noise_edges.NoiseEdge": "likewise.estimation.thresholding.rules.optimal.NoiseEdge",
+    "likewise.estimation.thresholding.rules.noise_edges.SignFlipEdge": "likewise.estimation.thresholding.rules.optimal.SignFlipEdge",
+    "likewise.fairness.metrics.target.Target": "likewise.fairness.metrics.target_accuracy.Target",
+    "likewise.spectrum.result.Completeness": "likewise.spectrum.request.Completeness",
+    "likewise.spectrum.result.SingularTriplets": "likewise.spectrum.request.SingularTriplets",
 }
 """Where classes that stand in earlier files are now."""
 

@@ -80,10 +80,6 @@ def equal_shares(cumulative: NDArray[np.int64], n_shares: int) -> list[tuple[int
     n_shares : int
         How many ranges to make; empty ones are left out, but there is always one.
 
-    Returns
-    -------
-    list of (start, stop)
-
     Examples
     --------
     >>> equal_shares(np.array([0, 5, 6, 7, 10]), 2)

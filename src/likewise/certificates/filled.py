@@ -129,10 +129,6 @@ def certify_filled(
     estimate : LowRankEstimate
     observed : ObservedMatrix or PartitionedMatrix
     kind : KindOfMap
-
-    Returns
-    -------
-    LipschitzCertificates
     """
     filled = _constant("K* from filled rows", "l1", estimate, kind)
     spectral = _constant("K* from filled rows, l2", "l2", estimate, kind)
@@ -160,10 +156,6 @@ def certify_linear_mixture(folding: Any) -> LipschitzCertificates | None:
     ----------
     folding : MixtureFolding
         Or anything else, of which there is none.
-
-    Returns
-    -------
-    LipschitzCertificates or None
     """
     parts = getattr(folding, "parts", ())
     if not parts or not all(KindOfMap.of(part).plain for part in parts):

@@ -40,17 +40,7 @@ _RANK_ZERO = "rank 0: the estimate is constant"
 
 
 def incoherence_constant(rows: RowMap, k_star: Certificate) -> Certificate | Unavailable:
-    """Bound K* by the incoherence: ``max(psi(sigma)/sigma) sqrt(mu_1 r / n)``, for any psi and whatever the threshold.
-
-    Parameters
-    ----------
-    rows : RowMap
-    k_star : Certificate
-
-    Returns
-    -------
-    Certificate or Unavailable
-    """
+    """Bound K* by the incoherence: ``max(psi(sigma)/sigma) sqrt(mu_1 r / n)``, for any psi and whatever the threshold."""
     name = "K* by strong incoherence"
     if rows.incoherence is None:
         return Unavailable(name, _RANK_ZERO)
@@ -82,10 +72,6 @@ def corollary(
         tau; the smallest kept singular value by default.
     incoherence : float or None
         mu_1; None at rank 0.
-
-    Returns
-    -------
-    Certificate or Unavailable
 
     Raises
     ------

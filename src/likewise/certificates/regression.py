@@ -173,10 +173,6 @@ def certify_regression(
     empty : float, optional
         c, at least 1 (half the working range, or d_c is not a metric). By default the smallest with which the constant is that of observed features.
 
-    Returns
-    -------
-    RegressionCertificate
-
     Raises
     ------
     InputError

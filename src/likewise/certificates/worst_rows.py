@@ -47,10 +47,6 @@ def worst_rows(regression: RegressionMap | RegressionMixture, *, starts: int = _
     starts : int, default 32
         Features to begin with.
 
-    Returns
-    -------
-    WorstRows
-
     Examples
     --------
     >>> found = worst_rows(RegressionMap(np.diag([1.0, 0.5]), np.zeros(2)))

@@ -122,8 +122,8 @@ def audit(
     features = reference_file(reference)
     read = outputs.files_read(ratings, measuring.checked().groups, reference=features, test=running.test)
     mixed_table = outputs.checked(reference, norm).distance_from is not None or reference == "gower"
-    idle = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
-    _refuse_idle(outputs, idle, completing, mixed_table=mixed_table)
+    unused = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
+    _refuse_without_effect(outputs, unused, completing, mixed_table=mixed_table)
     results.check(read, measuring.limit(), fails=measuring.fails())
     import likewise
     from likewise.cli.inputs import Inputs
@@ -173,7 +173,7 @@ def _audit_parts(
     _deliver(with_command(report, measuring.check), results, configuration, measuring)
 
 
-def _refuse_idle(
+def _refuse_without_effect(
     outputs: OutputOptions,
     running: dict[str, Any],
     completing: EstimatorOptions,
@@ -205,25 +205,25 @@ def _refuse_beside_outputs(
         raise InputError(
             "--outputs beside others", "--outputs alone, or --outputs-without and --outputs-with"
         )
-    idle = [name for name, value in running.items() if value is not None]
+    unused = [name for name, value in running.items() if value is not None]
     if completing.estimator is None:
-        idle += [name for name in completing.chosen() if name != "random_state"]
-    if idle:
+        unused += [name for name in completing.chosen() if name != "random_state"]
+    if unused:
         source = given[0] if given[0] == "outputs" else f"outputs_{given[0]}"
         raise InputError(
-            f"{option(source, '')} with {', '.join(option(name, '') for name in idle)}",
+            f"{option(source, '')} with {', '.join(option(name, '') for name in unused)}",
             "outputs computed elsewhere, or a model to run here",
-            _instead(idle),
+            _instead(unused),
         )
 
 
-def _instead(idle: list[str]) -> str:
+def _instead(unused: list[str]) -> str:
     """Say what does beside outputs what these options do for a model."""
     from likewise.errors import option
 
-    if idle == ["least_shared"]:
+    if unused == ["least_shared"]:
         return f"{option('reference', '')} {' or '.join(_ON_SHARED)} takes it beside outputs"
-    if "test" in idle:
+    if "test" in unused:
         return f"{option('target', '')} holds such outputs against ratings that were kept from whatever made them"
     return f"with {option('estimator', '')} the estimate is made and certified beside such outputs"
 

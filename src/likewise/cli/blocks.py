@@ -55,10 +55,12 @@ class EngineOptions:
         from likewise.observations.partitioned import read_partitioned
 
         given = {field.name: getattr(reading, field.name) for field in fields(reading)}
-        idle = [name for name in given if name not in _MEANINGFUL and given[name] != getattr(READING, name)]
-        if idle:
+        unused = [name for name in given if name not in _MEANINGFUL and given[name] != getattr(READING, name)]
+        if unused:
             accepted = ", ".join(option(name, "") for name in _MEANINGFUL)
-            raise InputError(f"{option(idle[0], repr(given[idle[0]]))} for Parquet parts", f"only {accepted}")
+            raise InputError(
+                f"{option(unused[0], repr(given[unused[0]]))} for Parquet parts", f"only {accepted}"
+            )
         return read_partitioned(
             ratings,
             **{name: given[name] for name in _MEANINGFUL},
@@ -141,7 +143,7 @@ def estimate_parts(
 
 _OF_PARTS = ("model", "hold_out", "least_shared", "reference", "norm")
 """Options of an audit that say what runs, and what individuals are compared by."""
-_IDLE = ("groups", "group_column", "consistency", "missing_entries")
+_WITHOUT_EFFECT = ("groups", "group_column", "consistency", "missing_entries")
 """Options of measuring that need everybody."""
 
 
@@ -172,11 +174,11 @@ def audit_parts(
     from likewise.pipeline.partitioned import DRAWN_PAIRS, audit_partitioned
 
     given = {name: value for name, value in asked.items() if value is not None}
-    idle = [name for name in given if name not in _OF_PARTS]
-    idle += [name for name in _IDLE if getattr(measuring, name) != getattr(MEASURING, name)]
-    if idle:
+    unused = [name for name in given if name not in _OF_PARTS]
+    unused += [name for name in _WITHOUT_EFFECT if getattr(measuring, name) != getattr(MEASURING, name)]
+    if unused:
         expected = "what has a meaning for individuals who are drawn: take_rows brings them into memory"
-        raise InputError(f"{option(idle[0], '')} for Parquet parts", expected)
+        raise InputError(f"{option(unused[0], '')} for Parquet parts", expected)
     options = measuring.options()
     options["pairs"] = DRAWN_PAIRS if measuring.pairs is None else measuring.pairs
     limited = None if measuring.memory_limit == MEASURING.memory_limit else measuring.memory_limit
@@ -191,6 +193,6 @@ def audit_parts(
                 random_state=completing.random_state,
                 source=ratings.name,
                 progress=progress,
-                **{name: value for name, value in options.items() if name not in _IDLE},
+                **{name: value for name, value in options.items() if name not in _WITHOUT_EFFECT},
                 **given,
             )

@@ -31,11 +31,6 @@ _NOT_KEPT = ("dry_run",)
 def with_config(arguments: Sequence[str], app: App) -> list[str]:
     """Return what was typed with the options of ``--config FILE.toml`` in place of it; what was typed goes before.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-    app : App
-
     Raises
     ------
     FileFormatError

@@ -267,11 +267,6 @@ class NuclearBall:
     Only those above that amount are needed. Of a narrow matrix all are found, from the Gram matrix of its columns; of a wider one the
     leading ones, by one step of subspace iteration from where the last projection left off, with as many directions as it takes for the
     least of them to be cut.
-
-    Parameters
-    ----------
-    n_columns : int
-    rng : Generator
     """
 
     def __init__(self, n_columns: int, rng: np.random.Generator) -> None:

@@ -140,16 +140,7 @@ class EntryVariance:
 
 
 def entry_variance(fitted: MatrixEstimator) -> EntryVariance:
-    """Return what is uncertain of entries' expectations: by the factors of least squares, at most that mixture of a mixture; else 0.
-
-    Parameters
-    ----------
-    fitted : MatrixEstimator
-
-    Returns
-    -------
-    EntryVariance
-    """
+    """Return what is uncertain of entries' expectations: by the factors of least squares, at most that mixture of a mixture; else 0."""
     if isinstance(fitted, Auto):
         return entry_variance(fitted.best_estimator_)
     if isinstance(fitted, Mixture):

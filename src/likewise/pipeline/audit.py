@@ -211,7 +211,7 @@ def audit(
         del of_model["least_shared"]
     of_data = {"norm": norm, "reference": reference, "estimator": estimator}
     of_data |= {"missing_entries": missing_entries, **of_one}
-    _refuse_idle(individuals, outputs, of_model, of_data)
+    _refuse_without_effect(individuals, outputs, of_model, of_data)
     individuals = _as_individuals(individuals)
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
     d, norm = _reference(individuals, reference), "l1" if norm is None else norm
@@ -368,7 +368,7 @@ def _reference(
     return reference
 
 
-def _refuse_idle(
+def _refuse_without_effect(
     individuals: Any, outputs: Any, of_model: Mapping[str, Any], of_data: Mapping[str, Any]
 ) -> None:
     """Raise for an argument that would have no effect beside the others."""
@@ -389,9 +389,9 @@ def _refuse_idle(
 
 
 def _refuse(beside: str, arguments: Mapping[str, Any], expected: str) -> None:
-    idle = [name for name, value in arguments.items() if value is not None]
-    if idle:
-        raise InputError(f"{', '.join(option(name, '') for name in idle)} beside {beside}", expected)
+    unused = [name for name, value in arguments.items() if value is not None]
+    if unused:
+        raise InputError(f"{', '.join(option(name, '') for name in unused)} beside {beside}", expected)
 
 
 def _count(individuals: ObservedMatrix | PairwiseDistance) -> int:

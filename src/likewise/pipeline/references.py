@@ -64,10 +64,6 @@ def reference_distances(
     least_shared : int, optional
         Of ``"co-observed"``; by default 1.
 
-    Returns
-    -------
-    dict of str to PairwiseDistance
-
     Raises
     ------
     InputError
@@ -168,10 +164,6 @@ def why_equal_people_differ(reference: ReferenceChoice, run: Run) -> str:
     ----------
     reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
     run : Run
-
-    Returns
-    -------
-    str
     """
     if reference == "co-observed":
         return _ON_SHARED

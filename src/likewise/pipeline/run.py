@@ -237,10 +237,6 @@ def run_model(
         Hide not all of any individual.
     split : {"random", "time"}
         As ``by`` of `hold_out`.
-
-    Returns
-    -------
-    Run
     """
     hidden = hide(observed, share, random_state, leave_one=leave_one, split=split)
     check_model(model, observed)

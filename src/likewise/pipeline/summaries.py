@@ -63,10 +63,6 @@ def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | Non
         Fitted.
     clipped_fraction : float, optional
         Counted where the estimate was formed; by default it is formed once more.
-
-    Returns
-    -------
-    EstimateSummary
     """
     observed, rank = estimator.observed_, estimator.rank_
     m, n = observed.shape
@@ -118,10 +114,6 @@ def regime(n_individuals: int, n_features: int, rank: int, observed_fraction: fl
         m, n and r.
     observed_fraction : float
         ``p_hat``.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -227,10 +219,6 @@ def _in_norm(
 
 def with_estimate(run: Run) -> Run:
     """Add the estimate itself to what ran, where an algorithm ran on it whose outputs can be held against it; else nothing.
-
-    Parameters
-    ----------
-    run : Run
 
     Returns
     -------

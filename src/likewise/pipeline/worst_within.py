@@ -98,10 +98,10 @@ def worst_within_blocks(
         )
     estimate = fitted.estimate_
     features = replace(estimate, left=np.zeros((0, estimate.rank)), row_ids=np.zeros(0), row_offsets=None)
-    told = observed.reader, observed.value_range, features, fitted.working_range, norm, k
+    shared = observed.reader, observed.value_range, features, fitted.working_range, norm, k
     found: tuple[WorstPair, ...] = ()
     n_examined, m = 0, observed.shape[0]
-    for pairs, examined in observed.engine.map(_worst, _groups(observed), told):
+    for pairs, examined in observed.engine.map(_worst, _groups(observed), shared):
         found = tuple(nlargest(k, (*found, *pairs), key=lambda pair: (pair.ratio, pair.output_distance)))
         n_examined += examined
     return WorstWithinBlocks(found, n_examined, m * (m - 1) // 2)
@@ -129,11 +129,11 @@ def _groups(observed: PartitionedMatrix) -> Iterator[_Group]:
                 yield _Group(block, start, stop, observed.row_ids[start:stop])
 
 
-_Told = tuple[BlockReader, ValueRange, LowRankEstimate, WorkingRange, Norm, int]
+_Shared = tuple[BlockReader, ValueRange, LowRankEstimate, WorkingRange, Norm, int]
 
 
-def _worst(group: _Group, told: _Told) -> tuple[tuple[WorstPair, ...], int]:
-    reader, value_range, features, working_range, norm, k = told
+def _worst(group: _Group, shared: _Shared) -> tuple[tuple[WorstPair, ...], int]:
+    reader, value_range, features, working_range, norm, k = shared
     first = group.block.start
     values = reader.read(group.block)[group.start - first : group.stop - first]
     observed = ObservedMatrix(values, value_range=value_range, row_ids=group.ids)

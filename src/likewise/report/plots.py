@@ -61,10 +61,6 @@ def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float
     file_format : {"svg", "png"}
     size : (float, float)
         In inches.
-
-    Returns
-    -------
-    bytes
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -116,10 +112,6 @@ def as_inline(svg: bytes, name: str, colors: Mapping[str, str] | None = None) ->
         Of the figure; no other in the page has it.
     colors : mapping of str to str, optional
         The page's names of colours that are drawn.
-
-    Returns
-    -------
-    str
     """
     drawing = svg.decode()
     for mark in ('id="', "url(#", 'href="#'):
@@ -271,10 +263,6 @@ def draw(plot: Plot, report: AuditRecord, file_format: FileFormat) -> bytes:
         One of `FIGURES`.
     report : AuditRecord
     file_format : {"svg", "png"}
-
-    Returns
-    -------
-    bytes
     """
     return to_bytes(lambda figure: plot(report, figure.subplots()), plot.__name__, file_format)
 

@@ -92,10 +92,6 @@ DEFAULT_ARMS = tuple(name for name, arm in ARMS.items() if not arm.needs_truth)
 def resolve_arm(text: str) -> Arm:
     """Return an arm for its name, or for ``name=estimator``.
 
-    Parameters
-    ----------
-    text : str
-
     Raises
     ------
     InputError

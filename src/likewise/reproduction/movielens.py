@@ -69,10 +69,6 @@ def read_movielens(path: PathLike, experiment: Experiment) -> ObservedMatrix:
     experiment : Experiment
         Tells the size, 6040 users and 3952 film ids.
 
-    Returns
-    -------
-    ObservedMatrix
-
     Raises
     ------
     FileFormatError

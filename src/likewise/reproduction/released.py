@@ -29,10 +29,6 @@ def released_net(data: ClusteredData, features: Features, preprocessed: bool, se
         What predictions are made from: Z with missing entries as 0, or A_hat.
     preprocessed : bool
     seed : int
-
-    Returns
-    -------
-    Inferred
     """
     from likewise.inference.net.dense_net import train_dense_net
     from likewise.inference.net.settings import NetSettings
@@ -71,10 +67,6 @@ def released_neighbors(
         Not used: nothing is drawn.
     n_neighbors : int, default 10
         K; all who rated an item where they are fewer, for which the released code has no answer.
-
-    Returns
-    -------
-    Inferred
     """
     del preprocessed, seed
     rated = np.zeros(data.truth.shape, dtype=np.bool_)

@@ -81,10 +81,6 @@ def check_theorems(
     references : ReferenceDistances
     certificates : LipschitzCertificates or None
         Of the pre-processing step; None where there is none.
-
-    Returns
-    -------
-    list of TheoryCheck
     """
     error = ErrorBound.measured(features, references.matrix)
     on_truth = certify_on_truth(constant, error)
@@ -254,10 +250,6 @@ def least_favourable(
     size : float, in (0, 1)
         theta squared; there are ``r = m p theta^2`` clusters, at least one.
     random_state : Generator
-
-    Returns
-    -------
-    ClusteredData
 
     Examples
     --------

@@ -70,10 +70,6 @@ class Unit:
 def units_of(settings: Settings) -> list[Unit]:
     """Return all units of a run, in the order of its tables.
 
-    Parameters
-    ----------
-    settings : Settings
-
     Returns
     -------
     list of Unit

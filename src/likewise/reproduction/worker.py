@@ -79,13 +79,7 @@ _BROKEN = (
 
 
 class Worker:
-    """A process at the other end of a pipe.
-
-    Parameters
-    ----------
-    settings : Settings
-    ratings : Path or None
-    """
+    """A process at the other end of a pipe."""
 
     def __init__(self, settings: Settings, ratings: Path | None) -> None:
         context = get_context("spawn")

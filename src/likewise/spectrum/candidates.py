@@ -106,16 +106,6 @@ def refine(operator: RowOperator, candidates: CandidateTriplets, request: Reques
     Small matrices and sums over rows are float64 throughout; the first product with A has the working precision, which
     nearly always does. Rounding of ``A V`` costs ``eps sigma_1 / sigma``: where sigma_1 is so much larger that this shows,
     the product is repeated in float64, from the same vectors.
-
-    Parameters
-    ----------
-    operator : RowOperator
-    candidates : CandidateTriplets
-    request : Request
-
-    Returns
-    -------
-    Refined
     """
     right: AnyFloats = candidates.right.astype(np.float64)
     dtype, last = request.dtype, np.inf
@@ -150,12 +140,6 @@ def refine_right(operator: RowOperator, candidates: CandidateTriplets, request: 
 
     ``||A^T u - sigma v|| / sigma`` with ``u = A v / sigma`` is ``||A^T A v - sigma^2 v|| / sigma^2``. Through A^T A a singular value has
     an error of about ``eps sigma_1^2 / sigma``, so below 1e-6 sigma_1 digits are lost.
-
-    Parameters
-    ----------
-    operator : RowOperator
-    candidates : CandidateTriplets
-    request : Request
 
     Returns
     -------

@@ -102,10 +102,6 @@ def random_test(
         Progress.
     failure_probability : float
     width : int
-
-    Returns
-    -------
-    RandomTest
     """
     n = operator.shape[1]
     # G, without its part in V: M' does not see that part, and rounding of it would only grow.

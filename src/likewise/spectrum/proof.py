@@ -150,10 +150,6 @@ class Prover:
             Estimate of the largest eigenvalue outside.
         carried : CarriedTest, optional
             One that the subspace does not depend on; it is looked at once.
-
-        Returns
-        -------
-        Proof
         """
         if self._by_energy(subspace.squares, target.level):
             reason = "the energy outside the triplets is below the threshold squared"

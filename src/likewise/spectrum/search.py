@@ -65,10 +65,6 @@ def krylov_search(
     columns_before_gram : float
         Raise `GramIsCheaperError` once the space is larger than that.
 
-    Returns
-    -------
-    CandidateTriplets
-
     Raises
     ------
     MemoryLimitError

@@ -17,6 +17,7 @@ from likewise.fairness import (
 )
 from likewise.fairness.metrics.group_effect import (
     NEAR,
+    _Outputs,
     _tested,
 )
 from likewise.fairness.metrics.output_units import mean_differences
@@ -31,15 +32,16 @@ def test_by_hand_two_outputs():
     # e = (-2, 2, -4, 4) and (0, 0, 2, -2); g = (1, -1, 1, -1): <e, g> = -12 and 4, <g, g> = 4; c = 2 g.
     # z = -12 / sqrt(4 (4 + 4 + 16 + 16)) = -0.949 and 4 / sqrt(4 (4 + 4)) = 0.707: the first output is the clearer one.
     twins = Remainder(weights, np.empty((4, 0)))
-    [(best, difference, low, high, share, p_value, clear, at_most)] = _tested(
-        outputs, members, twins, 0.95, np.random.default_rng(0)
-    )
-    assert (best, difference) == (0, -3.0)
-    assert share == pytest.approx(3 / ((2 + 1 + 5 + 1 + 3 + 4) / 6))
-    assert low < difference < high
-    assert at_most >= max(abs(low), abs(high)) * share / 3  # the other output's may be larger
-    assert 0.05 < p_value <= 1
-    assert not clear
+    asked = _Outputs(outputs, ["pay", "rank"], np.array([1.0, 1.0]), [False, False])
+    [effect] = _tested(asked, [("b", 2)], members, twins, 0.95, np.random.default_rng(0))
+    assert (effect.group, effect.n_members, effect.output, effect.difference) == ("b", 2, "pay", -3.0)
+    assert effect.share == pytest.approx(3 / ((2 + 1 + 5 + 1 + 3 + 4) / 6))
+    assert effect.low < effect.difference < effect.high
+    assert (
+        effect.at_most >= max(abs(effect.low), abs(effect.high)) * effect.share / 3
+    )  # the other output's may be larger
+    assert 0.05 < effect.p_value <= 1
+    assert not effect.clear
 
 
 def farthest_first(d, n):

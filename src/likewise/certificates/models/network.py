@@ -57,10 +57,6 @@ def network_constant(
     inputs : slice or array-like of int, optional
         Which inputs differ between individuals; the others are held fixed.
 
-    Returns
-    -------
-    Bounded
-
     Raises
     ------
     NoBoundError
@@ -217,10 +213,6 @@ def entry_net_constant(
         Orders of the norms on the row and on the outputs.
     inputs : slice or array-like of int, optional
         Which entries of the row differ between individuals; all by default.
-
-    Returns
-    -------
-    Certificate or Unavailable
     """
     layers = [linear(weights, "the net") for weights in net.row_layers]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not a bound, see below

@@ -60,10 +60,6 @@ def torch_layers(module: Any) -> list[Layer]:
     ----------
     module : torch.nn.Module
 
-    Returns
-    -------
-    list of Layer
-
     Raises
     ------
     NoBoundError

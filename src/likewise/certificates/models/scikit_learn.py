@@ -62,11 +62,6 @@ def sklearn_layers(model: Any, output: Output) -> tuple[list[Layer], str]:
     model : scikit-learn estimator
     output : {"auto", "score", "probability"}
 
-    Returns
-    -------
-    list of Layer
-    str
-
     Raises
     ------
     NoBoundError

@@ -118,8 +118,8 @@ class SidesInBlocks:
 
     def rows_given(self, columns: Factors, prior: Prior) -> FactorUpdate:
         """Find all rows in one pass, and what they give for the columns."""
-        told = self.reader, self.centre, columns, prior
-        grams, sides, moment, scalars = self.observed.engine.reduce(_swept, self.observed.blocks, told)
+        shared = self.reader, self.centre, columns, prior
+        grams, sides, moment, scalars = self.observed.engine.reduce(_swept, self.observed.blocks, shared)
         self.passes += 1
         total = unpacked(moment[None], columns.width)[0]
         explained, penalty = scalars.tolist()
@@ -136,22 +136,22 @@ class SidesInBlocks:
 
     def row_factors(self, state: State) -> Factors:
         """Find the rows once more, in one pass, and bring their means together."""
-        told = self.reader, self.centre, state.columns.factors, state.row_prior
-        means = list(self.observed.engine.map(_means, self.observed.blocks, told))
+        shared = self.reader, self.centre, state.columns.factors, state.row_prior
+        means = list(self.observed.engine.map(_means, self.observed.blocks, shared))
         self.passes += 1
         return Factors(np.concatenate(means), np.zeros((self.observed.shape[0], 0)))
 
 
-_Told = tuple[BlockReader, float, Factors, Prior]
+_Shared = tuple[BlockReader, float, Factors, Prior]
 
 
 def _total(block: RowBlock, reader: BlockReader) -> tuple[Floats]:
     return (np.array([np.sum(reader.read(block).data)]),)
 
 
-def _sums(block: RowBlock, told: tuple[BlockReader, float]) -> tuple[Floats, NDArray[np.int64], Floats]:
+def _sums(block: RowBlock, shared: tuple[BlockReader, float]) -> tuple[Floats, NDArray[np.int64], Floats]:
     """Sums and counts of columns, and the sum of all squares."""
-    reader, centre = told
+    reader, centre = shared
     values = reader.read(block)
     data, n = values.data - centre, values.shape[1]
     sums = np.asarray(np.bincount(values.indices, data, minlength=n), np.float64)
@@ -159,20 +159,20 @@ def _sums(block: RowBlock, told: tuple[BlockReader, float]) -> tuple[Floats, NDA
     return sums, counts, np.array([np.sum(data * data)])
 
 
-def _found(block: RowBlock, told: _Told) -> tuple[Any, FactorUpdate]:
+def _found(block: RowBlock, shared: _Shared) -> tuple[Any, FactorUpdate]:
     """Return the deviations of a block, and its rows given the columns."""
-    reader, centre, columns, prior = told
+    reader, centre, columns, prior = shared
     values = reader.read(block)
     deviations = with_data(values, values.data - centre)
     rows = ObservedRows(deviations, None, columns.means.shape[1] - 1)
     return deviations, regress(rows, columns, prior)
 
 
-def _swept(block: RowBlock, told: _Told) -> tuple[Floats, Floats, Floats, Floats]:
+def _swept(block: RowBlock, shared: _Shared) -> tuple[Floats, Floats, Floats, Floats]:
     """Find the rows of a block; return their part of the equations of the columns, of their moments, and what they explain and cost."""
     with one_blas_thread():
-        deviations, found = _found(block, told)
-        (n, d), factors = told[2].means.shape, found.factors
+        deviations, found = _found(block, shared)
+        (n, d), factors = shared[2].means.shape, found.factors
         grams, sides = np.empty((n, packed_size(d))), np.empty((n, d))
         columns = ObservedRows(deviations.T.tocsr(), None, d - 1)
         for part, of_grams, of_sides in columns.equations(factors):
@@ -182,6 +182,6 @@ def _swept(block: RowBlock, told: _Told) -> tuple[Floats, Floats, Floats, Floats
         return grams, sides, moment, np.array([found.explained, found.penalty])
 
 
-def _means(block: RowBlock, told: _Told) -> Floats:
+def _means(block: RowBlock, shared: _Shared) -> Floats:
     with one_blas_thread():
-        return _found(block, told)[1].factors.means
+        return _found(block, shared)[1].factors.means

@@ -254,10 +254,6 @@ class Drift:
             Variance of a residual.
         n_periods : int
             At most so many.
-
-        Returns
-        -------
-        Drift
         """
         edges = np.unique(np.nanquantile(times, np.arange(1, n_periods) / n_periods, method="lower"))
         drift = cls(edges, *(np.zeros((k, edges.size + 1)) for k in residuals.shape))

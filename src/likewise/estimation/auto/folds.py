@@ -45,11 +45,6 @@ def later_fold(observed: ObservedMatrix) -> tuple[Mask, ...]:
 def held_out_folds(n_observed: int, rng: np.random.Generator) -> tuple[Mask, ...]:
     """Draw disjoint sets of observations to hold out, one for each fit.
 
-    Parameters
-    ----------
-    n_observed : int
-    rng : Generator
-
     Returns
     -------
     tuple of ndarray of bool, shape (n_observed,)

@@ -21,13 +21,7 @@ Ratings stayed within 0.013, fits that went on from the trial within 0.03, thres
 
 @dataclass(frozen=True, eq=False)
 class LastFit:
-    """Fit what is best on all observations.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-    plan : Plan
-    """
+    """Fit what is best on all observations."""
 
     held_out: HeldOut
     plan: Plan

@@ -53,10 +53,6 @@ def solve_biases(values: Values, weights: Floats, regularization: float | None =
     regularization : float, optional
         Both lambdas; by default from `variance_components`.
 
-    Returns
-    -------
-    BiasSolution
-
     Raises
     ------
     InputError
@@ -183,10 +179,6 @@ def variance_components(values: Values, weights: Floats | None = None) -> Varian
     values : csr_array, shape (m, n)
     weights : ndarray, shape (n_observed,), optional
         Above 0; all equal by default.
-
-    Returns
-    -------
-    VarianceComponents
 
     References
     ----------

@@ -239,16 +239,6 @@ def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> Facto
     Each row i has normal equations ``(precision + sum_j w_ij E[f_j f_j^T] / noise) x_i = precision mean_i + sum_j w_ij E[(z_ij - bias_j) f_j] / noise``
     with regressors ``f_j = (coordinates of j, 1)``; the inverse of the matrix is what remains uncertain of ``x_i``.
 
-    Parameters
-    ----------
-    observations : ObservedRows
-    columns : Factors
-    prior : Prior
-
-    Returns
-    -------
-    FactorUpdate
-
     Raises
     ------
     InputError

@@ -61,10 +61,6 @@ def save_parts(parts: Mapping[str, Any], path: PathLike) -> None:
 def load_parts(path: PathLike) -> dict[str, Any]:
     """Read what `save_parts` wrote.
 
-    Parameters
-    ----------
-    path : path-like
-
     Returns
     -------
     dict of str to any

@@ -209,10 +209,6 @@ class Prepared:
         Parameters
         ----------
         hidden : ndarray of bool, shape (n_observed,)
-
-        Returns
-        -------
-        Recentred
         """
         values, known, kept = self.observed.scaled(self.working_range).values, self.centre, self
         if self.centre.kind != "none":

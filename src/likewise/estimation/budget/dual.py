@@ -120,10 +120,6 @@ def solve_dual(targets: Floats, energies: Floats, constraints: Constraints) -> D
     energies : ndarray, shape (r,)
         s > 0.
     constraints : Constraints
-
-    Returns
-    -------
-    DualSolution
     """
     unit = float((energies * targets**2).sum())  # the objective at g = 0, so that multipliers are near 1
     scaled = energies / unit

@@ -72,10 +72,6 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     limit : float
         L > 0, of the constant in the metric in which the empty entry is a point.
 
-    Returns
-    -------
-    StrongerPrior
-
     Raises
     ------
     EstimatorError

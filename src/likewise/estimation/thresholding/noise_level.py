@@ -28,10 +28,6 @@ def median_square(aspect: float) -> float:
     aspect : float
         ``beta``, shorter over longer side, in (0, 1].
 
-    Returns
-    -------
-    float
-
     References
     ----------
     Gavish and Donoho, "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Transactions on Information Theory 60
@@ -87,10 +83,6 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     ----------
     statistics : ObservationStatistics
         With the matrix.
-
-    Returns
-    -------
-    float
     """
     matrix = statistics.require_products("noise from the residual")
     variance, kept, most = statistics.mean_square, -1, max(20, statistics.shorter_side // 10)
@@ -114,10 +106,6 @@ def median_variance(statistics: ObservationStatistics) -> float:
     ----------
     statistics : ObservationStatistics
         With the matrix.
-
-    Returns
-    -------
-    float
 
     Raises
     ------

@@ -165,10 +165,6 @@ class ReferenceTally(Sums):
 class TopPairs:
     """The `count` pairs with the largest ratios, largest first; ties by output distance, then by position.
 
-    Parameters
-    ----------
-    count : int
-
     Attributes
     ----------
     columns : dict of str to ndarray

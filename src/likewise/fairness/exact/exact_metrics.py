@@ -45,10 +45,6 @@ def summarise(
         D and d, for their descriptions, and to measure neighbours.
     request : Request
     neighbors : ndarray of int, shape (n_individuals, n_neighbors), optional
-
-    Returns
-    -------
-    FairnessMetrics
     """
     arm = _Arm(pairs, pairs.arms[name], reference.n_individuals)
     spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
@@ -80,14 +76,7 @@ def summarise(
 
 
 class _Arm:
-    """Metrics of what was added up for one arm.
-
-    Parameters
-    ----------
-    pairs : Accumulated
-    found : AccumulatedArm
-    n_individuals : int
-    """
+    """Metrics of what was added up for one arm."""
 
     def __init__(self, pairs: Accumulated, found: AccumulatedArm, n_individuals: int) -> None:
         self.pairs, self.found, self.n_individuals = pairs, found, n_individuals

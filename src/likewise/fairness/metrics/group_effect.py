@@ -197,9 +197,9 @@ def group_effects(
     [('b', -0.5), ('a', 0.5)]
     """
     given = complete_rows(outputs)
-    (rows, units), decides = in_their_units(given), are_decisions(given)
     checked_instance("reference", reference, PairwiseDistance, "a distance between individuals")
-    _check_people(rows, reference)
+    _check_people(given, reference)
+    rows, units = in_their_units(given)
     called = _output_names(rows.shape[1], output_ids)
     most = reference.n_individuals - 1
     n_neighbors = checked_whole(
@@ -224,12 +224,10 @@ def group_effects(
         return Unavailable(NAME, _kept_apart(float(beside.max()), n_neighbors))
     tested = large[beside >= _BESIDE]
     members = (numbers[chosen][:, None] == tested).astype(float)
-    effects = [
-        GroupEffect(str(names[group]), int(counts[group]), *found.told(called, units, decides))
-        for group, found in zip(tested, _tested(rows[chosen], members, left, confidence, rng), strict=True)
-    ]
+    sizes = [(str(names[group]), int(counts[group])) for group in tested]
+    asked = _Outputs(rows[chosen], called, units, are_decisions(given))
+    ordered = tuple(sorted(_tested(asked, sizes, members, left, confidence, rng), key=_rank))
     n_small, n_apart = int(np.count_nonzero(counts)) - large.size, large.size - tested.size
-    ordered = tuple(sorted(effects, key=_rank))
     return GroupEffects(ordered, chosen.size, nearness, float(confidence), n_small, n_left_out, n_apart)
 
 
@@ -241,22 +239,13 @@ class _People(NamedTuple):
     n_left_out: int
 
 
-class _Found(NamedTuple):
-    """What `GroupEffect` says of an output, whose column is in front."""
+class _Outputs(NamedTuple):
+    """Outputs between 0 and 1, what each is called, how long its range is, and whether it is a decision."""
 
-    column: int
-    difference: float
-    low: float
-    high: float
-    share: float
-    p_value: float
-    clear: bool
-    at_most: float
-
-    def told(self, called: list[str], units: Floats, decides: Any) -> tuple[Any, ...]:
-        """Return the output by its name, and all in its units."""
-        in_units = (float(number * units[self.column]) for number in self[1:4])
-        return called[self.column], *in_units, *self[4:], bool(decides[self.column])
+    rows: Floats
+    names: list[str]
+    units: Floats
+    decides: Any
 
 
 def _compared(
@@ -339,35 +328,50 @@ def _distances_among(reference: PairwiseDistance, chosen: Any) -> Floats:
 
 
 def _tested(
-    outputs: Floats, members: Floats, left: Remainder, confidence: float, rng: np.random.Generator
-) -> list[_Found]:
-    """Return of each group its clearest output, difference, interval, share, p-value, and whether it is a finding."""
-    e, g = left.of(outputs), left.of(members)
+    outputs: _Outputs,
+    sizes: list[tuple[str, int]],
+    members: Floats,
+    left: Remainder,
+    confidence: float,
+    rng: np.random.Generator,
+) -> list[GroupEffect]:
+    """Return the effect of each group on the output in which it is clearest."""
+    e, g = left.of(outputs.rows), left.of(members)
     c = left.transposed(g)
     sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
-    z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs)))
+    z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs.rows)))
     largest = np.sort(_largest_of_draws(e, c, z, rng))
     last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
     critical = largest[-last]
-    usual = mean_differences(outputs)
-    found = []
-    for k in range(members.shape[1]):
+    usual = mean_differences(outputs.rows)
+    effects = []
+    for k, (group, n_members) in enumerate(sizes):
         best = int(np.abs(z[k]).argmax())
-        p = (1 + int(np.count_nonzero(largest >= abs(z[k, best])))) / (_DRAWS + 1)
-        parts = sums[k, best], squares[k], c[:, k] ** 2, e[:, best], g[:, k]
         difference = float(_ratio(sums[k, best], squares[k]))
         share = float(_ratio(abs(difference), usual[best]))
-        clear = bool(abs(z[k, best]) > critical and share >= MATERIAL)
-        shares = [
-            _ratio(
-                np.abs(differences_kept(sums[k, j], squares[k], c[:, k] ** 2, e[:, j], g[:, k], critical)),
-                size,
-            )
-            for j, size in enumerate(usual)
+        intervals = [
+            differences_kept(sums[k, j], squares[k], c[:, k] ** 2, e[:, j], g[:, k], critical)
+            for j in range(len(usual))
         ]
-        at_most = float(np.max(shares))
-        found.append(_Found(best, difference, *differences_kept(*parts, critical), share, p, clear, at_most))
-    return found
+        difference, low, high = (
+            float(number * outputs.units[best]) for number in (difference, *intervals[best])
+        )
+        effects.append(
+            GroupEffect(
+                group,
+                n_members,
+                outputs.names[best],
+                difference,
+                low,
+                high,
+                share,
+                p_value=(1 + int(np.count_nonzero(largest >= abs(z[k, best])))) / (_DRAWS + 1),
+                clear=bool(abs(z[k, best]) > critical and share >= MATERIAL),
+                at_most=float(np.max(_ratio(np.abs(intervals), usual[:, None]))),
+                decides=bool(outputs.decides[best]),
+            )
+        )
+    return effects
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:

@@ -22,13 +22,7 @@ class PairFunction(Protocol):
 
 @dataclass(frozen=True)
 class PairMetric:
-    """A metric by name.
-
-    Parameters
-    ----------
-    name : str
-    function : PairFunction
-    """
+    """A metric by name."""
 
     name: str
     function: PairFunction

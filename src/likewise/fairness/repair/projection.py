@@ -72,12 +72,7 @@ def _slices(distances: Floats) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class DistanceBlocks:
-    """Distances between everybody, a few rows at a time; kept for the next time where all of them are one block.
-
-    Parameters
-    ----------
-    distance : PairwiseDistance
-    """
+    """Distances between everybody, a few rows at a time; kept for the next time where all of them are one block."""
 
     distance: PairwiseDistance
 
@@ -186,10 +181,6 @@ def project(outputs: Floats, blocks: DistanceBlocks, budget: float) -> Projectio
         d, a pseudometric.
     budget : float
         L.
-
-    Returns
-    -------
-    Projection
 
     Examples
     --------

@@ -37,10 +37,6 @@ def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
 
     What a distance says of itself is believed; where it says nothing, every triangle is looked at.
 
-    Parameters
-    ----------
-    distance : PairwiseDistance
-
     Raises
     ------
     DistanceError

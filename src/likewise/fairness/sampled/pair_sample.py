@@ -83,10 +83,6 @@ class Claims:
         bound : float or None
             What no pair exceeds; None if no such number is known, and then the mean is bounded from below only.
         within : ndarray of bool, shape (n_pairs,), optional
-
-        Returns
-        -------
-        SampledValue
         """
         seen = values if within is None else values[within]
         if not seen.size:

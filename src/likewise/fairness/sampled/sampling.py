@@ -159,10 +159,6 @@ class Bounds:
 def distance_bound(distance: PairwiseDistance) -> float | None:
     """Bound a distance over all pairs of a data set: by what is known of it, or by measuring everybody against one individual.
 
-    Parameters
-    ----------
-    distance : PairwiseDistance
-
     Returns
     -------
     float or None

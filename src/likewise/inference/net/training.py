@@ -111,13 +111,7 @@ def validation_mask(n_observed: int, fraction: float, generator: np.random.Gener
 
 
 class Epochs:
-    """Counts 0 to n - 1 in random order, over and over, each epoch in an order of its own.
-
-    Parameters
-    ----------
-    n : int
-    generator : numpy.random.Generator
-    """
+    """Counts 0 to n - 1 in random order, over and over, each epoch in an order of its own."""
 
     def __init__(self, n: int, generator: np.random.Generator) -> None:
         self._n, self._generator = n, generator

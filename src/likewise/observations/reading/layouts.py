@@ -184,7 +184,7 @@ class Choices:
             return "wide" if file.header else "grid"
         return "grid" if file.is_bare and set(self.roles.values()) == {None} else "triplets"
 
-    def refuse_idle(self, file: str, *kinds: str) -> None:
+    def refuse_without_effect(self, file: str, *kinds: str) -> None:
         """Raise if something was given that means nothing for a file of these kinds: no option is ignored.
 
         Raises

@@ -156,10 +156,10 @@ def _questioned(table: Table, layout: str, choices: Choices) -> tuple[Table, Ran
 def _read(source: Source, choices: Choices) -> tuple[Table, Layout | Literal["matrix"]]:
     file = open_file(source, choices.text, choices.is_header)
     if isinstance(file, ArrayFile):
-        choices.refuse_idle(file.name, "matrix")
+        choices.refuse_without_effect(file.name, "matrix")
         return without_value(to_table(file.matrix()), choices.missing_value), "matrix"
     layout = choices.layout(file)
-    choices.refuse_idle(file.name, layout, *["text"] * file.is_text)
+    choices.refuse_without_effect(file.name, layout, *["text"] * file.is_text)
     if layout in ("triplets", "pairs"):
         return read_triplets(file, choices), layout
     return read_wide(file, choices, layout), layout

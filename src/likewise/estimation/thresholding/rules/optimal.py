@@ -29,10 +29,6 @@ def optimal_coefficient(aspect: float) -> float:
     aspect : float
         ``beta``, in (0, 1].
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(optimal_coefficient(1.0), 4)  # 4 / sqrt(3)
@@ -148,10 +144,6 @@ def optimal_threshold(noise_values: Floats, aspect: float) -> float:
     noise_values : ndarray, shape (k,)
     aspect : float
         ``beta``, in (0, 1].
-
-    Returns
-    -------
-    float
     """
     from scipy.optimize import brentq
 
