@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from likewise.certificates import certify
     from likewise.estimation import SVT, LowRankEstimate, entry_intervals, make_estimator, svt
-    from likewise.fairness import measure_fairness, repair
+    from likewise.fairness import measure_fairness
+    from likewise.fairness.repair import repair
     from likewise.inference import DenseNetRecommender, KNNRecommender
     from likewise.observations import ObservedMatrix, hold_out, read_partitioned, read_ratings
     from likewise.pipeline import AuditReport
