@@ -22,6 +22,10 @@ from likewise.observations.reading.outputs import read_outputs_file
             ColumnRoles("marks.csv", ("school", "pupil"), ("written", "course"), left_out=("sex",)),
             "Read marks.csv: individuals from school, pupil, 2 features from written, course; left out: sex.",
         ),
+        (
+            ColumnRoles("people.csv", ("name",), ("age", "job", "town"), categories=("job", "town")),
+            "Read people.csv: individuals from name, numbers from age, categories from job, town.",
+        ),
         (ColumnRoles("g.csv", ("id",), groups=("sex",)), "Read g.csv: individuals from id, groups from sex."),
         (
             ColumnRoles("g.csv", ("id",), groups=("sex",), left_out=("age",), remarks=("\x07: 2", "no more")),
@@ -47,6 +51,7 @@ def test_json_has_every_role():
         "source": "r.csv",
         "ids": ["user"],
         "features": ["item"],
+        "categories": None,
         "values": ["rating"],
         "outputs": None,
         "groups": None,

@@ -7,6 +7,7 @@ import pytest
 
 from likewise import audit
 from likewise.fairness import LipschitzCertificates, RowDistance, SampledValue, Unavailable
+from likewise.observations.column_roles import ColumnRoles
 from likewise.report import as_text
 from likewise.report.answer import Answer
 from likewise.report.numbers import value_text
@@ -62,6 +63,24 @@ def test_the_answer_can_be_shorter(make_report):
     ]
     assert short[0] == whole[0]
     assert any(line.startswith("gap of") for line in short)
+
+
+@pytest.mark.parametrize("most_lines", [1, 12])
+def test_outputs_come_first_and_are_never_cut_off(make_report, most_lines):
+    """A year beside a chance was an output, and stood behind the dots."""
+    long = tuple(f"something with a long name {k}" for k in range(3))
+    columns = (
+        ColumnRoles("people.csv", ("name",), (*long, "school"), categories=("school",)),
+        ColumnRoles("outputs.csv", ("name",), outputs=("chance", "grade", "wage", "year")),
+    )
+    report = make_report()
+    report = replace(report, data=replace(report.data, columns=columns))
+    lines = as_text(report, most_lines=most_lines).splitlines()
+    read = next(k for k, line in enumerate(lines) if line.startswith("Read: "))
+    assert lines[read].startswith("Read: outputs from chance, grade, wage, year; ids from name; numbers from")
+    assert lines[read + 1].endswith(" ...")
+    assert len(lines) <= MOST_LINES
+    assert report.to_dict()["data"]["columns"][0]["categories"] == ["school"]
 
 
 @pytest.mark.parametrize("most_lines", range(8, 40, 2))

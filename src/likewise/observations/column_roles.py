@@ -41,6 +41,8 @@ class ColumnRoles:
         The column that says when each observation was made.
     remarks : tuple of str
         How the cells were understood, where that could surprise: which word counts as 1, which as missing, how large each group is.
+    categories : tuple of str, optional
+        Which of the features are categories; all others are numbers. None where no feature can be a category.
 
     Examples
     --------
@@ -61,14 +63,14 @@ class ColumnRoles:
     target: Names = None
     times: Names = None
     remarks: tuple[str, ...] = ()
+    categories: Names = None
 
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""
         counted = [] if self.ids == () else ["individuals counted from 0"]
         parts = [f"individuals from {_listed(self.ids)}"] if self.ids else counted
         is_table = self.values is None and self.outputs is None and self.groups is None
-        for role in ("features", "values", "outputs", "groups", "target", "times"):
-            names = getattr(self, role)
+        for role, names in list(self.by_role().items())[1:]:
             what = _counted(len(names), "feature") if names and role == "features" and is_table else role
             most = _FEW if role == "outputs" else _NAMED
             parts += [f"{what} from {_listed(names, most)}"] if names else []
@@ -77,9 +79,31 @@ class ColumnRoles:
         remarks = "".join(f"; {_printable(remark)}" for remark in self.remarks)
         return f"Read {_printable(self.source)}: {', '.join(parts)}{left_out}{remarks}."
 
+    def by_role(self) -> dict[str, Names]:
+        """Return the names of columns by what they are, ids first; features that may be categories are told apart from numbers."""
+        words = self.categories
+        features = {"features": self.features}
+        if self.features is not None and words is not None:
+            features = {
+                "numbers": tuple(name for name in self.features if name not in words),
+                "categories": words,
+            }
+        rest = {role: getattr(self, role) for role in ("values", "outputs", "groups", "target", "times")}
+        return {"ids": self.ids, **features, **rest}
+
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain lists, for JSON; None where a file of this kind has no such column."""
-        roles = ("ids", "features", "values", "outputs", "groups", "target", "times", "left_out")
+        roles = (
+            "ids",
+            "features",
+            "categories",
+            "values",
+            "outputs",
+            "groups",
+            "target",
+            "times",
+            "left_out",
+        )
         named = {role: getattr(self, role) for role in roles}
         return {
             "source": self.source,

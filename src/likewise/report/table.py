@@ -44,11 +44,14 @@ if TYPE_CHECKING:
 _NARROWEST = 20
 _WIDTH = 80
 _WORST_SHOWN = 3
-_SPACE = 3
-"""Two empty lines, and one for the columns."""
+_SPACE = 4
+"""Two empty lines, and two for the columns."""
 
 _FEW = 3
-"""Up to so many columns are named where one line names those of all files."""
+"""Up to so many columns are named where a line or two name those of all files."""
+
+_ROLE_LINES, _OUTPUTS_IN_FULL = 2, 100
+"""Lines that name the columns of all files, and how many characters of them name outputs whatever their number."""
 
 MOST_LINES = 25
 """Of a report as it is printed, at the usual width."""
@@ -121,8 +124,9 @@ def _answer_lines(report: AuditRecord, width: int, most_lines: int) -> list[Text
     middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
     if left_out:  # which columns are what gives way first
         cells = [_wrapped(text, width) for text in _cells(report)]
-        room = most_lines - len(rows) - 1 - len(end)
-        columns = [_folded(report, width), *_fitting(cells, room)] if columns else []
+        room = most_lines - len(rows) - len(end)
+        folded_roles = _folded(report, width)
+        columns = [*folded_roles, *_fitting(cells, room - len(folded_roles))] if columns else []
         middle, left_out = _middle(answer, width, most_lines - len(rows) - len(columns) - len(end))
         left_out = [*(["columns"] if columns else []), *left_out]
     if left_out := list(dict.fromkeys([*folded, *left_out])):
@@ -171,20 +175,25 @@ def _middle(answer: Answer, width: int, room: int) -> tuple[list[str], list[str]
     return lines, left_out + (["worst pairs"] if n_pairs < min(_WORST_SHOWN, len(answer.pairs)) else [])
 
 
-def _folded(report: AuditRecord, width: int) -> str:
-    """Say in one line which columns were read as what, however many files there are."""
-    named: dict[str, list[str]] = {}
+def _folded(report: AuditRecord, width: int) -> list[str]:
+    """Say in two lines which columns were read as what, however many files there are: outputs first, which are never cut off."""
+    named: dict[str, list[str]] = {"outputs": []}
     for roles in report.data.columns:
-        for role, names in roles.to_dict().items():
-            if names and role not in ("source", "left_out", "remarks"):
-                told = (
-                    f"{len(names):,} {role}"
-                    if len(names) > _FEW
-                    else f"{role} from {', '.join(map(shown, names))}"
-                )
-                named.setdefault(role, []).append(told)
-    text = "; ".join(", ".join(dict.fromkeys(told)) for told in named.values())
-    return textwrap.shorten(f"Read: {text}.", width, placeholder=" ...")
+        for role, names in roles.by_role().items():
+            if names:
+                named.setdefault(role, []).append(_role(role, names))
+    text = "; ".join(", ".join(dict.fromkeys(told)) for told in named.values() if told)
+    wrapped = textwrap.wrap(
+        f"Read: {text}.", width, max_lines=_ROLE_LINES, placeholder=" ...", subsequent_indent="  "
+    )
+    return wrapped or [""]
+
+
+def _role(role: str, names: tuple[str, ...]) -> str:
+    """Name the columns of one role; of many only their number, but outputs as long as there is room for them: nobody would miss one read by mistake."""
+    told = f"{role} from {', '.join(map(shown, names))}"
+    in_full = len(names) <= _FEW or (role == "outputs" and len(told) <= _OUTPUTS_IN_FULL)
+    return told if in_full else f"{len(names):,} {role}"
 
 
 def _cells(report: AuditRecord) -> list[str]:

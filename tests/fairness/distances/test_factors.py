@@ -76,7 +76,7 @@ def test_it_says_what_it_is():
     D = FactorDistance(left, right, row_ids=list("abcdefghi"))
     assert (D.is_metric, D.description.columns, list(D.row_ids)[:2]) == (True, "all 13", ["a", "b"])
     assert "not clipped" in D.name
-    assert D.scale == pytest.approx(RowDistance(left @ right.T).scale)
+    assert D.relative_spread() == pytest.approx(RowDistance(left @ right.T).relative_spread())
     dependent = FactorDistance(left, right[:, [0, 1, 2, 2]])
     assert dependent.description.axioms == "pseudometric"
 

@@ -5,6 +5,7 @@ import math
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,6 +168,33 @@ def test_constant_outputs_warn(outputs):
     with pytest.warns(ConstantOutputWarning, match="nearly constant"):
         figures = measure_fairness(outputs, people)
     assert any("nearly constant" in note for note in figures.notes)
+
+
+def test_outputs_are_called_constant_each_by_itself():
+    """A year beside a probability: two by hand vary by 1/2 and by 1/2000 of their root mean square."""
+    people = RowDistance(np.arange(4.0), "l1")
+    chance, year = np.array([0.0, 0.0, 1.0, 1.0]), np.array([2000.0, 2002.0, 2000.0, 2002.0])
+    both = np.column_stack([chance, year])
+    assert RowDistance(chance).relative_spread() == pytest.approx(0.5**0.5)
+    assert RowDistance(year).relative_spread() == pytest.approx(1 / (2001**2 + 1) ** 0.5)
+    assert RowDistance(both).relative_spread() == pytest.approx(0.5**0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConstantOutputWarning)
+        figures = measure_fairness(both, people)
+    assert not any("constant" in note for note in figures.notes)
+    with pytest.warns(ConstantOutputWarning, match="nearly constant"):
+        measure_fairness(np.column_stack([year, year]), people)
+
+
+@pytest.mark.parametrize(("unit", "noted"), [(1.0, False), (3.0, True)])
+def test_the_one_output_that_decides_d_is_named(unit, noted):
+    """Variances of 1/4 and of 1/4 and 9/4: half, and nine tenths, are of the second."""
+    outputs = np.column_stack([[0.0, 0.0, 1.0, 1.0], [0.0, unit, 0.0, unit]])
+    frame = pl.DataFrame(outputs, schema=["chance", "year"])
+    notes = RowDistance.of_outputs(frame).notes
+    assert [note.split(":")[0] for note in notes] == (
+        ["D is mostly that of year, which has 90.0% of the variance of the 2 outputs"] if noted else []
+    )
 
 
 def test_scale_free_ratio_of_constant_outputs_is_not_defined():

@@ -29,9 +29,36 @@ def test_numbers_are_numbers_and_words_are_categories(write):
     assert people.row_ids.tolist() == ["ann", "bea", "cy"]
     assert (
         people.roles.sentence()
-        == "Read people.csv: individuals from id, 3 features from age, job, zip; left out: note."
+        == "Read people.csv: individuals from id, numbers from age, categories from job, zip; left out: note."
     )
     assert "categories: job, zip" in people.notes
+
+
+@pytest.mark.parametrize(
+    ("values", "noted"),
+    [
+        ([101, 205, 930], True),
+        ([0, 100, 500, 1000], False),
+        ([1, 2, 3, 4, 5], False),
+        ([2019, 2021, 2022], False),
+        ([101, 930], False),
+        ([101.5, 205, 930], False),
+        ([-101, 205, 930], False),
+        (range(100, 121**2, 121), False),
+    ],
+)
+def test_numbers_that_look_like_codes_are_noted(write, values, noted):
+    """Few, whole, each repeated, and scattered: not counts, steps, years, nor scores of all sizes."""
+    lines = [f"p{k},{value}" for k, value in enumerate([*values, ""] * 5)]
+    people = read_table(write("\n".join(["id,school", *lines])), id_columns="id")
+    told = "if school is a code, put a letter before its numbers"
+    assert people.roles.remarks == ((told,) if noted else ())
+    assert people.roles.by_role() == {
+        "ids": ("id",),
+        "numbers": ("school",),
+        "categories": (),
+        **dict.fromkeys(("values", "outputs", "groups", "target", "times")),
+    }
 
 
 def test_columns_in_the_order_given_and_rows_counted(write):

@@ -123,9 +123,6 @@ class PairwiseDistance(ABC):
     description : DistanceDescription
     row_ids : ndarray or None
         Names of the individuals, where the data carried them.
-    scale : float or None
-        Root mean square size of the rows in the distance's own units, where that means something; outputs whose spread is tiny beside it are
-        nearly constant.
     resolution : float
         Distances up to here were set to 0, because below it the rows tell nothing; so the triangle inequality can fail by as much.
     upper_bound : float or None
@@ -139,7 +136,6 @@ class PairwiseDistance(ABC):
     n_individuals: int
     description: DistanceDescription
     row_ids: NDArray[Any] | None = None
-    scale: float | None = None
     resolution: float = 0.0
     upper_bound: float | None = None
     notes: tuple[str, ...] = ()
@@ -187,6 +183,13 @@ class PairwiseDistance(ABC):
     def taken(self, individuals: NDArray[np.intp]) -> PairwiseDistance:
         """Return the same distance between some of the individuals, in the order given."""
         return SubsetDistance(self, individuals)
+
+    def relative_spread(self) -> float | None:
+        """Return the largest standard deviation of a column over its root mean square; None where there are no columns.
+
+        Columns are judged one by one: a year beside a probability varies little for its size, and makes neither constant.
+        """
+        return None
 
     def unresolved(self) -> PairwiseDistance:
         """Return the same distance without `resolution`."""
@@ -245,7 +248,7 @@ class SubsetDistance(PairwiseDistance):
         self.n_individuals = len(individuals)
         self.description = distance.description
         self.row_ids = None if distance.row_ids is None else distance.row_ids[individuals]
-        self.scale, self.concurrent, self.notes = distance.scale, distance.concurrent, distance.notes
+        self.concurrent, self.notes = distance.concurrent, distance.notes
         self.resolution, self.upper_bound = distance.resolution, distance.upper_bound
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
@@ -258,6 +261,10 @@ class SubsetDistance(PairwiseDistance):
         """Measure given pairs; see `PairwiseDistance.between`."""
         left, right = checked_pairs(left, right, self.n_individuals)
         return self.distance.between(self.individuals[left], self.individuals[right])
+
+    def relative_spread(self) -> float | None:
+        """Return that of the whole; see `PairwiseDistance.relative_spread`."""
+        return self.distance.relative_spread()
 
     def unresolved(self) -> SubsetDistance:
         """Return the same distance without `resolution`."""

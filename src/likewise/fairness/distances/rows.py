@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from likewise._typing import Floats
 from likewise.arrays import as_floats
 from likewise.checks import checked_instance
-from likewise.errors import ConstantOutputWarning, DistanceError, ShapeError
+from likewise.errors import ConstantOutputWarning, DistanceError, ShapeError, printable
 from likewise.fairness.distances.cancellation import CancellationGuard, label_equal_rows
 from likewise.fairness.distances.distance import (
     DistanceDescription,
@@ -30,6 +30,12 @@ from likewise.observations.index_alignment import row_labels
 
 _NARROW = 8
 """Columns up to which l2 is measured by its definition."""
+
+_COLUMNS = 64
+"""So many columns at a time are gone over for their spread."""
+
+_DECIDES = 0.9
+"""Share of the variance from which on one of a few outputs is said to decide D."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _ROUNDINGS = 64
@@ -103,7 +109,6 @@ class RowDistance(PairwiseDistance):
         largest = max(float(self.rows.max()), -float(self.rows.min()))
         check_magnitude("rows", largest * self.rows.shape[1] ** (1 / self.order), self.order)
         self.norms = row_norms(self.rows, self.order)
-        self.scale = float(np.sqrt(np.mean(self.norms**2)))
 
     @classmethod
     def of_outputs(cls, outputs: ArrayLike, norm: Norm = "l2") -> RowDistance:
@@ -112,7 +117,9 @@ class RowDistance(PairwiseDistance):
         Equal individuals often get outputs that were summed in another order. Distances of at most 64 times the unit of rounding of the
         largest output are therefore 0, and the description says so: over d = 0 they would make a ratio infinite that means nothing.
         """
-        return cls(outputs, norm).rounded()
+        distance = cls(outputs, norm).rounded()
+        distance.notes = (*distance.notes, *_note_on_units(distance))
+        return distance
 
     def rounded(self) -> RowDistance:
         """Return the same distance, where rows that differ by no more than rounding are equal; see `of_outputs`."""
@@ -172,6 +179,11 @@ class RowDistance(PairwiseDistance):
         some.shown, some.names = None if self.shown is None else self.shown[individuals], self.names
         return some
 
+    def relative_spread(self) -> float:
+        """Return how much the most varied column varies; see `PairwiseDistance.relative_spread`."""
+        blocks = range(0, self.rows.shape[1], _COLUMNS)
+        return max(_relative_spread(self.rows[:, first : first + _COLUMNS]) for first in blocks)
+
     def unresolved(self) -> RowDistance:
         """Return the same distance without `resolution`."""
         same = copy(self)
@@ -212,6 +224,30 @@ class RowDistance(PairwiseDistance):
             self.rows.shape[1],
             lambda i, j: row_differences(self.rows, i, j, 2.0) ** 2,
         )
+
+
+def _note_on_units(outputs: RowDistance) -> list[str]:
+    """Say which one of a few outputs decides D, where one does: they are compared in the units that they come in."""
+    n_outputs = outputs.rows.shape[1]
+    if not 1 < n_outputs <= _NARROW:
+        return []
+    variances = outputs.rows.var(axis=0)
+    largest, total = int(variances.argmax()), variances.sum()
+    if not total or variances[largest] < _DECIDES * total:
+        return []
+    name = f"column {largest}" if outputs.names is None else printable(outputs.names[largest])
+    return [
+        f"D is mostly that of {name}, which has {variances[largest] / total:.1%} of the variance of the {n_outputs} outputs: they are compared in the units that "
+        "they come in. If it is not to decide alone, divide each output by its spread, or audit one at a time"
+    ]
+
+
+def _relative_spread(rows: Floats) -> float:
+    """Return the largest standard deviation of a column over its root mean square; 0 where all are 0."""
+    largest = np.abs(rows).max(axis=0)
+    units = rows / np.where(largest > 0, largest, 1.0)  # there are sizes whose squares vanish
+    squares = np.mean(units**2, axis=0)
+    return float(np.sqrt(units.var(axis=0) / np.where(squares > 0, squares, 1.0)).max())
 
 
 def _describe(order: float, n_columns: int) -> DistanceDescription:
@@ -285,6 +321,11 @@ class FactorDistance(RowDistance):
             axioms="pseudometric" if np.linalg.matrix_rank(triangle) < rank else "metric",
         )
         super().__init__(self.left @ triangle.T, "l2", description=description, row_ids=row_ids)
+
+    def relative_spread(self) -> float:
+        """Return how much the most varied output varies; see `PairwiseDistance.relative_spread`."""
+        blocks = range(0, len(self.right), _COLUMNS)
+        return max(_relative_spread(self.left @ self.right[first : first + _COLUMNS].T) for first in blocks)
 
 
 def _output_factors(right: ArrayLike) -> Floats:

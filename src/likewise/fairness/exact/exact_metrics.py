@@ -23,7 +23,7 @@ from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
 from likewise.fairness.metrics.violations import Violations, name_pairs, violations_of
 
 NEAR_CONSTANT = 0.01
-"""Outputs whose spread is below this share of their size are called nearly constant."""
+"""Outputs are called nearly constant where each, by itself, has a spread below this share of its size."""
 
 
 def summarise(
@@ -169,8 +169,9 @@ class _Arm:
 
 
 def constant_notes(spread: float, output: PairwiseDistance) -> list[str]:
-    """Say, and warn, where outputs are nearly constant beside their size; and what else is to be known of them."""
-    if spread > 0 and (output.scale is None or spread >= NEAR_CONSTANT * output.scale):
+    """Say, and warn, where every output is nearly constant beside its size; and what else is to be known of them."""
+    relative = output.relative_spread()
+    if spread > 0 and (relative is None or relative >= NEAR_CONSTANT):
         return [*output.notes]
     note = "outputs are nearly constant: small ratios then say little"
     warnings.warn(f"{note} (spread {spread:.3g})", ConstantOutputWarning, stacklevel=3)

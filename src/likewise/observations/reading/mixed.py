@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from likewise._typing import Floats
 from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import label_axis
@@ -24,6 +25,9 @@ from likewise.observations.reading.unpack import unpack
 
 if TYPE_CHECKING:
     import polars as pl
+
+_FEWEST_CODES, _MOST_CODES, _REPEATED, _SCATTERED = 3, 20, 5, 10
+"""So many different whole numbers, each there so often on average, over a range so many times as long as if they were counted through, are codes."""
 
 _NUMERIC = 0.5
 """Share of the cells that are numbers from which on a column with others is a damaged column of numbers, and no category."""
@@ -97,7 +101,7 @@ def read_table(
     >>> people.frame.rows(), people.row_ids.tolist()
     ([(20.0, 'cook'), (None, 'nurse')], ['ann', 'bea'])
     >>> people.roles.sentence()
-    'Read people.csv: individuals from name, 2 features from age, job.'
+    'Read people.csv: individuals from name, numbers from age, categories from job.'
     """
     import polars as pl
 
@@ -130,14 +134,36 @@ def read_table(
     notes += [f"categories: {', '.join(words)}"] if words else []
     roles = file.roles(ids=ids or None, features=features)
     remarks = _remarks(taken.frame.select(map(str, features)), frame)
-    return MixedTable(frame, row_ids, replace(roles, remarks=remarks), tuple(notes))
+    roles = replace(roles, remarks=remarks, categories=tuple(words))
+    return MixedTable(frame, row_ids, roles, tuple(notes))
 
 
 def _remarks(texts: pl.DataFrame, read: pl.DataFrame) -> tuple[str, ...]:
-    """Say which words count as missing where a column holds categories."""
-    pairs = [(text, column) for text, column in zip(texts, read, strict=True) if column.dtype.is_(text.dtype)]
-    told = (note_on_categories(text, column.is_null(), column.name) for text, column in pairs)
+    """Say which words count as missing where a column holds categories, and which numbers look like codes of categories."""
+    told = (
+        note_on_categories(text, column.is_null(), column.name)
+        if column.dtype.is_(text.dtype)
+        else _note_on_codes(column)
+        for text, column in zip(texts, read, strict=True)
+    )
     return tuple(chain.from_iterable(told))
+
+
+def _are_counts(codes: Floats) -> bool:
+    return bool((codes % 1 == 0).all() and codes[0] >= 0 and codes[-1] < 2**53)
+
+
+def _note_on_codes(numbers: pl.Series) -> list[str]:
+    """Say of a few whole numbers, scattered over a range, that they are taken as numbers: codes of schools are no farther apart the larger they are."""
+    known = numbers.drop_nulls().to_numpy()
+    codes = np.unique(known)
+    n = codes.size
+    if not (_FEWEST_CODES <= n <= _MOST_CODES) or known.size < _REPEATED * n or not _are_counts(codes):
+        return []
+    steps = np.diff(codes)
+    if (codes[-1] - codes[0]) / np.gcd.reduce(steps.astype(np.int64)) < _SCATTERED * n:
+        return []
+    return [f"if {numbers.name} is a code, put a letter before its numbers"]
 
 
 def _feature(
