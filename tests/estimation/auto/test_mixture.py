@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from likewise import LowRankEstimate, ObservedMatrix, entry_intervals
 from likewise.certificates.individual_constants import individual_constants
@@ -18,10 +19,10 @@ from likewise.estimation import (
     mixed_estimate,
     stacking_weights,
 )
-from likewise.estimation.auto.folds import held_out_folds
+from likewise.estimation.auto.folds import held_out_folds, later_fold
 from likewise.fairness import PatternDistance, Unavailable
 from likewise.fairness.search.unseen_rows import search_unseen_rows
-from likewise.observations import with_features
+from likewise.observations import with_features, with_times
 from likewise.observations.synthetic import clustered
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
@@ -274,6 +275,21 @@ def test_weights_are_those_of_what_was_held_out(observed):
         actual = observed.values.data[fold]
         errors.append([each.estimate_.entries(rows[fold], columns[fold]) - actual for each in fitted])
     np.testing.assert_allclose(found.weights_, stacking_weights(np.hstack(errors)), atol=1e-9)
+
+
+@pytest.mark.parametrize("sources", ["time", "all"])
+def test_where_a_part_finds_drifts_the_latest_observations_tell_the_weights(observed, sources):
+    dated = with_times(observed, np.random.default_rng(0).permutation(observed.n_observed))
+    parts = [AlternatingLeastSquares(2, sources=sources, random_state=1), Biases()]
+    found = Mixture(parts, random_state=5).fit(dated)
+    (fold,) = later_fold(dated)
+    assert set(dated.times[fold]) == set(range(dated.n_observed - int(fold.sum()), dated.n_observed))
+    rows, columns = dated.positions()
+    fitted = [type(part)(**part.get_params()).fit(dated.keep(~fold)) for part in parts]
+    errors = [each.estimate_.entries(rows[fold], columns[fold]) - dated.values.data[fold] for each in fitted]
+    np.testing.assert_allclose(found.weights_, stacking_weights(errors), atol=1e-9)
+    undated = Mixture([parts[0].set_params(sources="none"), parts[1]], random_state=5)
+    np.testing.assert_array_equal(undated.fit(dated).weights_, clone(undated).fit(observed).weights_)
 
 
 def test_too_few_observations_have_equal_weights():

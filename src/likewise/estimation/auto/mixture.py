@@ -15,7 +15,8 @@ from likewise.arrays import as_floats
 from likewise.checks import checked_instance
 from likewise.errors import EstimatorError, InputError, ShapeError
 from likewise.estimation.als.solver import AlternatingLeastSquares
-from likewise.estimation.auto.folds import held_out_folds
+from likewise.estimation.als.sources import checked_sources
+from likewise.estimation.auto.folds import held_out_folds, later_fold
 from likewise.estimation.auto.stacking import Pool
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -165,7 +166,7 @@ class Mixture(MatrixEstimator):
     """Complete a sparse, noisy matrix by a weighted mixture of two or three estimators, weights by held-out observations.
 
     A tenth of the observations is held out (several times where they are fewer than 50,000, as in `Auto`) and each part is fitted on the others; the weights are those of
-    `stacking_weights`. Then every part is fitted on all observations.
+    `stacking_weights`. Where a part has time for a source it is the latest tenth, once: what drifts is predicted for what is later. Then every part is fitted on all observations.
 
     Parameters
     ----------
@@ -273,7 +274,8 @@ class Mixture(MatrixEstimator):
         self, observed: ObservedMatrix, parts: Sequence[MatrixEstimator], rng: np.random.Generator
     ) -> Floats:
         """Return the weights by held-out observations; equal ones where those are too few."""
-        folds = held_out_folds(observed.n_observed, rng)
+        folds = later_fold(observed) if _finds_drifts(parts, observed) else ()
+        folds = folds or held_out_folds(observed.n_observed, rng)
         if not folds:
             return np.full(len(parts), 1 / len(parts))
         (rows, columns), values = observed.positions(), observed.scaled(self.working_range).values.data
@@ -292,6 +294,14 @@ class Mixture(MatrixEstimator):
         actual = np.concatenate([values[fold] for fold in folds])
         bounds = observed.value_range.scale_to(self.working_range).bounds
         return Pool(predictions, actual, bounds).weights(range(len(parts)))
+
+
+def _finds_drifts(parts: Sequence[MatrixEstimator], observed: ObservedMatrix) -> bool:
+    """Return whether a part has time for a source, so that it estimates the present: earlier observations held out would not tell what it brings."""
+    return any(
+        "time" in checked_sources(part.get_params(deep=False).get("sources", "none"), observed)
+        for part in parts
+    )
 
 
 def _default_parts() -> tuple[MatrixEstimator, ...]:
