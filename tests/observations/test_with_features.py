@@ -14,6 +14,7 @@ from scipy import sparse
 from likewise import make_estimator
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
 from likewise.observations import Features, ObservedMatrix, with_features
+from likewise.observations.with_features import _divides, _ranks
 
 Z = ObservedMatrix(
     np.array([[1.0, np.nan, 2.0], [0.0, 5.0, np.nan], [np.nan, 3.0, 4.0], [2.0, 2.0, 1.0]]),
@@ -83,6 +84,49 @@ def test_a_feature_made_from_the_values_is_warned_of() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with_features(observed, rows=values[:, 0])
+
+
+@pytest.mark.parametrize("gaps", [0, 5])
+def test_a_yes_or_no_made_from_the_values_is_warned_of(gaps: int) -> None:
+    """Who is above the median mean, all but one; also where it is not known of a few, and as one word of a category."""
+    rng = np.random.default_rng(0)
+    values = rng.uniform(0, 5, (120, 6))
+    observed, means = ObservedMatrix(values, value_range=(0, 5)), values.mean(axis=1)
+    liked = 1.0 * (means > np.median(means))
+    liked[np.argsort(means)[62]] = 0.0
+    liked[:gaps] = np.nan
+    others = {"drawn": 1.0 * (rng.random(120) < 0.5), "one film": 1.0 * (values[:, 0] > 2.5)}
+    with pytest.warns(FeatureWarning, match="or in its order: 'liked';"):
+        with_features(observed, rows={"liked": liked, **others})
+    words = np.where(means > np.median(means), "fan", rng.choice(["critic", "guest"], 120)).tolist()
+    with pytest.warns(FeatureWarning, match="or in its order: 'kind=fan';"):
+        with_features(observed, rows={"kind": words})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with_features(observed, rows=others)
+
+
+def test_no_word_of_many_is_taken_for_the_means_by_chance() -> None:
+    """Of thousands of rare words some are those of the few best by chance: that tells nothing."""
+    rng = np.random.default_rng(0)
+    observed = ObservedMatrix(rng.uniform(0, 5, (40, 6)), value_range=(0, 5))
+    best = np.argsort(observed.to_dense().mean(axis=1))[-3:]
+    words = 1.0 * (rng.random((40, 3000)) < 0.1)
+    words[:, 0] = np.isin(np.arange(40), best)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with_features(observed, rows=sparse.csr_array(words[:, words.any(axis=0)]))
+
+
+@given(st.data())
+def test_the_order_of_yes_and_no_is_that_of_a_loop(data: st.DataObject) -> None:
+    """The share of pairs of a yes and a no in which the yes has the larger mean, ties for one half."""
+    means = np.array(data.draw(st.lists(st.integers(0, 9), min_size=30, max_size=60)), dtype=float)
+    is_yes = np.array(data.draw(st.lists(st.booleans(), min_size=means.size, max_size=means.size)))
+    pairs = [(x > y) + (x == y) / 2 for x in means[is_yes] for y in means[~is_yes]]
+    share = np.mean(pairs) if pairs else 0.5
+    far = abs(share - 0.5) > 6 * np.sqrt((means.size + 1) / 12 / max(len(pairs), 1))
+    assert _divides(_ranks(means)[is_yes], means.size) == (max(share, 1 - share) > 0.99 and far)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from likewise._typing import Floats
+from likewise._typing import Floats, Indices
 from likewise.errors import FeatureWarning, InputError, option
 from likewise.observations.convert import to_table
 from likewise.observations.features import Features, SideInformation, features_of
@@ -18,6 +18,8 @@ from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 
 _LEAK, _FEWEST = 0.99, 10
 """Correlation with the mean of what was observed from which on a feature is taken for that mean, where there are so many of both."""
+_UNLIKE_CHANCE = 6.0
+"""Standard deviations from one half, from which on the share of pairs that a yes or no puts in the order of the means is no chance among any number of words."""
 _NAMED = 4
 
 
@@ -145,15 +147,45 @@ def _warn_of_leaks(features: Features, means: Floats, axis: str) -> None:
 
 
 def _leaks(features: Features, means: Floats) -> Iterator[str]:
-    seen, by_column = ~np.isnan(means), features.values.tocsc()
+    seen, by_column, ranks = ~np.isnan(means), features.values.tocsc(), _ranks(means)
     for place, name in enumerate(features.names.tolist()):
-        stored = by_column.data[by_column.indptr[place] : by_column.indptr[place + 1]]
+        stored_at = slice(by_column.indptr[place], by_column.indptr[place + 1])
+        stored, where = by_column.data[stored_at], by_column.indices[stored_at]
         if ((stored == 0) | (stored == 1) | np.isnan(stored)).all():
+            unknown, yes = where[np.isnan(stored)], where[stored == 1]
+            known = ranks if not unknown.size else _ranks(_without(means, unknown))
+            if _divides(known[yes[known[yes] > 0]], int(np.count_nonzero(known))):
+                yield name
             continue
         column = by_column[:, [place]].toarray()[:, 0]
         both = seen & ~np.isnan(column)
         if both.sum() >= _FEWEST and _likeness(column[both], means[both]) > _LEAK:
             yield name
+
+
+def _without(means: Floats, places: Indices) -> Floats:
+    known = means.copy()
+    known[places] = np.nan
+    return known
+
+
+def _ranks(means: Floats) -> Floats:
+    """Return ranks from 1, those of equal means averaged; 0 where there is no mean."""
+    from scipy.stats import rankdata
+
+    ranks, seen = np.zeros(means.size), ~np.isnan(means)
+    ranks[seen] = rankdata(means[seen])
+    return ranks
+
+
+def _divides(ranks: Floats, n: int) -> bool:
+    """Return whether nearly all who have a word come before, or nearly all after, those who do not, by their ranks among n means (Mann and Whitney's U)."""
+    yes, no = ranks.size, n - ranks.size
+    if yes * no == 0:
+        return False
+    in_order = (ranks.sum() - yes * (yes + 1) / 2) / (yes * no)
+    chance = np.sqrt((n + 1) / (12 * yes * no))
+    return bool(max(in_order, 1 - in_order) > _LEAK and abs(in_order - 0.5) > _UNLIKE_CHANCE * chance)
 
 
 def _likeness(column: Floats, means: Floats) -> float:
