@@ -155,7 +155,7 @@ def test_how_much_pairs_have_in_common_is_an_option(likewise, tmp_path):
     document = json.loads(ran.out)
     assert document["settings"]["least_shared"] == 3
     assert "share 3 or more of the features kept aside" in document["truth"]["pairs"]
-    refused = likewise("audit", tmp_path / "thin.csv", "--reference", "held-out", *options)
+    refused = likewise("audit", tmp_path / "thin.csv", "--least-shared", "15", *options)
     assert refused.code == 1
     assert "with --least-shared, or take d from the observations: --reference" in refused.err
     idle = likewise("audit", tmp_path / "thin.csv", "--least-shared", "3", "--reference", "observed")

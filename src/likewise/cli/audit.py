@@ -46,7 +46,8 @@ class RunOptions:
     splits
         How often to keep observations aside, anew each time, and measure over all of them. Implies --reference held-out. By default 1.
     least_shared
-        How many of the features kept aside two individuals must have in common to be compared. Implies --reference held-out. By default 15.
+        How many of the features kept aside two individuals must have in common to be compared. Implies --reference held-out. By default 15, or as many of
+        10, 5 and 3 as 1,000 pairs have, where fewer than 100 pairs have 15.
         With --reference co-observed: how many features both must have observed, by default 1. With --reference gower: how many both must have, by
         default half of what two individuals share on average.
     sandwich_individuals

@@ -15,7 +15,6 @@ from likewise.errors import InputError, option
 from likewise.estimation import Auto, MatrixEstimator, as_estimator
 from likewise.fairness import PairwiseDistance
 from likewise.fairness.distances.distance import in_order_of
-from likewise.fairness.held_out import LEAST_SHARED
 from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix
@@ -109,8 +108,8 @@ def audit(
         Asks for reference ``"held-out"``: hide observations that many times, and fit and run each time. The truth and the error are measured over all
         of them (cross-fitting), which narrows intervals. What is proved, and the paper's d, are those of the first. By default 1.
     least_shared : int, optional
-        How many hidden features two individuals must share to be compared, by default 15; asks for reference ``"held-out"`` unless another is named.
-        Take fewer where too few pairs share 15. Then d is noisier, which moves the gap towards 1; `splits` make up for some of it. With
+        How many hidden features two individuals must share to be compared, by default 15, or as many of 10, 5 and 3 as 1,000 pairs share where fewer than 100 share 15; asks for reference ``"held-out"`` unless another is named.
+        With fewer d is noisier, which moves the gap towards 1; `splits` make up for some of it. With
         ``"co-observed"``: how many features both must have observed; by default 1. With ``"gower"``: how many both must have; by default half of what
         two individuals share on average.
     test : ObservedMatrix, or what its constructor takes, optional
@@ -195,10 +194,9 @@ def audit(
     'violated'
     """
     limits = nearest_share, lipschitz, tolerance, groups
-    shared = LEAST_SHARED if least_shared is None else least_shared
     drawn, kept = (confidence, random_state), (memory_limit, violations)
     of_outputs = output_distance, consistency
-    measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, shared, missing_entries)
+    measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, least_shared, missing_entries)
     if outputs is not None:  # what they should have told; else what a model learns
         measurement, target = replace(measurement, target=target), None
     of_all: dict[str, Any] = {"sandwich_individuals": sandwich_individuals}
@@ -226,7 +224,7 @@ def audit(
         if least_shared is not None:
             settings["least_shared"] = least_shared
         if outputs is None and observed is not None:
-            d, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
+            d, measurement, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
         else:
             runs, d = iter([take_outputs(observed, outputs, chosen, steps, ids)]), d or "observed"
         return _reported(individuals, source, d, runs, tested, measurement, settings, steps)
@@ -288,23 +286,18 @@ def _runs_of_model(
     measurement: Measurement,
     settings: dict[str, Any],
     steps: Steps,
-) -> tuple[ReferenceChoice, Iterator[Run]]:
-    """Return what d is, and one run for each split, none before it is asked for; add to the settings how they run."""
+) -> tuple[ReferenceChoice, Measurement, Iterator[Run]]:
+    """Return what d is, how to measure against it, and one run for each split, none before it is asked for; add to the settings how they run."""
     measurement.check_memory(observed.shape)
-    wanted, random_state = (
-        _of_split(kept_aside_reference(reference, asked), asked["split"]),
-        measurement.random_state,
-    )
-    d, share = reference_and_share(
-        observed, wanted, asked["hold_out"], measurement.least_shared, random_state
-    )
+    wanted = _of_split(kept_aside_reference(reference, asked), asked["split"])
+    d, share, measurement = reference_and_share(observed, wanted, asked["hold_out"], measurement)
     model = "knn" if asked["model"] is None else asked["model"]
     settings |= {"model": _name(model), "hold_out": share}
     if isinstance(d, str) and d == "held-out":
         settings |= {"splits": asked["splits"] or 1, "least_shared": measurement.least_shared}
     settings |= {name: asked[name] for name in ("split", "sandwich_individuals") if asked[name] is not None}
-    runs = _runs(observed, estimator, asked, share, "splits" in settings, random_state, steps)
-    return d, runs
+    runs = _runs(observed, estimator, asked, share, "splits" in settings, measurement.random_state, steps)
+    return d, measurement, runs
 
 
 def _of_split(reference: ReferenceChoice | None, split: SplitRule | None) -> ReferenceChoice | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,15 @@ from scipy import sparse
 from likewise.checks import checked_share, checked_whole, is_number
 from likewise.errors import InputError, ObservationError, option
 from likewise.fairness import ErrorMetrics
-from likewise.fairness.held_out import HeldOutFairness, MeasuredSplit, measure_held_out, reference_pairs
+from likewise.fairness.held_out import (
+    FEWER_SHARED,
+    LEAST_SHARED,
+    HeldOutFairness,
+    MeasuredSplit,
+    measure_held_out,
+    reference_pairs,
+    usual_shared,
+)
 from likewise.observations import HoldOut, ObservedMatrix, hold_out
 from likewise.observations.value_range import WorkingRange
 from likewise.pipeline.compared import compared_outputs
@@ -90,12 +98,12 @@ def reference_and_share(
     observed: ObservedMatrix,
     reference: ReferenceChoice | None,
     share: float | None,
-    least_shared: int,
-    random_state: int | np.random.Generator | None,
-) -> tuple[ReferenceChoice, float]:
-    """Return what d is, and the share of the observations to hide, before anything is fitted.
+    measurement: Measurement,
+) -> tuple[ReferenceChoice, float, Measurement]:
+    """Return what d is, the share of the observations to hide, and how many of them pairs must share, before anything is fitted.
 
-    Ratings of which enough pairs share enough, when half is kept aside, are compared on that; other data on zero-filled observations.
+    Ratings of which enough pairs share enough, when half is kept aside, are compared on that; other data on zero-filled observations. Where nobody said how
+    many pairs must share, it is as many as enough pairs do; see `likewise.fairness.held_out.usual_shared`.
 
     Raises
     ------
@@ -107,20 +115,23 @@ def reference_and_share(
         The same where too few pairs share enough of what is.
     """
     if reference is None and share is None and observed.observed_fraction <= _MOST_OBSERVED:
-        try:
-            _ensure_enough(observed, HELD_OUT_SHARE, least_shared, random_state)
-        except InputError:
-            return "observed", HIDDEN_SHARE
-        return "held-out", HELD_OUT_SHARE
+        found = _usual_shared(observed, HELD_OUT_SHARE, measurement)
+        if found is None:
+            return "observed", HIDDEN_SHARE, measurement
+        return "held-out", HELD_OUT_SHARE, replace(measurement, least_shared=found)
     if isinstance(reference, str) and reference == "held-out":
         kept = HELD_OUT_SHARE if share is None else share
         if is_number(kept) and kept == 0:
             raise InputError(*NOTHING_KEPT)
         checked_share("hold_out", kept, error=ObservationError)
         _ensure_some_left(observed, kept)
-        _ensure_enough(observed, kept, least_shared, random_state)
-        return reference, kept
-    return "observed" if reference is None else reference, HIDDEN_SHARE if share is None else share
+        if measurement.least_shared is None:
+            found = _usual_shared(observed, kept, measurement)
+            measurement = replace(measurement, least_shared=found or FEWER_SHARED[-1])
+        _ensure_enough(observed, kept, measurement)
+        return reference, kept, measurement
+    kind = "observed" if reference is None else reference
+    return kind, HIDDEN_SHARE if share is None else share, measurement
 
 
 def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
@@ -136,17 +147,24 @@ def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
         )
 
 
-def _ensure_enough(
-    observed: ObservedMatrix,
-    share: float,
-    least_shared: int,
-    random_state: int | np.random.Generator | None,
-) -> None:
-    """Hide as the audit will, and raise where too little is in common; where the draw cannot be repeated, another one tells."""
-    seed = random_state if isinstance(random_state, int) else 0
+def _usual_shared(observed: ObservedMatrix, share: float, measurement: Measurement) -> int | None:
+    aside, rng = _hidden_as_the_audit_will(observed, share, measurement)
+    return usual_shared(aside, rng)
+
+
+def _ensure_enough(observed: ObservedMatrix, share: float, measurement: Measurement) -> None:
+    """Raise where too little is in common."""
+    aside, rng = _hidden_as_the_audit_will(observed, share, measurement)
+    reference_pairs(aside, least_shared=measurement.least_shared or LEAST_SHARED, most_pairs=1, rng=rng)
+
+
+def _hidden_as_the_audit_will(
+    observed: ObservedMatrix, share: float, measurement: Measurement
+) -> tuple[sparse.csr_array, np.random.Generator]:
+    """Hide as the audit will; where the draw cannot be repeated, another one tells."""
+    seed = measurement.random_state if isinstance(measurement.random_state, int) else 0
     hidden = hold_out(observed, share, seed, leave_one=True)
-    aside, rng = kept_aside(hidden, "symmetric"), np.random.default_rng(seed)
-    reference_pairs(aside, least_shared=least_shared, most_pairs=1, rng=rng)
+    return kept_aside(hidden, "symmetric"), np.random.default_rng(seed)
 
 
 def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps) -> OnTruth:
@@ -177,7 +195,7 @@ def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps
                 errors.setdefault(arm, []).extend(filter(None, [run.hidden_errors(arm)]))
             with steps.step("compare on what was kept aside"):  # which goes on while the split is measured
                 aside = kept_aside(run.hidden, run.working_range)
-                pairs = reference_pairs(aside, least_shared=measurement.least_shared, rng=rng)
+                pairs = reference_pairs(aside, least_shared=measurement.least_shared or LEAST_SHARED, rng=rng)
                 yield MeasuredSplit(pairs, compared_outputs(run, measurement.output_distance))
 
     fairness = measure_held_out(

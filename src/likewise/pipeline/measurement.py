@@ -31,7 +31,6 @@ from likewise.fairness import (
     violating_share,
 )
 from likewise.fairness.distances.named_outputs import check_output_distance
-from likewise.fairness.held_out import LEAST_SHARED
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.metrics.target_accuracy import Target
 from likewise.fairness.options import check_options
@@ -91,7 +90,7 @@ class Measurement:
     violations: PathLike | None = None
     output_distance: str | None = None
     consistency: int | None = None
-    least_shared: int = LEAST_SHARED
+    least_shared: int | None = None
     missing_entries: MissingEntries | None = None
     target: ArrayLike | ObservedMatrix | None = None
     item_groups: ArrayLike | Mapping[Any, Any] | None = None
@@ -121,7 +120,8 @@ class Measurement:
             check_output_distance(self.output_distance)
         if self.consistency is not None:
             checked_whole("consistency", self.consistency)
-        checked_whole("least_shared", self.least_shared)
+        if self.least_shared is not None:
+            checked_whole("least_shared", self.least_shared)
         if not (isinstance(self.pairs, str) and self.pairs == "all"):
             checked_whole("pairs", self.pairs, or_else="'all'")
         generator_of(self.random_state)

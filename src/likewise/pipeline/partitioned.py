@@ -14,7 +14,6 @@ from likewise._typing import Indices
 from likewise.checks import checked_instance, checked_whole
 from likewise.errors import ObservationError, option
 from likewise.estimation import MatrixEstimator, as_estimator
-from likewise.fairness.held_out import LEAST_SHARED
 from likewise.inference import as_model
 from likewise.norms import Norm
 from likewise.observations import HoldOut, ObservedMatrix, PartitionedMatrix
@@ -132,7 +131,7 @@ def audit_partitioned(
         random_state=random_state,
         memory_limit=memory_limit,
         output_distance=output_distance,
-        least_shared=LEAST_SHARED if least_shared is None else least_shared,
+        least_shared=least_shared,
         **_speaking_of("population" if apart else "data set"),
     )
     with shown(progress) as reported:
@@ -147,9 +146,9 @@ def audit_partitioned(
         notes = [_note(observed, drawn, apart=apart), *_searched(observed, whole, worst_within, norm, steps)]
         drawn_from = f"{source}, drawn from {observed.shape[0]:,} individuals"
         data = summarise_data(found.sample, run.working_range, drawn_from, tuple(notes))
-        settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, "hold_out": found.share}
-        references = reference_distances(found.reference, run, norm, least_shared)
-        return make_report(Case(run, found.reference, references, measurement, norm, steps), data, settings)
+        settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, **found.settings()}
+        d = reference_distances(found.reference, run, norm, least_shared)
+        return make_report(Case(run, found.reference, d, found.measurement, norm, steps), data, settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +159,7 @@ class _Sample:
     hidden: HoldOut | None
     reference: ReferenceChoice
     share: float
+    measurement: Measurement
 
     @classmethod
     def of(
@@ -173,8 +173,13 @@ class _Sample:
     ) -> Self:
         with steps.step("read who was drawn"):
             sample, seed = observed.take_rows(drawn), measurement.random_state
-        d, share = reference_and_share(sample, reference, share, measurement.least_shared, seed)
-        return cls(sample, hide(sample, share, seed, leave_one=d == "held-out"), d, share)
+        d, share, measurement = reference_and_share(sample, reference, share, measurement)
+        return cls(sample, hide(sample, share, seed, leave_one=d == "held-out"), d, share, measurement)
+
+    def settings(self) -> dict[str, Any]:
+        """Return how observations are hidden, and what pairs must share of them where that is what d is measured on."""
+        kept = {"least_shared": self.measurement.least_shared} if self.reference == "held-out" else {}
+        return {"hold_out": self.share, **kept}
 
     @property
     def training(self) -> ObservedMatrix:

@@ -154,10 +154,13 @@ def _answer(
     if told == 0:
         why = _why_open(*gaps, gap_change)
         text = f"Cannot be told: whether {change} {whom} are treated more alike ({numbers}; {why})"
-    elif told < 0:
-        text = f"Better: {change} {whom} are treated more alike ({numbers})"
     else:
-        text = f"Worse: {change} {whom} are treated less alike ({numbers})"
+        more = "more" if told < 0 else "less"
+        verdict, who = "Better" if told < 0 else "Worse", f"{change} {whom}"
+        if by_activity:  # who is similarly active is not who is similar
+            verdict = f"Cannot be told whether {change} similar individuals are treated more alike, only whether the similarly active are"
+            who = whom
+        text = f"{verdict}: {who} are treated {more} alike ({numbers})"
     return f"{text}{_cost(before, after)}."
 
 
@@ -240,13 +243,19 @@ def _one_arm(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
         f"The outputs of {_whom(arm, truth, by_activity)} are {gap} times as far apart as those of all pairs, on average "
         f"(0: the similar are treated alike; 1: similarity makes no difference)"
     )
-    if gap.high < 1:
-        return f"Similar individuals are treated more alike than others: {_lower(text)}."
-    if gap.low >= 1:
-        return f"Similar individuals are treated no more alike than others: {_lower(text)}."
-    if gap.low > 1 - _HARDLY:
-        return f"Similar individuals are treated no more alike than others, or by less than {_HARDLY:.0%}: {_lower(text)}."
-    return f"Whether similar individuals are treated more alike than others cannot be told: {_lower(text)}."
+    return f"{_how_alike(gap, by_activity)}: {_lower(text)}."
+
+
+def _how_alike(gap: Gap, by_activity: bool) -> str:
+    """Say what a gap tells of similar individuals; nothing where the similar are the similarly active."""
+    if not by_activity:
+        if gap.high < 1:
+            return "Similar individuals are treated more alike than others"
+        if gap.low >= 1:
+            return "Similar individuals are treated no more alike than others"
+        if gap.low > 1 - _HARDLY:
+            return f"Similar individuals are treated no more alike than others, or by less than {_HARDLY:.0%}"
+    return "Whether similar individuals are treated more alike than others cannot be told"
 
 
 def _lower(text: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from likewise.errors import DistanceError
-from likewise.fairness.held_out import ReferencePairs, reference_pairs
+from likewise.fairness.held_out import ReferencePairs, reference_pairs, usual_shared
 
 
 def observations(seed, m=40, n=30, share=0.5):
@@ -31,6 +31,36 @@ def test_pairs_are_those_of_the_definition(seed, least):
     assert (found.n_eligible, found.n_pairs) == (eligible.sum(), eligible.sum())
     assert found.n_covered == np.unique([i[eligible], j[eligible]]).size
     assert found.eligible_share == pytest.approx(eligible.mean())
+
+
+@pytest.mark.parametrize(
+    ("shares", "usual"),
+    [
+        ({15: 15}, 15),  # 105 pairs of 15 people
+        ({14: 15}, None),  # 91 pairs, and fewer share less
+        ({44: 14}, None),  # 946 pairs share 10, 1,000 are asked for
+        ({46: 14}, 10),  # 1,035
+        ({46: 9}, 5),
+        ({46: 4}, 3),
+        ({46: 2}, None),
+        ({15: 15, 46: 9}, 15),
+    ],
+)
+def test_how_much_is_asked_for_in_common_by_hand(shares, usual):
+    """People who all rated the same first few of 20 films: every two of them share these."""
+    rows = [np.arange(20) < n_films for n_people, n_films in shares.items() for _ in range(n_people)]
+    aside = sparse.csr_array(np.array(rows, dtype=float))
+    assert usual_shared(aside, np.random.default_rng(0)) == usual
+    assert usual_shared(sparse.csr_array(aside[:, :14]), np.random.default_rng(0)) is None  # too narrow
+
+
+@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.2, 0.35, 0.5, 0.7]))
+def test_how_much_is_asked_for_in_common_is_what_counting_says(seed, share):
+    Z, table = observations(seed, m=60, share=share)
+    i, j = np.triu_indices(60, 1)
+    counts = (~np.isnan(table[i] - table[j])).sum(axis=1)
+    told = [15] if (counts >= 15).sum() >= 100 else [k for k in (10, 5, 3) if (counts >= k).sum() >= 1000]
+    assert usual_shared(Z, np.random.default_rng(0)) == (told[0] if told else None)
 
 
 @given(seed=st.integers(0, 10**6))

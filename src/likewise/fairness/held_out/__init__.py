@@ -7,9 +7,16 @@ from likewise.fairness.held_out.measure import (
     MeasuredSplit,
     measure_held_out,
 )
-from likewise.fairness.held_out.pairs import LEAST_SHARED, ReferencePairs, reference_pairs
+from likewise.fairness.held_out.pairs import (
+    FEWER_SHARED,
+    LEAST_SHARED,
+    ReferencePairs,
+    reference_pairs,
+    usual_shared,
+)
 
 __all__ = [
+    "FEWER_SHARED",
     "LEAST_SHARED",
     "HeldOutChange",
     "HeldOutFairness",
@@ -18,4 +25,5 @@ __all__ = [
     "ReferencePairs",
     "measure_held_out",
     "reference_pairs",
+    "usual_shared",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,10 @@ LEAST_PAIRS = 100
 """With fewer pairs nothing is said."""
 LEAST_SHARED = 15
 """Features that a pair has in common at least, unless told otherwise: with fewer, more of d is noise."""
+FEWER_SHARED = (10, 5, 3)
+"""What does instead in data so sparse that hardly a pair has as many in common. Noise moves every gap towards 1, and cannot turn one arm's below another's."""
+ENOUGH_PAIRS = 1000
+"""Asked for then: distances that are mostly noise take more pairs to tell something."""
 
 _BLOCK_BYTES = 16 << 20
 
@@ -109,6 +114,45 @@ class ReferencePairs:
         )
 
 
+def usual_shared(kept_aside: sparse.csr_array, rng: np.random.Generator) -> int | None:
+    """Return how many features pairs are asked to have in common, unless told otherwise: 15, or in sparse data as many as 1,000 pairs have.
+
+    Parameters
+    ----------
+    kept_aside : csr_array, shape (m, n)
+    rng : Generator
+        Draws individuals, where there are many.
+
+    Returns
+    -------
+    int or None
+        None where there are not 1,000 pairs that have 3 in common, or fewer than 15 features in all: there each value kept aside is one fewer to judge by.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> rated = np.ones((50, 1)) * (np.arange(20) < np.array([[[20]], [[8]], [[2]]]))    # the first 20, 8 and 2 of 20 features
+    >>> [usual_shared(sparse.csr_array(one), rng) for one in rated]
+    [15, 5, None]
+    """
+    if kept_aside.shape[1] < LEAST_SHARED:
+        return None
+    taken, _ = _scanned(kept_aside, rng)
+    asked = (LEAST_SHARED, *FEWER_SHARED)
+    found = np.zeros(len(asked), dtype=np.int64)
+    for _, _, counts in _in_common(taken, asked[-1]):
+        found += [np.count_nonzero(counts >= least) for least in asked]
+    enough = found >= (LEAST_PAIRS, *(ENOUGH_PAIRS for _ in FEWER_SHARED))
+    return asked[int(np.argmax(enough))] if enough.any() else None
+
+
+def _scanned(kept_aside: sparse.csr_array, rng: np.random.Generator) -> tuple[sparse.csr_array, Indices]:
+    """Return the rows of whom every pair is looked at, and their positions."""
+    m = kept_aside.shape[0]
+    people = np.arange(m) if m <= MOST_SCANNED else np.sort(rng.choice(m, MOST_SCANNED, replace=False))
+    return kept_aside if people.size == m else sparse.csr_array(kept_aside[people]), people
+
+
 def reference_pairs(
     kept_aside: sparse.csr_array,
     *,
@@ -147,8 +191,7 @@ def reference_pairs(
     (435, 40)
     """
     m = kept_aside.shape[0]
-    people = np.arange(m) if m <= MOST_SCANNED else np.sort(rng.choice(m, MOST_SCANNED, replace=False))
-    taken = kept_aside if people.size == m else sparse.csr_array(kept_aside[people])
+    taken, people = _scanned(kept_aside, rng)
     left, right, n_eligible, covered = _eligible(taken, least_shared, most_pairs, rng)
     if n_eligible < LEAST_PAIRS:
         raise DistanceError(
@@ -219,14 +262,9 @@ def _eligible(
     Every pair draws a number; those with the smallest are kept. So the sample is uniform without knowing beforehand how many there are.
     """
     m = values.shape[0]
-    walk, step = PairWalk.from_csr(values), max(1, _BLOCK_BYTES // (16 * m))
     drawn, pairs, bar = np.empty(0), np.empty(0, dtype=np.int64), np.inf
     n_eligible, covered = 0, np.zeros(m, dtype=bool)
-    for start in range(0, m, step):
-        counts, _ = shared_differences(walk, start, min(start + step, m), others=range(m))
-        row, other = np.nonzero(counts >= least_shared)
-        later = other > row + start
-        row, other = row[later] + start, other[later]
+    for row, other, _ in _in_common(values, least_shared):
         covered[row] = covered[other] = True
         n_eligible += row.size
         numbers = rng.random(row.size)
@@ -238,3 +276,15 @@ def _eligible(
             bar = float(drawn.max())
     left, right = np.divmod(np.sort(pairs), m)
     return left, right, n_eligible, covered
+
+
+def _in_common(values: sparse.csr_array, least_shared: int) -> Iterator[tuple[Indices, Indices, Counts]]:
+    """Yield, block by block, the pairs with so many features in common, each once, and how many these are."""
+    m = values.shape[0]
+    walk, step = PairWalk.from_csr(values), max(1, _BLOCK_BYTES // (16 * m))
+    for start in range(0, m, step):
+        counts, _ = shared_differences(walk, start, min(start + step, m), others=range(m))
+        row, other = np.nonzero(counts >= least_shared)
+        later = other > row + start
+        row, other = row[later], other[later]
+        yield row + start, other, counts[row, other].astype(np.int64)
