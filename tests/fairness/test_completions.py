@@ -130,3 +130,22 @@ def test_bad_input_is_told():
         judge_completions([0.0, 1.0], Z, lipschitz=1.0, intervals=(np.zeros(2), np.ones(2)))
     with pytest.raises(DistanceError, match="lower <= upper"):
         judge_completions([0.0, 1.0], Z, lipschitz=1.0, intervals=(np.ones((2, 2)), np.zeros((2, 2))))
+
+
+def test_intervals_of_observed_entries_are_not_read():
+    Z = ObservedMatrix(np.array([[0.0, np.nan], [4.0, 1.0]]), value_range=(0, 4))
+    ends = np.full((2, 2), np.nan), np.full((2, 2), np.nan)
+    ends[0][0, 1], ends[1][0, 1] = 1.0, 2.0
+    ends[0][1], ends[1][1] = 3.0, 2.0
+    for end, expected in (("least", 2.0), ("largest", 2.5)):
+        d = CompletionDistance(Z, end, intervals=ends)
+        assert d.between(np.array([0]), np.array([1])).item() == expected
+    ends[1][0, 1] = np.nan
+    with pytest.raises(DistanceError, match="before it begins"):
+        CompletionDistance(Z, "least", intervals=ends)
+
+
+def test_a_confidence_is_that_of_intervals():
+    Z = ObservedMatrix(np.array([[0.0, np.nan], [4.0, 1.0]]), value_range=(0, 4))
+    with pytest.raises(InputError, match=r"confidence=0\.9 without intervals"):
+        judge_completions([0.0, 1.0], Z, lipschitz=1.0, confidence=0.9)

@@ -111,3 +111,16 @@ def test_by_time_more_than_the_share_is_hidden_where_more_than_that_is_at_the_la
     assert hold_out(late, 0.1, by="time").values.tolist() == list(range(5, 20))
     spread = with_times(ObservedMatrix(marks, value_range=(0, 19)), [1] * 10 + [2] * 8 + [3, 4])
     assert hold_out(spread, 0.4, by="time").values.tolist() == [18, 19]  # with time 2 it would be half
+
+
+def test_both_parts_together_are_the_whole():
+    """A stored zero is an observation, on either side."""
+    values = np.random.default_rng(0).integers(0, 3, (12, 5)).astype(float)
+    values[0, :3] = np.nan
+    Z = ObservedMatrix(values, value_range=(-1, 4), row_ids=[f"r{i}" for i in range(12)])
+    whole = hold_out(Z, 0.4, random_state=0).whole()
+    np.testing.assert_array_equal(whole.values.toarray(), Z.values.toarray())
+    np.testing.assert_array_equal(whole.values.indices, Z.values.indices)
+    assert whole.row_ids.tolist() == Z.row_ids.tolist()
+    assert whole.column_ids.tolist() == Z.column_ids.tolist()
+    assert whole.value_range == Z.value_range

@@ -173,3 +173,13 @@ def test_a_number_that_nothing_is_counted_by_is_refused():
         likewise.audit(applicants(), outputs=OUTPUTS, reference="observed", least_shared=2)
     with pytest.raises(InputError, match=r"least_shared=7.*from 1 to 6"):
         likewise.audit(applicants(), outputs=OUTPUTS, reference="gower", least_shared=7)
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
+def test_what_is_hidden_from_the_algorithm_is_not_missing():
+    """Without a blank every pair is decided, though a tenth of the marks is hidden to measure the error."""
+    data = clustered(20, 6, 2, observed_fraction=1.0, random_state=1).observed
+    report = audited(None, data, lipschitz=0.8, hold_out=0.1, estimator="biases", model="identity")
+    for arm in report.arms.values():
+        assert arm.completions.n_depends == 0
+        assert arm.completions.n_pairs == 190

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from likewise._typing import Floats, Indices, Mask
 from likewise.checks import checked_callable, checked_confidence, checked_positive, checked_whole
-from likewise.errors import DistanceError, ShapeError
+from likewise.errors import DistanceError, InputError, ShapeError
 from likewise.fairness.distances.completion_distance import CompletionDistance
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
@@ -182,7 +182,7 @@ def judge_completions(
     Raises
     ------
     InputError
-        `lipschitz` is not above 0; `pairs` is not a number of pairs.
+        `lipschitz` is not above 0; `pairs` is not a number of pairs; a confidence without intervals.
     ShapeError
         Outputs of other individuals than are observed.
 
@@ -196,6 +196,10 @@ def judge_completions(
     """
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
     _check_request(lipschitz, pairs, n_undecided, progress)
+    if confidence is not None and intervals is None:
+        raise InputError(
+            f"confidence={confidence!r} without intervals", "both, or neither", "it is that of each interval"
+        )
     if confidence is not None:
         checked_confidence(confidence)
     least, largest = (

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from likewise._typing import Floats, Mask
 from likewise.checks import checked_flag, checked_name, is_number
@@ -39,6 +40,28 @@ class HoldOut:
     columns: NDArray[np.integer]
     values: NDArray[np.floating]
     later_than: float | None = None
+
+    def whole(self) -> ObservedMatrix:
+        """Return all observations together again, without what is known beside the values.
+
+        Examples
+        --------
+        >>> split = hold_out(np.arange(20.0).reshape(4, 5), share=0.25, random_state=0)
+        >>> split.whole().n_observed
+        20
+        """
+        seen = self.training.values
+        rows, columns = (
+            np.concatenate(both)
+            for both in zip(self.training.positions(), (self.rows, self.columns), strict=True)
+        )
+        values = sparse.csr_array((np.concatenate([seen.data, self.values]), (rows, columns)), seen.shape)
+        return ObservedMatrix(
+            values,
+            value_range=self.training.value_range,
+            row_ids=self.training.row_ids,
+            column_ids=self.training.column_ids,
+        )
 
     def __repr__(self) -> str:
         return f"HoldOut({self.values.size:,} hidden, {self.training.n_observed:,} for training)"

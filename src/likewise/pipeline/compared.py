@@ -221,24 +221,28 @@ def refuse_other_distance(reference: ReferenceChoice | None) -> None:
 
 
 def judge_missing(case: Case) -> dict[str, CompletionVerdict]:
-    """Judge every arm over all values that missing entries may have, in their range or in conformal intervals; nothing where that was not asked for."""
+    """Judge every arm over all values that missing entries may have, in their range or in conformal intervals; nothing where that was not asked for.
+
+    What is hidden from the algorithm is known of the individuals all the same, and is not missing here.
+    """
     run, measurement = case.run, case.measurement
     if measurement.missing_entries is None or run.training is None or measurement.lipschitz is None:
         return {}
     m, n = run.training.shape
+    known = run.training if run.hidden is None else run.hidden.whole()
     few = measurement.pairs == "all" and m * (m - 1) / 2 * n <= _AFFORDABLE
     chosen = "all" if few else _DRAWN if measurement.pairs == "all" else measurement.pairs
     intervals, confidence = None, None
     if measurement.missing_entries == "intervals":
         with case.steps.step("intervals of what is missing"):
             confidence = measurement.confidence
-            intervals = _intervals(run.training, run.fitted, measurement)
+            intervals = _intervals(known, run.fitted, measurement)
     found = {}
     for arm, output in case.outputs.items():
         with case.steps.step(f"judge whatever is missing: {arm}") as report:
             found[arm] = judge_completions(
                 output,
-                run.training,
+                known,
                 lipschitz=measurement.lipschitz,
                 norm=case.norm,
                 intervals=intervals,

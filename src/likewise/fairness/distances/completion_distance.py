@@ -146,6 +146,8 @@ def _checked_intervals(
     scale = observed.value_range.scale_to(working_range)
     columns = np.broadcast_to(np.arange(n), (m, n))
     low, high = (np.clip(scale.forward(end, columns), *scale.bounds) for end in given)
-    if not (low <= high).all():
+    wrong = ~(low <= high)
+    wrong[observed.positions()] = False  # these are points, whatever is given for them
+    if wrong.any():
         raise DistanceError("an interval that ends before it begins, or is NaN", "lower <= upper")
     return low, high
