@@ -233,7 +233,7 @@ def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
     # A column of one value tells nothing of its scale: with that value in the middle it is 0, as what is missing.
     low[flat] -= (most - least) / 2
     high[flat] += (most - least) / 2
-    return _inferred(low, high), ("value range inferred from the data, for each column its own",)
+    return inferred_range(low, high), ("value range inferred from the data, for each column its own",)
 
 
 def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
@@ -244,7 +244,7 @@ def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
             "values that differ, or a declared range",
             f"give {option('value_range', '(low, high)')}",
         )
-    inferred = _inferred(np.asarray(low), np.asarray(high))
+    inferred = inferred_range(np.asarray(low), np.asarray(high))
     return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)
 
 
@@ -263,10 +263,17 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
             "at least two different values in each column",
             f"declare the range of every column: {option('value_range', '(lows, highs)')}",
         )
-    return _inferred(low, high), ("value range inferred from the data, for each column its own",)
+    return inferred_range(low, high), ("value range inferred from the data, for each column its own",)
 
 
-def _inferred(low: NDArray[np.float64], high: NDArray[np.float64]) -> ValueRange:
+def inferred_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> ValueRange:
+    """Return the range that values were found to have.
+
+    Raises
+    ------
+    ObservationError
+        Its ends are too far apart for any number.
+    """
     with np.errstate(over="ignore"):
         too_wide = np.flatnonzero(~np.isfinite(high - low))
     if too_wide.size:

@@ -6,6 +6,7 @@ import bz2
 import errno
 import gzip
 import lzma
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -354,6 +355,9 @@ def test_hints_name_no_option_that_the_reading_in_pieces_lacks(tmp_path):
     file.write_text("a,b,c\nx,1,2\n")
     with pytest.raises(FileFormatError) as caught, read_partitioned(file):
         pass
+    assert caught.value.hint.index("into memory") < caught.value.hint.index("columns=")
+    with pytest.raises(FileFormatError, match="no column 'd'") as caught, read_partitioned(file, user="d"):
+        pass
     assert "into memory" not in caught.value.hint
 
 
@@ -398,3 +402,126 @@ def test_rows_that_wait_in_a_checkpoint_below_the_parts_are_no_parts(ratings):
     pl.DataFrame({"user": [1], "0": [2.0]}).write_parquet(waiting / "00000000.parquet")
     with read_partitioned(ratings) as read:
         assert read.n_observed == 500
+
+
+def in_parts(folder, **columns):
+    """Write one observation a part, each in a folder of its own."""
+    for number, lines in enumerate(pl.DataFrame(columns).iter_slices(1)):
+        (folder / f"{number}").mkdir(parents=True)
+        lines.write_parquet(folder / f"{number}" / "part.parquet")
+    return folder
+
+
+THREE = {"user": [1, 2, 3], "item": [1, 1, 2], "rating": [1.0, 2.0, 4.0]}
+
+
+def n_observed(source, **options):
+    with read_partitioned(source, value_range=(1, 5), **options) as read:
+        return read.n_observed
+
+
+def test_parts_behind_links_are_read_and_each_once(tmp_path):
+    elsewhere, folder = in_parts(tmp_path / "elsewhere", **THREE), tmp_path / "ratings"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}").symlink_to(elsewhere / f"{number}")
+    assert n_observed(folder) == 3
+    (folder / "up").symlink_to(folder)
+    (folder / "again.parquet").symlink_to(elsewhere / "0" / "part.parquet")
+    assert n_observed(folder) == n_observed(folder / "**/*.parquet") == 3
+
+
+def test_a_pattern_of_folders_means_their_parts(tmp_path):
+    """Spark and Hive write folders that are called like files, or like a column."""
+    folder = in_parts(tmp_path / "ratings", **THREE)
+    for number in range(2):
+        (folder / f"{number}").rename(folder / f"{number}.parquet")
+    (folder / "2" / "part.parquet").rename(folder / "2.parquet")
+    assert n_observed(folder / "*.parquet") == 3
+    assert n_observed(folder / "[01].*") == 2
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("nothing"), os.mkfifo], ids=["link", "pipe"])
+def test_what_is_called_like_a_part_and_is_none_is_named(ratings, make):
+    make(ratings / "broken.parquet")
+    with pytest.raises(FileFormatError, match=r"broken\.parquet is no file"):
+        read_partitioned(ratings)
+
+
+def test_what_is_not_read_is_said(ratings):
+    with read_partitioned(ratings) as read:
+        assert not [note for note in read.notes if "not read" in note]
+    (ratings / "part-0.parquet").rename(ratings / "PART.PARQUET")
+    (ratings / "more.csv").write_text("user,item,rating\n1,1,1\n")
+    with read_partitioned(ratings) as read:
+        assert read.n_observed == 500
+        assert "not read, as their names do not end in .parquet: 'more.csv'" in read.notes
+
+
+def test_a_folder_of_text_says_how_it_is_read(tmp_path):
+    (tmp_path / "more.csv").write_text("user,item,rating\n1,1,1\n")
+    with pytest.raises(
+        FileFormatError, match=r"no parts in .* there are 'more\.csv'; for text, give a pattern"
+    ):
+        read_partitioned(tmp_path)
+
+
+def test_brackets_in_names_are_no_pattern(tmp_path):
+    folder = in_parts(tmp_path / "ratings[1]", **THREE)
+    part = (folder / "2" / "part.parquet").rename(folder / "a[2].parquet")
+    assert n_observed(folder) == 3
+    assert n_observed(part) == 1
+
+
+def test_columns_that_parts_lack_are_told_without_options_of_memory(tmp_path):
+    """As where a column is in the names of folders alone."""
+    (tmp_path / "user=1").mkdir()
+    pl.DataFrame({"item": [1, 2], "rating": [1.0, 2.0]}).write_parquet(tmp_path / "user=1" / "part.parquet")
+    with pytest.raises(
+        FileFormatError, match=r"name the columns, user=.*or read the file into memory"
+    ) as told:
+        read_partitioned(tmp_path)
+    assert str(told.value).index("into memory") < str(told.value).index("separator")
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "match"),
+    [
+        ([1.0, float("nan"), 3.0], ObservationError, "the user of line 0 of .*1/part.parquet is missing"),
+        ([[1], [2], [3]], FileFormatError, "column 'user' of .* is List"),
+        ([{"a": 1}, {"a": 2}, {"a": 3}], FileFormatError, "column 'user' of .* is Struct"),
+    ],
+)
+def test_ids_that_are_none(tmp_path, ids, error, match):
+    with pytest.raises(error, match=match):
+        read_partitioned(in_parts(tmp_path, **THREE | {"user": ids}))
+
+
+@pytest.mark.parametrize(
+    ("low", "kind"), [(2**63 + 1, pl.UInt64), (2**63 - 2, pl.UInt64), (-(2**63), pl.Int64), (-2, pl.Int8)]
+)
+def test_whole_numbers_of_every_size_are_ids(tmp_path, low, kind):
+    ids = pl.Series([low + 2, low, low + 3], dtype=kind)
+    with read_partitioned(in_parts(tmp_path, **THREE | {"user": ids}), value_range=(1, 5)) as read:
+        assert read.row_ids.tolist() == [low, low + 2, low + 3]
+        assert read.in_memory().to_dense(missing=0).tolist() == [[2, 0], [1, 0], [0, 4]]
+
+
+def test_what_is_true_counts_as_one(tmp_path):
+    with read_partitioned(in_parts(tmp_path, **THREE | {"rating": [True, False, True]})) as read:
+        assert read.in_memory().values.data.tolist() == [1, 0, 1]
+
+
+def test_values_that_no_number_lies_between_are_refused_as_in_memory(tmp_path):
+    with pytest.raises(ObservationError, match="no number holds the difference"):
+        read_partitioned(in_parts(tmp_path, **THREE | {"rating": [-1.7e308, 0.0, 1.7e308]}))
+
+
+def test_ids_are_text_in_all_files_of_text_or_in_none(tmp_path):
+    for name, user in (("a", "bob"), ("b", "7"), ("c", "8")):
+        (tmp_path / f"{name}.csv").write_text(f"user,item,rating\n{user},1,{len(user)}\n")
+    with read_partitioned(tmp_path / "*.csv") as read:
+        assert read.row_ids.tolist() == ["7", "8", "bob"]
+    (tmp_path / "a.csv").rename(tmp_path / "d.csv")
+    with pytest.raises(FileFormatError, match=r"ids of .*d\.csv, line 2 and after, some of which are text"):
+        read_partitioned(tmp_path / "*.csv")

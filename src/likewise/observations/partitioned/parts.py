@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
 from os import PathLike, fspath
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from likewise.errors import FileFormatError
 from likewise.observations.column_roles import ColumnRoles
-from likewise.observations.partitioned.text_file import TextFile, is_text
-from likewise.observations.reading.columns import Column, find_roles, listing
+from likewise.observations.partitioned.text_file import TextFile, is_text, roles_of
+from likewise.observations.reading.columns import Column, listing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +40,8 @@ class Parts:
         Size and time of the last change of each part: it must stay as it was found.
     texts : tuple of TextFile
         How each part is laid out, where parts are text.
+    notes : tuple of str
+        Which files of the folder are no parts.
     """
 
     source: str
@@ -48,6 +50,7 @@ class Parts:
     roles: ColumnRoles
     stamps: tuple[tuple[int, int], ...]
     texts: tuple[TextFile, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def found(
@@ -65,18 +68,19 @@ class Parts:
         if is_text(paths[0]):
             return cls._of_text(name, paths, user, item, rating)
         schema = _schema(paths[0])
-        roles = find_roles(
-            list(schema), len(schema), {"user": user, "item": item, "rating": rating}, str(paths[0])
-        )
+        wanted = {"user": user, "item": item, "rating": rating}
+        roles = roles_of(list(schema), len(schema), wanted, str(paths[0]))
         columns = tuple(list(schema)[position] for position in roles.values())
         for path in paths:
             _check_schema(path, _schema(path), {column: schema[column] for column in columns}, paths[0])
+        for column in columns[:2]:
+            _check_id(schema[column], column, paths[0])
         _check_number(schema[columns[2]], columns[2], paths[0])
         left_out = tuple(column for column in schema if column not in columns)
         told = ColumnRoles(
             name, ids=columns[:1], features=columns[1:2], values=columns[2:], left_out=left_out
         )
-        return cls(name, paths, columns, told, tuple(map(_stamp, paths)))
+        return cls(name, paths, columns, told, tuple(map(_stamp, paths)), notes=_beside(name))
 
     @classmethod
     def _of_text(
@@ -109,9 +113,11 @@ class Parts:
         FileFormatError
             A part is damaged, or was changed since it was found.
         """
+        kinds = None
         for number, (path, stamp) in enumerate(zip(self.paths, self.stamps, strict=True)):
             if self.texts:
-                for first, frame in self.texts[number].frames():
+                for first, frame in self.texts[number].frames(kinds):
+                    kinds = frame.dtypes[:2]
                     _check_unchanged(path, stamp)
                     yield path, first, frame.rename(dict(zip(frame.columns, NAMES, strict=True)))
             else:
@@ -124,7 +130,7 @@ class Parts:
         while True:
             _check_unchanged(path, stamp)
             try:
-                lines = pl.scan_parquet(path).select(
+                lines = _scanned(path).select(
                     pl.col(column).alias(name) for column, name in zip(self.columns, NAMES, strict=True)
                 )
                 frame = lines.slice(first, _LINES).collect()
@@ -137,31 +143,74 @@ class Parts:
 
 
 def part_paths(name: str) -> tuple[Path, ...]:
-    """Return the parts in order of their names: of a folder all ``*.parquet`` below it, but what is hidden or begins with ``_``.
+    """Return the parts in order of their names, each file once: of a folder all ``*.parquet`` below it, but what is hidden or begins with ``_``.
 
     Raises
     ------
     FileFormatError
-        If there is none.
+        If there is none, or something that is called like one is no file.
     """
     root = Path(name).expanduser()
+    if root.is_file():
+        return (root,)
     if root.is_dir():
-        below = sorted(path for path in root.rglob("*.parquet") if path.is_file())
-        paths = [path for path in below if not _is_private(path.relative_to(root))]
-    elif has_magic(name):
-        paths = sorted(path for path in map(Path, glob(str(root), recursive=True)) if path.is_file())  # noqa: PTH207  the pattern may be absolute
+        paths = _parquet_below(root)
     else:
-        paths = [root] if root.is_file() else []
+        found = glob(str(root), recursive=True) if has_magic(name) else []  # noqa: PTH207  the pattern may be absolute
+        paths = [
+            part for path in map(Path, found) for part in (_parquet_below(path) if path.is_dir() else [path])
+        ]
     if not paths:
+        others = _others(root) if root.is_dir() else []
+        hint = f"there are {listing(others)}; for text, give a pattern such as {str(root / '*.csv')!r}"
         raise FileFormatError(
             f"no parts in {name!r}",
             "a folder with .parquet files, a pattern such as 'ratings/*.parquet', or a file",
+            hint if others else None,
         )
-    return tuple(paths)
+    return _each_once(paths)
 
 
-def _is_private(path: Path) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.parts)
+def _each_once(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return files in order of their names, one that links lead to as well only once."""
+    once: dict[Path, Path] = {}
+    for path in sorted(paths):
+        target = path.resolve()
+        if not target.is_file():
+            raise FileFormatError(
+                f"{path} is no file", "a file, or a link to one", "take it away, or mend the link"
+            )
+        once.setdefault(target, path)
+    return tuple(once.values())
+
+
+def _below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+    """Yield what lies below a folder and is not private, also behind links, but for those that lead back up."""
+    above |= {folder.resolve()}
+    for path in folder.iterdir():
+        if path.name.startswith(("_", ".")):
+            continue
+        if not path.is_dir():
+            yield path
+        elif path.resolve() not in above:
+            yield from _below(path, above)
+
+
+def _parquet_below(folder: Path) -> list[Path]:
+    return [path for path in _below(folder) if path.suffix.lower() == ".parquet"]
+
+
+def _others(folder: Path) -> list[str]:
+    """Return what files below a folder are called that are no parts."""
+    return sorted(
+        str(path.relative_to(folder)) for path in _below(folder) if path.suffix.lower() != ".parquet"
+    )
+
+
+def _beside(name: str) -> tuple[str, ...]:
+    folder = Path(name).expanduser()
+    others = _others(folder) if folder.is_dir() else []
+    return (f"not read, as their names do not end in .parquet: {listing(others)}",) if others else ()
 
 
 def _check_unchanged(path: Path, stamp: tuple[int, int]) -> None:
@@ -181,9 +230,16 @@ def _schema(path: Path) -> dict[str, Any]:
     import polars as pl
 
     try:
-        return dict(pl.read_parquet_schema(path))
+        return dict(_scanned(path).collect_schema())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _damaged(path, error) from error
+
+
+def _scanned(path: Path) -> pl.LazyFrame:
+    """Return one file, whatever brackets its name has, and nothing of what the folders above are called."""
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
 def _damaged(path: Path, error: Exception) -> FileFormatError:
@@ -201,6 +257,11 @@ def _check_schema(path: Path, found: dict[str, Any], expected: dict[str, Any], f
             raise FileFormatError(f"column {column!r} of {path} is {found[column]}", f"{kind}, as in {first}")
 
 
+def _check_id(kind: Any, column: str, path: Path) -> None:
+    if kind.is_nested():
+        raise FileFormatError(f"column {column!r} of {path} is {kind}", "ids: text or numbers")
+
+
 def _check_number(kind: Any, column: str, path: Path) -> None:
-    if not kind.is_numeric():
+    if not kind.is_numeric() and str(kind) != "Boolean":
         raise FileFormatError(f"column {column!r} of {path} is {kind}", "numbers, the values of observations")

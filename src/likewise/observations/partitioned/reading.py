@@ -23,7 +23,7 @@ from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, sorted
 from likewise.observations.partitioned.survey import chosen_range, survey
 from likewise.observations.reading.columns import Column
 from likewise.observations.table import DuplicateRule
-from likewise.observations.value_range import RangeChoice, ValueRange
+from likewise.observations.value_range import RangeChoice, ValueRange, inferred_range
 
 
 def read_partitioned(
@@ -48,7 +48,7 @@ def read_partitioned(
     Parameters
     ----------
     source : path-like
-        A folder, of which all ``*.parquet`` are parts; a pattern such as ``"ratings/*.parquet"``; or one file. Text is in UTF-8; separator and
+        A folder, of which all ``*.parquet`` are parts, also below it; a pattern such as ``"ratings/*.parquet"``; or one file. Text is in UTF-8; separator and
         header are found by looking, and no field holds a line end.
     user, item, rating : str or int, optional
         Columns, by name or by position counted from 0; by default found by their usual names. All parts must have them, of one type.
@@ -138,7 +138,7 @@ def _read(
         extremes = _extremes(blocks, reader, running) if merged and declared is None else found.extremes
         resolved, notes = (declared, ()) if declared is not None else _inferred(extremes)
         undone.pop_all()
-    told = (*notes, *merged, _copied(parts, blocks, folder.name))
+    told = (*parts.notes, *notes, *merged, _copied(parts, blocks, folder.name))
     return PartitionedMatrix(
         blocks,
         reader,
@@ -192,5 +192,5 @@ def _inferred(extremes: tuple[float, float]) -> tuple[ValueRange, tuple[str, ...
             "values that differ, or a declared range",
             f"give {option('value_range', '(low, high)')}",
         )
-    inferred = ValueRange(np.asarray(low), np.asarray(high), inferred=True)
+    inferred = inferred_range(np.asarray(low), np.asarray(high))
     return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)

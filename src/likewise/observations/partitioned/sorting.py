@@ -161,9 +161,9 @@ def _positions(ids: NDArray[Any]) -> Callable[[NDArray[Any]], NDArray[np.int64]]
     if ids.dtype.kind == "O":
         place = {name: position for position, name in enumerate(ids.tolist())}
         return lambda given: np.fromiter((place[name] for name in given.tolist()), np.int64, given.size)
-    low = int(ids[0])
-    if int(ids[-1]) - low > _DENSE_SPAN * ids.size:
+    span, low = int(ids[-1]) - int(ids[0]), ids[:1].astype(np.int64)  # which wraps as the differences do
+    if span > _DENSE_SPAN * ids.size:
         return lambda given: np.searchsorted(ids, given)
-    table = np.zeros(int(ids[-1]) - low + 1, np.int64)
+    table = np.zeros(span + 1, np.int64)
     table[ids.astype(np.int64) - low] = np.arange(ids.size)
     return lambda given: table[given.astype(np.int64) - low]

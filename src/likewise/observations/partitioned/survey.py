@@ -126,6 +126,8 @@ def _checked(path: Path, first: int, frame: pl.DataFrame, declared: ValueRange |
         ("value", "a value in every line"),
     ):
         missing = frame[name].is_null()
+        if name != "value" and frame[name].dtype.is_float():
+            missing |= frame[name].is_nan()
         if missing.any():
             line = first + int(missing.arg_max() or 0)
             raise ObservationError(f"the {name} of line {line:,} of {path} is missing", expected)

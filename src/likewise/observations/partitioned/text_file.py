@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, option
 from likewise.observations.reading.columns import Column, find_roles
 from likewise.observations.reading.delimited import Wanted, parse
 from likewise.observations.reading.layouts import Choices
@@ -65,7 +65,7 @@ class TextFile:
             )
         with _without_options_of_memory():
             text = recognise(Source(str(path), first), TextOptions(), choices.is_header)
-        roles = find_roles(text.header, text.width, choices.roles, str(path))
+        roles = roles_of(text.header, text.width, choices.roles, str(path))
         return cls(path, text.shown_separator, text.header, text.width, tuple(roles.values()))
 
     @property
@@ -73,8 +73,13 @@ class TextFile:
         """What the columns are called; by their positions where there is no header."""
         return self.header or tuple(f"column {position}" for position in range(self.width))
 
-    def frames(self) -> Iterator[tuple[int, pl.DataFrame]]:
+    def frames(self, kinds: list[pl.DataType] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
         """Yield the number of a line, and the user, item and rating of it and of those after it, a bounded number at a time.
+
+        Parameters
+        ----------
+        kinds : list of polars.DataType, optional
+            Of ids in files before: text, or whole numbers.
 
         Raises
         ------
@@ -82,7 +87,7 @@ class TextFile:
             With the line number and the content of the first line that is wrong.
         """
         wanted = Wanted(self.positions[:2], self.positions[2:])
-        first, kinds, decimal, fraction = 1, None, None, None
+        first, decimal, fraction = 1, None, None
         for piece in _pieces(self.path):
             if piece.strip():
                 with _without_options_of_memory():
@@ -123,7 +128,7 @@ class TextFile:
                 if kind != pl.String():
                     raise FileFormatError(
                         f"ids of {self.path}, line {first:,} and after, some of which are text",
-                        "whole numbers, as in the lines before",
+                        "whole numbers, as in the lines before, or the files",
                         "put a line with such an id first, then all are text; or read the file into memory",
                     )
                 frame = frame.with_columns(pl.col(name).cast(pl.String))
@@ -134,8 +139,26 @@ _IN_MEMORY = ", or read the file into memory: read_ratings in Python, no engine 
 _MENTIONED = re.compile("\x01(\\w+)\x02")
 
 
+_USUAL = "write the file in the usual way, with points, commas and UTF-8"
+
+
+def roles_of(
+    names: Sequence[str] | None, width: int, wanted: dict[str, Column | None], file: str
+) -> dict[str, int]:
+    """Return what `find_roles` does.
+
+    Raises
+    ------
+    FileFormatError
+        As there, with advice that parts can follow.
+    """
+    named = ", ".join(option(role) for role in wanted)
+    with _without_options_of_memory(f"name the columns, {named}, where one line is one observation"):
+        return find_roles(names, width, wanted, file)
+
+
 @contextmanager
-def _without_options_of_memory() -> Iterator[None]:
+def _without_options_of_memory(advice: str = _USUAL) -> Iterator[None]:
     """Let errors not advise options that only the reading into memory has, such as the decimal sign."""
     try:
         yield
@@ -143,10 +166,9 @@ def _without_options_of_memory() -> Iterator[None]:
         hint = error.marked.partition(" Hint: ")[2]
         if _OPTIONS.issuperset(_MENTIONED.findall(hint)):
             raise
-        where = (
-            f"write the file in the usual way, with points, commas and UTF-8{_IN_MEMORY}, and there: {hint}"
-        )
-        raise FileFormatError(error.given, error.expected, where) from error
+        raise FileFormatError(
+            error.given, error.expected, f"{advice}{_IN_MEMORY}, and there: {hint}"
+        ) from error
 
 
 def _fraction(frame: pl.DataFrame) -> float | None:
