@@ -166,7 +166,7 @@ def part_paths(name: str) -> tuple[Path, ...]:
         raise FileFormatError(
             f"no parts in {name!r}",
             "a folder with .parquet files, a pattern such as 'ratings/*.parquet', or a file",
-            hint if others else None,
+            hint if others else "",
         )
     return _each_once(paths)
 
