@@ -31,7 +31,6 @@ estimation/auto/transformer      candidates folds last_fit trials: one choice, i
 estimation/auto/mixture          ../base/mixture_folding: a mixture and its folding
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
-estimation/blocks        base/block_preparation: blocks, against the same in memory
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
 estimation/nuclear_norm/in_blocks        path_in_blocks: one descent, its parts

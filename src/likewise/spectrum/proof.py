@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from likewise._kernels.threads import one_blas_thread
 from likewise._typing import AnyFloats
-from likewise.spectrum.carried import CarriedTest
 from likewise.spectrum.completeness import (
     FAILURE_PROBABILITY,
     TEST_WIDTH,
+    CarriedTest,
     chi_squared_quantile,
     degree_needed,
     eigenvalues_above,

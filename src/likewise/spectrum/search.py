@@ -12,8 +12,7 @@ from likewise._typing import AnyFloats
 from likewise.errors import MemoryLimitError, option
 from likewise.memory import format_bytes
 from likewise.spectrum.candidates import CandidateTriplets
-from likewise.spectrum.carried import CarriedTest
-from likewise.spectrum.completeness import TEST_WIDTH
+from likewise.spectrum.completeness import TEST_WIDTH, CarriedTest
 from likewise.spectrum.krylov import (
     BlockKrylov,
     ConvergenceTarget,

@@ -20,8 +20,7 @@ from likewise.fairness.metrics.group_effect import (
     _Outputs,
     _tested,
 )
-from likewise.fairness.metrics.output_units import mean_differences
-from likewise.fairness.metrics.remainder import Remainder, neighbor_means
+from likewise.fairness.metrics.remainder import Remainder, mean_differences, neighbor_means
 
 
 def test_by_hand_two_outputs():

@@ -9,7 +9,9 @@ from scipy import sparse
 from likewise.fairness import RowDistance
 from likewise.fairness.metrics.remainder import (
     beside_others,
+    in_their_units,
     landmarks,
+    mean_differences,
     mutually_defined,
     neighbor_means,
     remainder,
@@ -84,3 +86,17 @@ def test_all_distances_among_those_kept_are_defined_and_nobody_is_left_out_for_n
     kept = mutually_defined(distances)
     assert not np.isnan(distances[np.ix_(kept, kept)]).any()
     assert set(np.flatnonzero(~np.isnan(distances).any(axis=1))) <= set(kept)
+
+
+def test_units_by_hand_three_columns():
+    """From 2 to 6, a constant whose sum would round, and the largest numbers there are."""
+    scaled, lengths = in_their_units(np.array([[2.0, 0.7, -1e308], [3.0, 0.7, 1e308], [6.0, 0.7, 0.0]]))
+    assert scaled.tolist() == [[0, 0, 0], [0.25, 0, 1], [1, 0, 0.5]]
+    assert lengths[:2].tolist() == [4, 0]
+
+
+@given(values=st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20))
+def test_mean_difference_as_defined(values):
+    n = len(values)
+    pairs = [abs(values[i] - values[j]) for i in range(n) for j in range(i)]
+    assert mean_differences(np.array(values)[:, None])[0] == pytest.approx(np.mean(pairs), abs=1e-9)

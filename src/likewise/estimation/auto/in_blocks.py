@@ -13,8 +13,7 @@ import numpy as np
 from likewise.errors import EngineError, FileFormatError, LikewiseError, LikewiseWarning, OutputError
 from likewise.estimation.auto.candidates import BIASES, LADDERS, Candidate, Ladder, Plan, Settings, within
 from likewise.estimation.auto.trials import MATTERS, CandidateTrial, Choice
-from likewise.estimation.base.block_errors import BlockErrors
-from likewise.estimation.base.block_preparation import prepare_blocks
+from likewise.estimation.base.block_preparation import BlockErrors, prepare_blocks
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.nuclear_norm.transformer import SoftImpute

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from likewise._typing import Floats
-from likewise.estimation.base.block_errors import BlockErrors
-from likewise.estimation.base.block_preparation import BlockPrepared, prepare_blocks
+from likewise.estimation.base.block_preparation import BlockErrors, BlockPrepared, prepare_blocks
 from likewise.estimation.base.folding import RidgeFolding
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering

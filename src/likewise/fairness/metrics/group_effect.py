@@ -16,11 +16,13 @@ from likewise.errors import InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import complete_rows
 from likewise.fairness.metrics.groups import number_groups
-from likewise.fairness.metrics.output_units import are_decisions, in_their_units, mean_differences
 from likewise.fairness.metrics.remainder import (
     Remainder,
+    are_decisions,
     beside_others,
     differences_kept,
+    in_their_units,
+    mean_differences,
     mutually_defined,
     remainder,
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise.estimation import SVT, AlternatingLeastSquares, Biases
-from likewise.estimation.base.block_errors import BlockErrors
+from likewise.estimation.base.block_preparation import BlockErrors
 from likewise.observations import clustered
 from likewise.observations.partitioned.splitting import split_entries
 
