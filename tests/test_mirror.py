@@ -35,7 +35,6 @@ estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
 estimation/nuclear_norm/in_blocks        path_in_blocks: one descent, its parts
 estimation/nuclear_norm/soft_impute      transformer: one problem, its solver and its estimator
-estimation/propensities  one_bit: propensities of three kinds
 estimation/thresholding/rules/rules      optimal paper ../noise_level: every rule against the same simulated spectra
 estimation/thresholding/thresholds       statistics: what rules are told
 fairness/distances/observed      custom gower distance: distances of observations, each against its definition

@@ -435,6 +435,22 @@ def test_projections_from_subspaces_come_to_the_exact_one():
     assert np.linalg.norm(found, "nuc") <= radius * (1 + 1e-4)
 
 
+@pytest.mark.slow
+def test_after_an_exact_projection_a_subspace_is_enough_where_few_directions_are_kept():
+    """A large ball first needs all directions of noise; a small one afterwards only those that stand out."""
+    rng = np.random.default_rng(0)
+    matrix = (rng.normal(size=(400, 6)) @ rng.normal(size=(6, 320))).astype(np.float32)
+    matrix += 0.1 * rng.normal(size=matrix.shape).astype(np.float32)
+    whole, ball = np.linalg.norm(matrix, "nuc"), NuclearBall(320, rng)
+    first = ball.projected(matrix, 0.95 * whole)
+    assert 3 * ball.basis.shape[1] > 320
+    np.testing.assert_allclose(first, naive_projection(matrix, 0.95 * whole), atol=1e-2)
+    ball.projected(matrix, 0.5 * whole)
+    assert ball.basis.shape[1] < 30
+    found = ball.projected(matrix, 0.5 * whole)
+    np.testing.assert_allclose(found, naive_projection(matrix, 0.5 * whole), atol=1e-2)
+
+
 def test_a_pattern_of_stored_entries_is_the_same_as_a_mask():
     mask = np.random.default_rng(2).random((30, 20)) < 0.15
     first, second = (one_bit_completion(given, radius=0.5) for given in (mask, stored(mask)))
