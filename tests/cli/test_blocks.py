@@ -39,6 +39,7 @@ def test_factors_are_written_and_the_copy_is_named(parts, tmp_path, capsys):
     assert run(["estimate", str(parts), "--out", str(out), "--memory-limit", "4GiB"]) == 0
     said = capsys.readouterr().out
     assert "3 parts, sorted by individual in" in said
+    assert "individuals from user, features from item, values from rating." in said
     assert "passes over the blocks" in said
     estimate = LowRankEstimate.load(out)
     assert estimate.shape == (200, 60)

@@ -159,6 +159,17 @@ def test_every_engine_finds_the_same(observed, tmp_path, engine):
     assert found[0] == found[1]
 
 
+def test_what_a_search_found_is_on_the_first_screen(blocks):
+    """Whoever asked for it read of drawn pairs alone, whose ratios are smaller."""
+    report = audit_partitioned(blocks, pairs=20, reference="observed", worst_within=2)
+    first = report.data.notes[-1].partition(": ")[2].partition(",")[0]
+    said = f"Found by a search among {report.data.notes[-1].partition('among the ')[2].partition(' pairs')[0]} pairs"
+    assert report.data.searched.startswith(said)
+    assert f"ratio {first} (" in report.data.searched
+    assert report.data.searched in " ".join(str(report).split())
+    assert audit_partitioned(blocks, pairs=20, reference="observed").data.searched is None
+
+
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [

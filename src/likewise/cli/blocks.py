@@ -130,7 +130,8 @@ def estimate_parts(
                 fitted.transform_to_parquet(observed, out)
             else:
                 fitted.estimate_.save(out)
-            lines = [repr(observed), *observed.notes, *fitted.notes_, str(fitted.estimate_)]
+            lines = [observed.roles.sentence()] if observed.roles is not None else []
+            lines += [repr(observed), *observed.notes, *fitted.notes_, str(fitted.estimate_)]
             if hasattr(fitted, "completeness_"):
                 lines.append(f"singular values {fitted.completeness_}")
             if hasattr(fitted, "passes_"):

@@ -24,7 +24,7 @@ from likewise.pipeline.measurement import DEFAULT_MEMORY, Measurement
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import check_model, hide, run_fitted
 from likewise.pipeline.summaries import summarise_data
-from likewise.pipeline.worst_within import worst_within_blocks
+from likewise.pipeline.worst_within import WorstWithinBlocks, worst_within_blocks
 from likewise.progress import StepProgress, Steps, shown
 from likewise.randomness import generator_of, seed_of
 from likewise.report.audit_report import AuditReport
@@ -143,9 +143,11 @@ def audit_partitioned(
             whole = _fitted_to_others(observed, drawn, preprocessing)
         folded = _folded_in(whole, found.training)
         run = replace(run_fitted(found.training, found.hidden, folded, algorithm, steps), folded_in=True)
-        notes = [_note(observed, drawn, apart=apart), *_searched(observed, whole, worst_within, norm, steps)]
+        searched = _searched(observed, whole, worst_within, norm, steps)
+        notes = [_note(observed, drawn, apart=apart), *map(str, searched)]
         drawn_from = f"{source}, drawn from {observed.shape[0]:,} individuals"
         data = summarise_data(found.sample, run.working_range, drawn_from, tuple(notes))
+        data = replace(data, searched=searched[0].brief if searched and searched[0].pairs else None)
         settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, **found.settings()}
         d = reference_distances(found.reference, run, norm, least_shared)
         return make_report(Case(run, found.reference, d, found.measurement, norm, steps), data, settings)
@@ -222,11 +224,12 @@ def _folded_in(fitted: MatrixEstimator, training: ObservedMatrix) -> MatrixEstim
 
 def _searched(
     observed: PartitionedMatrix, fitted: MatrixEstimator, count: int | None, norm: Norm, steps: Steps
-) -> list[str]:
+) -> list[WorstWithinBlocks]:
     if count is None:
         return []
     with steps.step("search within blocks"):
-        return [str(worst_within_blocks(observed, fitted, count, norm=norm))]
+        found = worst_within_blocks(observed, fitted, count, norm=norm)
+    return [found]
 
 
 def _note(observed: PartitionedMatrix, drawn: Indices, *, apart: bool) -> str:

@@ -41,6 +41,13 @@ class WorstWithinBlocks:
     n_examined: int
     n_pairs: int
 
+    @property
+    def brief(self) -> str:
+        """The first pair in a sentence."""
+        who, first = f"{self.n_examined:,} of {self.n_pairs:,} pairs", self.pairs[0]
+        found = f"{ratio_text(first.ratio)} ({first.left} and {first.right})"
+        return f"Found by a search among {who}, those who stand together: ratio {found} of the estimate."
+
     def __str__(self) -> str:
         named = "; ".join(
             f"{ratio_text(pair.ratio)}, {pair.left} and {pair.right} (D {pair.output_distance:.4g}, d {pair.reference_distance:.4g})"

@@ -129,6 +129,7 @@ class Answer:
             tested=no_group_alarm(report),
             rows=headline(report),
             remarks=(
+                *filter(None, [report.data.searched]),
                 *_order_of_classes(report),
                 *_proofs_distances(report),
                 *_estimate_alone(report),

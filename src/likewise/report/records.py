@@ -55,6 +55,8 @@ class DataSummary:
         What the reader should know: empty rows, merged duplicates, an inferred range.
     columns : tuple of ColumnRoles
         Of each file that was read, which columns are ids, features, outputs or groups, and which were left out.
+    searched : str or None
+        What a search among everybody found, where only some pairs were drawn.
     """
 
     source: str
@@ -66,6 +68,7 @@ class DataSummary:
     working_range: str | None = None
     notes: tuple[str, ...] = ()
     columns: tuple[ColumnRoles, ...] = ()
+    searched: str | None = None
 
 
 @dataclass(frozen=True)
