@@ -42,11 +42,8 @@ class DataSummary:
     ----------
     source : str
         File name or ``"in memory"``.
-    n_individuals : int
-        m.
-    n_features, n_observed : int or None
-        n and how many entries were observed before any was hidden; None, as what follows, where the audit was given only a distance
-        between the individuals.
+    n_individuals, n_features, n_observed : int
+        m, n, and how many entries were observed before any was hidden; n and what follows are None where only a distance was given.
     observed_fraction : float or None
         ``p_hat`` of all observations.
     value_range, working_range : str or None
