@@ -151,3 +151,16 @@ def test_a_narrow_table_is_told_why():
     Z, _ = observations(0, n=3, share=0.9)
     with pytest.raises(DistanceError, match="there are 3 features in all"):
         reference_pairs(Z, rng=np.random.default_rng(0))
+
+
+def test_of_two_values_it_is_said_that_d_is_agreement():
+    """z = +-1 with mean A has variance 1 - A^2, so the mean of (z - z')^2 is 2 - 2 A A', and not (A - A')^2 and a constant."""
+    rng = np.random.default_rng(0)
+    A = rng.uniform(-1, 1, size=(30, 1)) * np.ones(6000)
+    signs = np.where(rng.random(A.shape) < (1 + A) / 2, 1.0, -1.0)
+    pairs = reference_pairs(sparse.csr_array(signs), rng=rng)
+    left, right = A[pairs.left, 0], A[pairs.right, 0]
+    np.testing.assert_allclose(pairs.squares, 2 - 2 * left * right, atol=0.15)  # six standard deviations
+    assert "how often two people agree" in pairs.describe()
+    stars = sparse.csr_array(rng.integers(1, 4, size=(30, 40)).astype(float))
+    assert "agree" not in reference_pairs(stars, rng=rng).describe()

@@ -58,6 +58,7 @@ class HeldOutMetrics:
     corrected_correlation : SampledValue or None
         Correlation of D^2 and d^2, freed of the noise of d (Spearman 1904), which the differences between features tell: what it would be were A known,
         over features like these. What differs from feature to feature counts as noise, so with few features and little noise it is slightly too large, and can exceed 1.
+        Where ratings are one of two values, noise depends on A, and it is the correlation with how often two people agree instead.
         None where d tells nothing.
     mean_ratio : SampledValue
         Mean of D / d, d shrunk towards the mean of all pairs; falls when outputs shrink.

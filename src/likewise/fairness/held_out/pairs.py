@@ -57,6 +57,8 @@ class ReferencePairs:
     n_covered : int
         Individuals in at least one eligible pair.
     least_shared : int
+    two_valued : bool, default False
+        Whether all values are one of two. Their noise depends on A, so `squares` say how often two people disagree, and no constant takes them to the distance on A.
     """
 
     left: Indices
@@ -71,6 +73,7 @@ class ReferencePairs:
     n_eligible: int
     n_covered: int
     least_shared: int
+    two_valued: bool = False
 
     @property
     def n_pairs(self) -> int:
@@ -108,9 +111,14 @@ class ReferencePairs:
     def describe(self) -> str:
         """Say which pairs these are, and whom they speak of."""
         scanned = "" if self.n_scanned == self.n_individuals else f" of {self.n_scanned:,} individuals drawn"
+        agreement = (
+            " The values are one of two, so d says how often two people agree: their noise depends on the truth, and no correction frees d of it."
+            if self.two_valued
+            else ""
+        )
         return (
             f"{self.n_eligible:,} pairs{scanned} ({self.eligible_share:.1%}) share {self.least_shared} or more of the features kept aside; "
-            f"{self.n_covered:,} of {self.n_scanned:,} individuals are in one. The results are about people with many observations, not about those with few."
+            f"{self.n_covered:,} of {self.n_scanned:,} individuals are in one. The results are about people with many observations, not about those with few.{agreement}"
         )
 
 
@@ -217,6 +225,7 @@ def reference_pairs(
         n_eligible=n_eligible,
         n_covered=int(covered.sum()),
         least_shared=least_shared,
+        two_valued=_two_valued(taken.data),
     )
 
 
@@ -230,6 +239,10 @@ def _instead(n_features: int, least_shared: int) -> str:
     return (
         f"keep more aside, {fewer}, or take d from the observations: {option('reference', repr('observed'))}"
     )
+
+
+def _two_valued(values: Floats) -> bool:
+    return bool(((values == values.min()) | (values == values.max())).all())
 
 
 def _variances(counts: Counts, squares: Floats, fourth: Floats) -> Floats:
