@@ -147,6 +147,16 @@ def test_lists_can_be_compared_by_rank(likewise, folder):
     assert "--output-distance l1" in ran.err
 
 
+def test_a_file_of_references_is_not_called_activity_and_has_its_own_norm(likewise, folder, tmp_path):
+    ages = np.random.default_rng(3).integers(20, 60, M)
+    write(tmp_path / "people.csv", ["user", "age"], [[i, ages[i]] for i in range(M)])
+    asked = ["--outputs", folder / "scores.csv", "--reference", tmp_path / "people.csv", "--json", "-"]
+    read = json.loads(likewise("audit", folder / "ratings.csv", RANGE, *asked).out)
+    assert "activity" not in read["answer"]["sentence"]
+    assert not read["reference"]["measures_activity"]
+    assert read["settings"]["norm"] is None
+
+
 @pytest.mark.parametrize("norm", [None, "l1", "linf"])
 def test_a_file_of_features_is_the_reference_aligned_by_id(likewise, folder, data, norm):
     options = () if norm is None else ("--norm", norm)

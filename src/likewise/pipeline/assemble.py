@@ -22,6 +22,7 @@ from likewise.fairness import (
     GroupEffects,
     PairedDifferences,
     PairExplanation,
+    PairwiseDistance,
     RowDistance,
     SampledValue,
     Unavailable,
@@ -103,7 +104,7 @@ def make_report(
         reference=summary,
         arms=arms,
         findings=_findings(case, arms, summary, paired, truth, change),
-        settings={**settings, "reference": summary.kind},
+        settings={**settings, "reference": summary.kind, **_without_norm(case)},
         paired=paired,
         truth=truth,
         gap_change=change,
@@ -270,6 +271,11 @@ def _in_units(case: Case, pair: PairExplanation, *, predicted: bool) -> PairExpl
     entries = predicted and pair.output.n_features == training.shape[1]
     output = told(pair.output) if entries else pair.output
     return replace(pair, reference=told(pair.reference), output=output)
+
+
+def _without_norm(case: Case) -> dict[str, None]:
+    """Say that no norm was chosen for a d that was given, which has one of its own, or none."""
+    return {"norm": None} if isinstance(case.reference, PairwiseDistance) else {}
 
 
 def _by_group(case: Case) -> dict[str, GroupEffects | Unavailable]:

@@ -42,7 +42,10 @@ _SIMILAR = {
         "mean ratio D/d, finite pairs",
         "Output distance over reference distance, without the pairs at distance zero whose outputs differ.",
     ),
-    "similar_mean_ratio": ("mean ratio D/d", "The same over all of these pairs."),
+    "similar_mean_ratio": (
+        "mean ratio D/d",
+        "Output distance over reference distance, on average over all of these pairs.",
+    ),
     "similar_max_ratio": ("largest ratio", "The largest ratio of a pair of similar individuals."),
     "similar_scale_free_ratio": (
         "scale-free ratio",
@@ -378,5 +381,5 @@ def _count_rows(arms: list[Arm]) -> Iterable[Row]:
 
 def _consistency_rows(arms: list[Arm], comparable: bool) -> tuple[Row, ...]:
     values = [arm.consistency for arm in arms if arm.consistency is not None]
-    meaning = "One minus how far everybody's output is from the mean of their nearest neighbours': 1, everybody is treated as they are."
+    meaning = "One minus how far everybody's output is, on average, from the mean of their nearest neighbours': 1, everybody gets what those like them get."
     return (metric_row("consistency", meaning, list(values), comparable),) if values else ()

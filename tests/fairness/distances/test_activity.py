@@ -11,7 +11,9 @@ from scipy.stats import spearmanr
 from likewise import ObservedMatrix
 from likewise.errors import ActivityWarning, InputError, ShapeError
 from likewise.fairness import ObservedDistance, RowDistance, activity_check
+from likewise.fairness.distances.activity import ActivityCheck
 from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
+from likewise.observations import clustered
 
 
 def uneven(seed=0, m=80, n=60):
@@ -84,6 +86,26 @@ def test_same_seed_same_result_and_equal_activity_is_undefined():
     assert checks[0].with_differences == checks[1].with_differences == pytest.approx(1)
     assert np.isnan(checks[0].with_activity)
     assert not checks[0].measures_activity
+
+
+@pytest.mark.parametrize(
+    ("activity", "differences", "is_measured"),
+    [(0.4, 0.1, True), (0.4, 0.5, False), (0.1, -0.2, False), (0.2, np.nan, False), (np.nan, np.nan, False)],
+)
+def test_a_weak_correlation_is_not_called_most_of_d(activity, differences, is_measured):
+    check = ActivityCheck(activity, differences, 100, 0)
+    assert check.measures_activity == is_measured
+    assert ("mostly measures" in str(check)) == is_measured
+
+
+def test_features_of_a_file_that_have_nothing_to_do_with_activity_are_not_called_it():
+    """Over a few people a correlation is never 0: here it is the larger of the two, and yet small."""
+    data = clustered(40, 30, 3, observed_fraction=0.4, random_state=0).observed
+    found = [
+        activity_check(data, RowDistance(np.random.default_rng(seed).random((40, 2)))) for seed in range(20)
+    ]
+    assert any(check.with_activity > check.with_differences for check in found)
+    assert not any(check.measures_activity for check in found)
 
 
 def test_bad_input():

@@ -18,6 +18,9 @@ from likewise.fairness.sampled.sampling import draw_pairs
 from likewise.observations import ObservedMatrix
 from likewise.randomness import generator_of
 
+_SOME = 0.3
+"""Rank correlation with activity up to which d does not mostly measure it: that of ages and activity, say, of whom neither tells the other."""
+
 
 @dataclass(frozen=True)
 class ActivityCheck:
@@ -44,9 +47,9 @@ class ActivityCheck:
 
     @property
     def measures_activity(self) -> bool:
-        """Whether d goes more with how much was observed than with how much people differ where both were."""
+        """Whether d goes with how much was observed, and more so than with how much people differ where both were observed."""
         activity, differences = np.nan_to_num([self.with_activity, self.with_differences])
-        return bool(activity > differences)
+        return bool(activity > max(differences, _SOME))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields and the finding as a plain dictionary."""
@@ -93,7 +96,7 @@ def activity_check(
     Warns
     -----
     ActivityWarning
-        If the correlation with activity is the larger one.
+        If the correlation with activity is the larger one, and above 0.3.
 
     Examples
     --------
