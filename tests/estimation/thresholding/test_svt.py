@@ -1,6 +1,7 @@
 """`svt` against Section 4.1 done literally with a dense SVD, by hand and by properties; `SVT` gives the same answers, as scikit-learn asks."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -282,3 +283,29 @@ def test_duplicates_in_a_sparse_matrix_are_refused_not_added_up(values):
         SVT().fit(twice)
     with pytest.raises(ObservationError, match="more than once"):
         SVT(value_range=(0, 8)).fit(values).transform(twice)
+
+
+@pytest.mark.filterwarnings("ignore::likewise.errors.RankZeroWarning")
+@pytest.mark.parametrize("seed", range(6))
+def test_the_first_sentence_of_its_page_is_true(seed):
+    """Few ratings, of biases and two weak components in noise: the defaults are no worse than the centre alone, the noise edge by itself is."""
+    page = (Path(__file__).parents[3] / "docs" / "thresholds.md").read_text(encoding="utf-8")
+    told = "its defaults `svt` predicts no worse than its centre alone, and on ratings it often keeps nothing else"
+    assert told in page.split("\n\n")[1].partition(".")[0]
+    assert "Its defaults predict no worse than the centre alone" in SVT.__doc__
+    rng = np.random.default_rng(seed)
+    truth = 3.5 + rng.normal(0, 0.2, (300, 1)) + rng.normal(0, 0.2, 120)
+    truth = truth + 0.2 * rng.normal(size=(300, 2)) @ rng.normal(size=(2, 120))
+    ratings = np.clip(np.round(truth + rng.normal(0, 0.8, truth.shape)), 1, 5)
+    place = rng.random(truth.shape)
+    observed = ObservedMatrix(np.where(place < 0.06, ratings, np.nan), value_range=(1, 5))
+    hidden = np.nonzero((place >= 0.06) & (place < 0.3))
+
+    def error(**options):
+        estimate = SVT(random_state=0, **options).fit(observed).estimate_
+        return np.sqrt(np.mean((estimate.entries(*hidden) - ratings[hidden]) ** 2))
+
+    centre = error(threshold=1e3)
+    assert error() <= centre * (1 + 1e-9)
+    assert error(threshold="noise-edge") > 1.03 * centre
+    assert error(shrinker="identity", centering="biases") < 0.95 * centre

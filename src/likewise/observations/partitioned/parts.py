@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
+from mmap import ACCESS_READ, mmap
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +14,7 @@ from likewise.errors import FileFormatError
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.partitioned.text_file import TextFile, is_text, roles_of
 from likewise.observations.reading.columns import Column, listing
+from likewise.observations.reading.parquet_pages import impossible_page
 
 if TYPE_CHECKING:
     import polars as pl
@@ -135,7 +137,7 @@ class Parts:
                 )
                 frame = lines.slice(first, _LINES).collect()
             except (pl.exceptions.PolarsError, OSError) as error:
-                raise _damaged(path, error) from error
+                raise _damaged(path, str(error)) from error
             if not frame.height:
                 break
             yield path, first, frame
@@ -230,9 +232,14 @@ def _schema(path: Path) -> dict[str, Any]:
     import polars as pl
 
     try:
-        return dict(_scanned(path).collect_schema())
+        schema = dict(_scanned(path).collect_schema())
+        with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+            impossible = impossible_page(data)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise _damaged(path, error) from error
+        raise _damaged(path, str(error)) from error
+    if impossible:
+        raise _damaged(path, impossible)
+    return schema
 
 
 def _scanned(path: Path) -> pl.LazyFrame:
@@ -242,8 +249,8 @@ def _scanned(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-def _damaged(path: Path, error: Exception) -> FileFormatError:
-    reason = str(error).partition("\n")[0]
+def _damaged(path: Path, reason: str) -> FileFormatError:
+    reason = reason.partition("\n")[0]
     return FileFormatError(f"{path} cannot be read ({reason})", "a Parquet file", "write this part again")
 
 

@@ -29,6 +29,7 @@ from likewise.errors import (
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.reading.delimited import Taken, Wanted, parse, without_trace
 from likewise.observations.reading.numerals import find_notation
+from likewise.observations.reading.parquet_pages import impossible_page
 from likewise.observations.reading.text import IsHeader, TextOptions, recognise
 from likewise.observations.reading.unpack import Source, is_npz, is_workbook
 from likewise.stored import ARRAY_DAMAGE
@@ -298,6 +299,8 @@ def _as_text(column: pl.Series, name: str) -> pl.Series:
 def _read_parquet(data: bytes) -> pl.DataFrame:
     import polars as pl
 
+    if impossible := impossible_page(data):
+        raise FileFormatError(f"a damaged page ({impossible})", "a whole file of Parquet")
     return pl.read_parquet(io.BytesIO(data))
 
 
