@@ -28,6 +28,7 @@ from likewise.pipeline.worst_within import WorstWithinBlocks, worst_within_block
 from likewise.progress import StepProgress, Steps, shown
 from likewise.randomness import generator_of, seed_of
 from likewise.report.audit_report import AuditReport
+from likewise.report.records import DataSummary
 
 DRAWN_PAIRS = 500
 """Pairs that are drawn unless told otherwise."""
@@ -143,11 +144,8 @@ def audit_partitioned(
             whole = _fitted_to_others(observed, drawn, preprocessing)
         folded = _folded_in(whole, found.training)
         run = replace(run_fitted(found.training, found.hidden, folded, algorithm, steps), folded_in=True)
-        searched = _searched(observed, whole, worst_within, norm, steps)
-        notes = [_note(observed, drawn, apart=apart), *map(str, searched)]
-        drawn_from = f"{source}, drawn from {observed.shape[0]:,} individuals"
-        data = summarise_data(found.sample, run.working_range, drawn_from, tuple(notes))
-        data = replace(data, searched=searched[0].brief if searched and searched[0].pairs else None)
+        said = _note(observed, drawn, apart=apart), *_searched(observed, whole, worst_within, norm, steps)
+        data = _summary(observed, found.sample, run.working_range, source, said)
         settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, **found.settings()}
         d = reference_distances(found.reference, run, norm, least_shared)
         return make_report(Case(run, found.reference, d, found.measurement, norm, steps), data, settings)
@@ -220,6 +218,20 @@ def _folded_in(fitted: MatrixEstimator, training: ObservedMatrix) -> MatrixEstim
     folded = copy(fitted)
     folded.estimate_ = fitted.estimate_.of_rows(training)
     return folded
+
+
+def _summary(
+    observed: PartitionedMatrix,
+    sample: ObservedMatrix,
+    working_range: str,
+    source: str,
+    said: tuple[object, ...],
+) -> DataSummary:
+    """Describe those who were drawn, and what a search among everybody found."""
+    drawn_from = f"{source}, drawn from {observed.shape[0]:,} individuals"
+    briefs = [found.brief for found in said if isinstance(found, WorstWithinBlocks) and found.pairs]
+    told = summarise_data(sample, working_range, drawn_from, tuple(map(str, said)))
+    return replace(told, searched=briefs[0] if briefs else None)
 
 
 def _searched(
