@@ -23,6 +23,7 @@ certificates/models/constants    layers: constants of models, of which these are
 cli/process              main exits ../__main__: the command as a process
 cli/audit                inputs results: what the command reads and writes
 cli/options              output_options values: how options are read
+cli/estimate             predictions: what the command prints
 test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
