@@ -142,7 +142,7 @@ def last_line_of_a_frontier() -> Iterator[str]:
                 run(["frontier", str(file), "--estimator", "svt", "--out", str(Path(folder) / "frontier")])
                 == 0
             )
-    yield next(line for line in printed.getvalue().splitlines() if line.startswith("K* at most halved"))
+    yield next(line for line in printed.getvalue().splitlines() if line.startswith("K* at half or less"))
 
 
 def distance_of_the_empty_entry() -> Iterator[str]:

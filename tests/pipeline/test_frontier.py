@@ -119,7 +119,7 @@ def test_it_prints_a_line_for_each_point_and_what_halving_costs(found):
     assert len(rows) == len(found.points)
     half = found.within(found.unconstrained.k_star / 2)
     assert half.k_star <= found.unconstrained.k_star / 2
-    assert "K* at most halved" in text
+    assert "K* at half or less" in text
     assert f"{half.error.rmse:.4g}" in text
 
 

@@ -367,7 +367,7 @@ def _foot(frontier: Frontier) -> Iterator[str]:
         change = half.error.rmse - free.error.rmse
         yield ""
         yield (
-            f"K* at most halved, from {number(free.k_star)} to {number(half.k_star)}: RMSE {number(free.error.rmse)} becomes "
+            f"K* at half or less, from {number(free.k_star)} to {number(half.k_star)}: RMSE {number(free.error.rmse)} becomes "
             f"{number(half.error.rmse)} ({change / free.error.rmse:+.2%})"
         )
     yield from (f"note: {note}" for note in frontier.notes)

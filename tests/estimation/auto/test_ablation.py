@@ -6,7 +6,7 @@ import pytest
 from likewise.errors import InputError
 from likewise.estimation import Auto
 from likewise.estimation.auto import transformer as auto_module
-from likewise.estimation.auto.ablation import ablation, sources_within, told
+from likewise.estimation.auto.ablation import ablation, sources_within, told, without_rows
 from likewise.estimation.auto.candidates import GRIDS, LADDERS
 from likewise.observations import ObservedMatrix, with_features
 
@@ -63,6 +63,12 @@ def test_under_a_limit_rows_depend_on_their_values_alone():
     assert sources_within("column-pattern", observed, 1.0) == ("column-pattern",)
     with pytest.raises(InputError, match="max_lipschitz"):
         sources_within("all", observed, 1.0)
+    assert without_rows(None, observed, None) == ()
+    assert without_rows("column-pattern", observed, 1.0) == ()
+    left_out = "row-features left out, as no constant holds for rows that are regressed on them"
+    assert without_rows(None, observed, 1.0) == (left_out,)
+    quick = Auto(time_budget=0.1, max_lipschitz=1.0, random_state=0).fit(observed)
+    assert left_out in quick.notes_
 
 
 def test_nothing_is_said_where_nothing_was_compared():

@@ -153,3 +153,9 @@ def test_bad_input():
         search_unseen_rows(lambda x: x[:-1], [([1.0], [0.0]), ([0.5], [0.0])])
     with pytest.raises(InputError, match="NaN or infinite"):
         search_unseen_rows(lambda x: np.full(x.shape, np.inf), [([1.0], [2.0])])
+
+
+def test_outputs_whose_squares_overflow_are_refused_and_not_taken_for_rounding():
+    with pytest.raises(InputError, match=r"outputs up to 1e\+200"):
+        search_unseen_rows(lambda rows: 1e200 * rows, [([0.0], [1.0])])
+    assert search_unseen_rows(lambda rows: 1e100 * rows, [([0.0], [1.0])]).ratio == pytest.approx(1e100)

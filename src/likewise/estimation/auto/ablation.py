@@ -42,6 +42,14 @@ def sources_within(sources: Any, observed: ObservedMatrix, max_lipschitz: float 
     return tuple(name for name in names if name not in of_rows)
 
 
+def without_rows(sources: Any, observed: ObservedMatrix, max_lipschitz: float | None) -> tuple[str, ...]:
+    """Say which sources a limit leaves out; nothing where there are none such."""
+    kept = sources_within(sources, observed, max_lipschitz)
+    left = [name for name in checked_sources(sources, observed) if name not in kept]
+    why = "no constant holds for rows that are regressed on them"
+    return (f"{' and '.join(left)} left out, as {why}",) if left else ()
+
+
 def ablation(sources: tuple[str, ...]) -> dict[str, Candidate]:
     """Return least squares of the lowest rank without sources, with each alone, and with all, under the names of what they use.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from likewise.checks import checked_positive
 from likewise.errors import EstimatorError
-from likewise.estimation.auto.ablation import ALL, ablation, sources_within, told
+from likewise.estimation.auto.ablation import ALL, ablation, sources_within, told, without_rows
 from likewise.estimation.auto.candidates import (
     BIASES,
     FIRST,
@@ -362,9 +362,9 @@ class Auto(MatrixEstimator):
         self.notes_ = (*self.choice_.lines, *undated, *kept, *best.notes_)
         return self._within_budget(best.estimate_, observed)
 
-    def _features_left_out(self, observed: ObservedMatrix) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing: parts say it."""
-        return ()
+    def _features_left_out(self, observed: ObservedMatrix) -> tuple[str, ...]:
+        """Those that a limit leaves out; else parts say it."""
+        return without_rows(self.sources, observed, self.max_lipschitz)
 
     def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
         sources = None if self.sources == "none" else self.sources

@@ -25,6 +25,7 @@ Function = Callable[[Floats], Floats]
 _ROUNDING = 1e-7
 """Of the size of two outputs: so much of D may be rounding, and is left out, so that what is found is attained for certain."""
 _ROUNDING_OF_ROWS = 1e-11
+_LARGEST = 1e145
 _CLOSEST = 1e-3
 """Rows nearer than that are not parted further."""
 _MOST_STEPS = 1000
@@ -224,6 +225,10 @@ class _Search:
             raise ShapeError(f"outputs of shape {found.shape} for {len(rows)} rows", "an output for each row")
         if not np.isfinite(found).all():
             raise InputError("outputs that are NaN or infinite", "finite outputs for every row")
+        if (largest := float(np.abs(found).max(initial=0.0))) > _LARGEST:
+            raise InputError(
+                f"outputs up to {largest:.3g}, whose squares exceed the largest number", "smaller units"
+            )
         self.n_rows += len(rows)
         return found.reshape(len(rows), -1)
 
