@@ -225,6 +225,15 @@ def test_who_listens_and_says_nothing_is_no_scheduler(monkeypatch):
         engine_of(f"dask=127.0.0.1:{silent.getsockname()[1]}")
 
 
+def test_who_listens_and_says_nothing_is_no_cluster_of_ray(monkeypatch):
+    from likewise.engines import ray_engine
+
+    monkeypatch.setattr(ray_engine, "_PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(TimeoutError):
+        ray_engine._check_listens(f"127.0.0.1:{silent.getsockname()[1]}")
+    ray_engine._check_listens(None)  # one that is begun here
+
+
 @pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
 def test_who_greets_otherwise_is_no_scheduler():
     """What a web server says stands for 3 EiB."""

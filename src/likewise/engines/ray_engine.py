@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -115,11 +116,13 @@ def _check_connected_to(address: str) -> None:
 
 
 def _check_listens(address: str | None) -> None:
-    """Find out within seconds whether anybody listens; Ray itself tries for half a minute."""
+    """Find out within seconds whether anybody listens and greets, as Ray does unasked unless it encrypts; Ray itself tries for minutes."""
     host, colon, port = (address or "").rpartition(":")
     if colon and "://" not in host and port.isdecimal():
-        with socket.create_connection((host, int(port)), _PATIENCE):
-            pass
+        with socket.create_connection((host, int(port)), _PATIENCE) as connection:
+            connection.settimeout(_PATIENCE)
+            if os.environ.get("RAY_USE_TLS", "0") == "0" and not connection.recv(1):
+                raise ConnectionError("whoever listens there hangs up")
 
 
 @contextmanager
