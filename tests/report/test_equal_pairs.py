@@ -71,6 +71,7 @@ def test_a_reference_that_is_the_same_for_everybody_is_told_first(pairs, n_arms)
     assert gap["values"] == ["none, as d = 0"] * n_arms
     assert NOBODY in as_page(report)
     assert "more alike" not in " ".join(str(report).split())
+    assert "The gap is the mean distance" not in report.details()
 
 
 def test_a_file_of_references_that_are_the_same_is_told_first(likewise_command, tmp_path):

@@ -102,7 +102,7 @@ def findings(
         after, change = rest[0], change or "with {1!r} instead of {0!r}".format(*arms)
         told = (
             _marked(_answer(change, before, after, truth, gap_change, by_activity=by), by),
-            _gaps(before, after, gap_change),
+            "" if truth is None and nobody_is_told_apart(before, after) else _gaps(before, after, gap_change),
             "" if truth is None else _on_truth(truth, before, after, by_activity),
             set_apart(before, after),
             _scale_free(before, after),
