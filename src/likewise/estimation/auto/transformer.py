@@ -322,7 +322,7 @@ class Auto(MatrixEstimator):
     >>> data = clustered(80, 120, 2, observed_fraction=0.4, random_state=0)
     >>> auto = Auto(random_state=0).fit(data.observed)
     >>> auto.choice_.name
-    'least squares, rank 10'
+    'least squares, rank 5, noise 0.2'
     """
 
     def __init__(
