@@ -19,9 +19,16 @@ from scipy import sparse
 
 import likewise
 from likewise import ObservedMatrix
+from likewise.estimation.auto.candidates import Plan
 from likewise.observations import clustered
 
 from .public import public_callables
+
+
+@pytest.fixture(autouse=True)
+def no_clock(monkeypatch):
+    """What `auto` tries follows from its plan; on a busy computer a budget of seconds would end some fits early."""
+    monkeypatch.setattr(Plan, "over", lambda _: False)
 
 
 @cache

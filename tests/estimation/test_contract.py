@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from likewise import LowRankEstimate, ObservedMatrix, audit, make_estimator
 from likewise.errors import EstimatorError, InputError, ObservationError, ShapeError
 from likewise.estimation import ESTIMATORS, MatrixEstimator
+from likewise.estimation.auto.candidates import Plan
 from likewise.estimation.registry import options_of
 from likewise.fairness import AffineCertificate, Certificate, LipschitzCertificates, Unavailable
 
@@ -25,6 +26,12 @@ QUICK: dict[str, dict] = {
 
 CHECKS: list[Callable] = []
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
+
+
+@pytest.fixture(autouse=True)
+def no_clock(monkeypatch):
+    """What `auto` tries follows from its plan; on a busy computer a budget of a quarter of a second would end some fits early."""
+    monkeypatch.setattr(Plan, "over", lambda _: False)
 
 
 def check(function):
