@@ -441,7 +441,11 @@ def test_a_pattern_of_folders_means_their_parts(tmp_path):
     assert n_observed(folder / "[01].*") == 2
 
 
-@pytest.mark.parametrize("make", [lambda path: path.symlink_to("nothing"), os.mkfifo], ids=["link", "pipe"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda path: path.symlink_to("nothing"), lambda path: path.symlink_to(path), os.mkfifo],
+    ids=["link", "loop", "pipe"],
+)
 def test_what_is_called_like_a_part_and_is_none_is_named(ratings, make):
     make(ratings / "broken.parquet")
     with pytest.raises(FileFormatError, match=r"broken\.parquet is no file"):

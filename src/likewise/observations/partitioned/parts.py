@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from mmap import ACCESS_READ, mmap
 from os import PathLike, fspath
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -177,7 +178,7 @@ def _each_once(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Return files in order of their names, one that links lead to as well only once."""
     once: dict[Path, Path] = {}
     for path in sorted(paths):
-        target = path.resolve()
+        target = Path(realpath(path))  # resolve() raises at a link to itself
         if not target.is_file():
             raise FileFormatError(
                 f"{path} is no file", "a file, or a link to one", "take it away, or mend the link"
