@@ -90,6 +90,6 @@ def interval_text(value: Gap | SampledValue) -> str:
     Examples
     --------
     >>> interval_text(Gap(0.32204, 0.2646, 0.3795))
-    '0.322 [0.265, 0.379]'
+    '0.322 [0.265, 0.38]'
     """
     return f"{brief(value.value)} [{brief(value.low)}, {brief(value.high)}]"
