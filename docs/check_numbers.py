@@ -226,7 +226,7 @@ def limits_in_the_code() -> Iterator[tuple[str, str]]:
     from likewise.estimation.auto import candidates
     from likewise.estimation.thresholding import assumptions
     from likewise.fairness.exact.exact_metrics import NEAR_CONSTANT
-    from likewise.fairness.held_out.pairs import LEAST_PAIRS, LEAST_SHARED
+    from likewise.fairness.held_out.pairs import ENOUGH_PAIRS, FEWER_SHARED, LEAST_PAIRS, LEAST_SHARED
     from likewise.fairness.metrics import group_effect
 
     parts = {0.1: "a tenth", 0.3: "three tenths"}
@@ -237,7 +237,9 @@ def limits_in_the_code() -> Iterator[tuple[str, str]]:
     )
     yield "fairness_metrics.md", f"or below {NEAR_CONSTANT:.0%} of the root mean square"
     yield "fair_and_proved.md", f"Eligible are pairs with {LEAST_SHARED} or more features in common"
-    yield "fair_and_proved.md", f"fewer than {LEAST_PAIRS} such pairs"
+    yield "fair_and_proved.md", f"Where fewer than {LEAST_PAIRS} pairs have {LEAST_SHARED} in common"
+    rungs = f"{FEWER_SHARED[0]}, {FEWER_SHARED[1]} and {FEWER_SHARED[2]}"
+    yield "fair_and_proved.md", f"as many of {rungs} are\nasked for as {ENOUGH_PAIRS:,} pairs have"
     yield "thresholds.md", f"coefficient of variation more than {assumptions._UNEVEN} beyond it"
     yield "thresholds.md", f"more than {assumptions._NOT_WHITE} times the variance"
     noises = ", ".join(f"{each:g}"[1:] for each in candidates.NOISES)
