@@ -1,13 +1,17 @@
 """What the first screen says of groups: the finding where there is one, and what was tested where there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 import likewise
-from likewise.fairness import RowDistance
+from likewise.fairness import GroupEffect, GroupEffects, RowDistance
+from likewise.fairness.distances.distance import SubsetDistance
 from likewise.report import as_text
 from likewise.report.checks import with_checks
+from likewise.report.groups import group_alarms
 from likewise.report.html import as_page
 from likewise.report.table import MOST_LINES
 
@@ -31,6 +35,7 @@ def test_the_smoking_gun_is_on_the_first_screen():
         in told
     )
     assert len(lines) <= MOST_LINES
+    assert report.findings[1].startswith("A group is treated differently")
     page = report._repr_html_()
     assert page.count("A group is treated differently") >= 1
     assert report.to_dict()["answer"]["alarms"] == [
@@ -44,7 +49,57 @@ def test_what_follows_from_the_first_is_counted_only():
     named = [group for group in ("Black (", "White (", "<b>& (") if group in told]
     clear = audited(0.5).main_arm.group_effects.clear
     assert len(named) == sum(effect.share >= clear[0].share / 2 for effect in clear)
-    assert ("more group differs, by no more" in told) == (len(named) < len(clear))
+    others = [effect.group for effect in clear if f"{effect.group} (" not in told]
+    assert f"; also, {' and '.join(others)} gets higher outputs, by no more" in told
+
+
+def effect(group, share):
+    """Return an effect of so many times the mean difference between two people, which is 1."""
+    return GroupEffect(group, 20, "score", share, share - 0.1, share + 0.1, abs(share), 0.001, True)
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ((-0.9, 0.3), "; in turn, g1 gets higher outputs, by no more."),
+        ((-0.9, 0.3, 0.2), "; in turn, g1 and g2 get higher outputs, by no more."),
+        (
+            (-0.9, 0.3, 0.2, -0.2),
+            "; also, g1 and g2 get higher outputs and g3 gets lower outputs, by no more.",
+        ),
+        ((0.9, -0.3, -0.2, -0.2, -0.1), "; in turn, 4 more groups get lower outputs, by no more."),
+        ((0.9, -0.8, -0.7), "(p = 0.001)."),
+    ],
+)
+def test_others_are_said_to_get_more_or_less(shares, said):
+    """Two more groups that differ are not two more that are wronged. Of two groups, a third was too small to test."""
+    effects = GroupEffects(
+        tuple(effect(f"g{k}", share) for k, share in enumerate(shares)), 200, 0.1, 0.95, len(shares) == 2
+    )
+    report = audited(0.5)
+    arm = replace(report.main_arm, group_effects=effects)
+    (told,) = group_alarms(replace(report, arms={arm.name: arm}))
+    if len(shares) == 2:
+        said = f"{said[:-1]}; 1 group of fewer than 10 people not tested."
+    assert told.endswith(said)
+
+
+def test_a_frame_has_the_effects_of_groups_and_the_interval_of_the_gap():
+    """In Python they were nowhere but in the text."""
+    report = audited(0.5)
+    arm, frame = report.main_arm, report.to_frame()
+    gap = frame.row(by_predicate=pl.col("metric") == "similar_relative_gap", named=True)
+    interval = arm.fairness.similar.relative_gap_interval
+    assert (gap["value"], gap["low"], gap["high"]) == (
+        arm.fairness.similar.relative_gap.value,
+        interval.low,
+        interval.high,
+    )
+    rows = frame.filter(kind="group-effect").select("arm", "metric", "value", "low", "high", "n_pairs").rows()
+    assert rows == [
+        ("outputs", f"group_difference: {one.group}, score", one.difference, one.low, one.high, None)
+        for one in arm.group_effects.effects
+    ]
 
 
 def test_the_output_is_named():
@@ -184,7 +239,26 @@ def of_blanks(share):
 def test_a_penalty_is_said_though_two_people_have_nothing_in_common():
     told = " ".join(str(of_blanks(0.02)).split())
     assert "A group is treated differently from similar people of other groups: 1 (" in told
-    assert "1 person is left out, of whom too little is known" in told
+    assert "1 person who lacks column_0, column_1 is left out of this test alone" in told
+
+
+def test_which_blanks_keep_people_out_of_the_test_is_said():
+    """Ten blanks in one mark, fewer than in the other: no pair of both has two marks in common."""
+    rng = np.random.default_rng(0)
+    skill, group = rng.normal(size=100), rng.integers(2, size=100)
+    marks = pl.DataFrame({"test": skill, "grade": skill, "school": skill}).with_row_index("k")
+    marks = marks.with_columns(
+        test=pl.when(pl.col("k") >= 20).then("test"), grade=pl.when(pl.col("k") < 90).then("grade")
+    ).drop("k")
+    d = likewise.fairness.GowerDistance(marks, least_shared=2)
+    report = likewise.audit(d, outputs=skill - 2.0 * group, groups=group)
+    assert report.main_arm.group_effects.lacking == ("grade",)
+    assert "; 10 people who lack grade are left out of this test alone." in " ".join(str(report).split())
+    assert d.taken(np.arange(80, 100)).lacked_by(np.arange(10, 20)) == ("grade",)
+    assert d.lacked_by(np.array([0, 95])) == d.lacked_by(np.array([], dtype=int)) == ()
+    assert RowDistance(skill).lacked_by(np.array([0])) == ()
+    seen = SubsetDistance(d, np.arange(80, 100))
+    assert seen.lacked_by(np.arange(10, 20)) == ("grade",)
 
 
 def test_groups_that_are_too_small_to_test_are_counted():

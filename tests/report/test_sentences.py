@@ -140,8 +140,30 @@ def test_an_interval_close_around_no_difference_says_so_and_a_wide_one_does_not(
     gap = Gap.of(report.arms["outputs"].fairness)
     assert 0.95 < gap.low <= 1 <= gap.high < 1.05
     assert report.findings[0].startswith(
-        "Similar individuals are treated no more alike than others, or by less than 5%"
+        "Similar individuals are treated hardly more alike than others, by less than 5% if at all"
     )
+
+
+@pytest.mark.parametrize(
+    ("gap", "begins"),
+    [
+        ((0.988, 0.98, 0.996), "Similar individuals are treated hardly more alike than others, by 1.2%: "),
+        ((0.96, 0.93, 0.99), "Similar individuals are treated hardly more alike than others, by 4%: "),
+        (
+            (0.999, 0.97, 1.01),
+            "Similar individuals are treated hardly more alike than others, by less than 5% if at all: ",
+        ),
+        ((0.94, 0.92, 0.96), "Similar individuals are treated more alike than others: "),
+        ((1.02, 1.01, 1.03), "Similar individuals are treated no more alike than others: "),
+        (
+            (0.96, 0.9, 1.02),
+            "Whether similar individuals are treated more alike than others cannot be told: ",
+        ),
+    ],
+)
+def test_a_few_percent_are_not_called_more_alike(gap, begins):
+    """A recommender that is blind to similarity was praised for 1%."""
+    assert findings({"outputs": arm(*gap)})[0].startswith(begins)
 
 
 def test_outputs_proportional_to_the_distance_are_more_alike_for_the_similar():

@@ -56,6 +56,7 @@ from likewise.pipeline.summaries import (
 )
 from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
+from likewise.report.groups import with_alarms
 from likewise.report.json_document import versions
 from likewise.report.records import Arm, DataSummary, Provenance, ReferenceSummary, Sandwich
 from likewise.report.sentences import findings
@@ -98,7 +99,7 @@ def make_report(
     }
     summary = replace(summary, missing_in_worst=missing_in_worst_pairs(arms, case.reference, run))
     change = _gap_change(measured, truth, measurement.confidence) if summary.valid_comparison else None
-    return AuditReport(
+    report = AuditReport(
         data=data,
         estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
         reference=summary,
@@ -112,6 +113,7 @@ def make_report(
         seconds=case.steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
+    return with_alarms(report)
 
 
 def _gap_change(

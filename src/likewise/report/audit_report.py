@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from likewise.errors import FileFormatError
-from likewise.fairness import ExactValue
+from likewise.fairness import ExactValue, GroupEffects
 from likewise.report.html import as_page
 from likewise.report.json_document import document, run_document, to_json
 from likewise.report.plots import FIGURES, FileFormat, draw, plot_epsilon_delta, plot_histogram, plot_spectrum
@@ -20,6 +20,9 @@ from likewise.writing import Content, PathLike, check_folder, write_folder
 if TYPE_CHECKING:
     import polars
     from matplotlib.axes import Axes
+
+    from likewise.report.records import Arm
+
 
 _FORMATS: tuple[FileFormat, ...] = ("svg", "png")
 
@@ -84,14 +87,16 @@ class AuditReport(AuditRecord):
         return to_json(self.to_dict())
 
     def to_frame(self) -> polars.DataFrame:
-        """Return a polars frame with one row for each arm and metric: arm, metric, kind, value, low, high, n_pairs."""
+        """Return a polars frame with one row for each arm and metric, and each group that was tested: arm, metric, kind, value, low, high, n_pairs."""
         import polars
 
         frames = [
-            arm.fairness.to_frame().select(polars.lit(name).alias("arm"), polars.all())
+            frame.select(polars.lit(name).alias("arm"), polars.all())
             for name, arm in self.arms.items()
+            for frame in (arm.fairness.to_frame(), _frame_of_groups(arm))
+            if frame is not None
         ]
-        return polars.concat(frames)
+        return polars.concat(frames, how="diagonal")
 
     def plot_histogram(self, ax: Axes | None = None) -> Axes:
         """Draw the ratios of both arms over each other (the paper's Figures 1 and 3); returns the axes."""
@@ -162,3 +167,22 @@ class AuditReport(AuditRecord):
         return (
             f'<iframe srcdoc="{escape(as_page(self))}" width="100%" height="720" style="border: 0"></iframe>'
         )
+
+
+def _frame_of_groups(arm: Arm) -> polars.DataFrame | None:
+    """Return a row for each group that was tested, with its difference; None where none was."""
+    import polars
+
+    if not isinstance(arm.group_effects, GroupEffects):
+        return None
+    rows = [
+        {
+            "metric": f"group_difference: {one.group}, {one.output}",
+            "kind": "group-effect",
+            "value": one.difference,
+            "low": one.low,
+            "high": one.high,
+        }
+        for one in arm.group_effects.effects
+    ]
+    return polars.DataFrame(rows)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from likewise.fairness import Certificate, Unavailable
-from likewise.report.groups import group_alarms
 from likewise.report.numbers import number, shown
 from likewise.report.rows import kinds_left_out
 
@@ -133,7 +132,6 @@ def all_findings(report: AuditRecord) -> tuple[str, ...]:
         report.findings[0],
         *(f"{arm.label}: {arm.verdict}" for arm in judged),
         *(f"{arm.label}: {arm.completions}" for arm in report.arms.values() if arm.completions),
-        *group_alarms(report),
         *report.findings[1:],
     )
 

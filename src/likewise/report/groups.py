@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from likewise.fairness import GroupEffects, Unavailable
 from likewise.fairness.metrics.group_effect import SMALLEST_GROUP
@@ -11,6 +12,8 @@ from likewise.report.numbers import number, shown, with_ends
 if TYPE_CHECKING:
     from likewise.fairness import GroupEffect, GroupMetrics
     from likewise.report.records import AuditRecord
+
+    Report = TypeVar("Report", bound=AuditRecord)
 
 _MOST_KINDS = 10
 """Up to so many kinds of pairs of groups are listed in the answer."""
@@ -38,6 +41,12 @@ def group_alarms(report: AuditRecord, most: int = _NAMED) -> tuple[str, ...]:
     return tuple(text if alone else f"{arm.label}: {text}" for arm, text in told if text)
 
 
+def with_alarms(report: Report) -> Report:
+    """Return the report with what is said of groups among its findings, behind the answer."""
+    answer, *others = report.findings
+    return replace(report, findings=(answer, *group_alarms(report), *others))
+
+
 def _alarm(effects: GroupEffects | Unavailable | None, most: int, asked: float) -> str:
     if not isinstance(effects, GroupEffects) or not effects.clear:
         return ""
@@ -46,18 +55,39 @@ def _alarm(effects: GroupEffects | Unavailable | None, most: int, asked: float) 
     clear = sorted(effects.clear, key=lambda effect: -effect.share) if not both else effects.clear[:1]
     # What one group gets less moves the mean that all others are held against: those effects are smaller, and counted.
     largest = [effect for effect in clear if effect.share >= clear[0].share / 2][:most]
-    others = len(clear) - len(largest)
+    others = [effect for effect in clear if effect not in largest]
     named = "; ".join(map(_effect, largest))
-    more = (
-        f"; {others} more {'group differs' if others == 1 else 'groups differ'}, by no more" if others else ""
-    )
+    more = _others(others, largest)
     return f"A group is treated differently from similar people of other groups: {named}{more}{_without(effects, asked)}."
+
+
+def _others(effects: list[GroupEffect], largest: list[GroupEffect]) -> str:
+    """Say who gets more and who less of the groups that are not told in full: often the mirror image of the one that is."""
+    by_sign: dict[bool, list[GroupEffect]] = {}
+    for effect in effects:
+        by_sign.setdefault(effect.difference < 0, []).append(effect)
+    told = [
+        f"{_groups_named(these)} {'gets' if len(these) == 1 else 'get'} {'lower' if less else 'higher'} outputs"
+        for less, these in sorted(by_sign.items())
+    ]
+    mirrored = not by_sign.keys() & {effect.difference < 0 for effect in largest}
+    return f"; {'in turn' if mirrored else 'also'}, {' and '.join(told)}, by no more" if told else ""
+
+
+def _groups_named(effects: list[GroupEffect]) -> str:
+    """Name groups, or count them where they are many."""
+    names = [shown(effect.group) for effect in effects]
+    if len(names) > _NAMED:
+        return f"{len(names)} more groups"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _without(effects: GroupEffects, asked: float) -> str:
     """Say of whom this does not speak, and which confidence it has where that is less than was asked for."""
     left, small = effects.n_left_out, effects.n_small
-    people = f"; {left:,} {'person is' if left == 1 else 'people are'} left out, of whom too little is known"
+    lack = f" who lack{'s' * (left == 1)} {', '.join(map(shown, effects.lacking))}" if effects.lacking else ""
+    few = "" if lack else ", of whom too little is known"
+    people = f"; {left:,} {'person' if left == 1 else 'people'}{lack} {'is' if left == 1 else 'are'} left out of this test alone{few}"
     groups = (
         f"; {small:,} {'group' if small == 1 else 'groups'} of fewer than {SMALLEST_GROUP} people not tested"
     )

@@ -230,7 +230,7 @@ def _intervals(arm: Arm) -> str:
 
 
 _HARDLY = 0.05
-"""Of a gap of 1: an interval that reaches no farther below it says that similarity makes no difference worth the name."""
+"""Of a gap of 1: what lies no farther below it is hardly a difference, and praises nobody."""
 
 
 def _one_arm(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
@@ -247,14 +247,17 @@ def _one_arm(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
 
 
 def _how_alike(gap: Gap, by_activity: bool) -> str:
-    """Say what a gap tells of similar individuals; nothing where the similar are the similarly active."""
+    """Say what a gap tells of similar individuals: by a few percent is hardly; nothing where the similar are the similarly active."""
+    hardly = "Similar individuals are treated hardly more alike than others, by"
     if not by_activity:
+        if gap.high < 1 and gap.value > 1 - _HARDLY:
+            return f"{hardly} {100 * (1 - gap.value):.2g}%"
         if gap.high < 1:
             return "Similar individuals are treated more alike than others"
         if gap.low >= 1:
             return "Similar individuals are treated no more alike than others"
         if gap.low > 1 - _HARDLY:
-            return f"Similar individuals are treated no more alike than others, or by less than {_HARDLY:.0%}"
+            return f"{hardly} less than {_HARDLY:.0%} if at all"
     return "Whether similar individuals are treated more alike than others cannot be told"
 
 

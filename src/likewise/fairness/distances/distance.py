@@ -191,6 +191,10 @@ class PairwiseDistance(ABC):
         """
         return None
 
+    def lacked_by(self, individuals: Indices) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the names of features of which nothing is known of any of these individuals; none where d is not made of features that have names."""
+        return ()
+
     def unresolved(self) -> PairwiseDistance:
         """Return the same distance without `resolution`."""
         return self
@@ -265,6 +269,10 @@ class SubsetDistance(PairwiseDistance):
     def relative_spread(self) -> float | None:
         """Return that of the whole; see `PairwiseDistance.relative_spread`."""
         return self.distance.relative_spread()
+
+    def lacked_by(self, individuals: Indices) -> tuple[str, ...]:
+        """Return the features that they lack; see `PairwiseDistance.lacked_by`."""
+        return self.distance.lacked_by(self.individuals[individuals])
 
     def unresolved(self) -> SubsetDistance:
         """Return the same distance without `resolution`."""

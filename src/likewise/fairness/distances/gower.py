@@ -123,6 +123,13 @@ class GowerDistance(PairwiseDistance):
         some.row_ids = None if self.row_ids is None else self.row_ids[individuals]
         return some
 
+    def lacked_by(self, individuals: NDArray[np.intp]) -> tuple[str, ...]:
+        """Return the features that all of these records lack; see `PairwiseDistance.lacked_by`."""
+        if not len(individuals):
+            return ()
+        lacked = np.flatnonzero(np.isnan(self.features[:, individuals]).all(axis=1))
+        return tuple(str(self.names[k]) for k in lacked)
+
     def sharing(self, least_shared: int) -> Self:
         """Return the same distance, defined where two records both have at least so many features."""
         other = copy(self)

@@ -118,9 +118,11 @@ class FairnessMetrics:
 
         numbers = dict.fromkeys(("value", "low", "high"), polars.Float64)
         schema = {"metric": polars.String, "kind": polars.String, **numbers, "n_pairs": polars.Int64}
-        records = [{"metric": name, **plain(value)} for name, value in self.metrics().items()]
+        records = {name: {"metric": name, **plain(value)} for name, value in self.metrics().items()}
+        if ends := self.similar.relative_gap_interval:  # of all pairs: over individuals
+            records["similar_relative_gap"] |= {"low": ends.low, "high": ends.high}
         return polars.DataFrame(
-            [{name: record.get(name) for name in schema} for record in records], schema=schema
+            [{name: record.get(name) for name in schema} for record in records.values()], schema=schema
         )
 
     def plot_histogram(self, ax: Axes | None = None, label: str | None = None) -> Axes:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
-from likewise.arrays import as_array
 from likewise.certificates.certificate import Unavailable
 from likewise.checks import checked_confidence, checked_instance, checked_whole
 from likewise.errors import InputError, ShapeError, option
@@ -24,6 +23,7 @@ from likewise.fairness.metrics.remainder import (
     in_their_units,
     mean_differences,
     mutually_defined,
+    output_names,
     remainder,
 )
 from likewise.randomness import generator_of
@@ -113,6 +113,8 @@ class GroupEffects:
         People left out because their distance to others is not defined: too little is known of them.
     n_apart : int
         Groups that were not tested because d keeps them apart from all others.
+    lacking : tuple of str
+        Features that all who were left out lack, where d is made of features.
     """
 
     effects: tuple[GroupEffect, ...]
@@ -122,6 +124,7 @@ class GroupEffects:
     n_small: int = 0
     n_left_out: int = 0
     n_apart: int = 0
+    lacking: tuple[str, ...] = ()
 
     @property
     def clear(self) -> tuple[GroupEffect, ...]:
@@ -202,7 +205,7 @@ def group_effects(
     checked_instance("reference", reference, PairwiseDistance, "a distance between individuals")
     _check_people(given, reference)
     rows, units = in_their_units(given)
-    called = _output_names(rows.shape[1], output_ids)
+    called = output_names(rows.shape[1], output_ids)
     most = reference.n_individuals - 1
     n_neighbors = checked_whole(
         "n_neighbors", min(N_NEIGHBORS, most) if n_neighbors is None else n_neighbors, most=most
@@ -213,7 +216,7 @@ def group_effects(
     people = _compared(reference, numbers < len(names), len(names) * rows.shape[1], n_neighbors, rng)
     if isinstance(people, Unavailable):
         return people
-    chosen, distances, n_left_out = people
+    chosen, distances, n_left_out, lacking = people
     counts = np.bincount(numbers[chosen], minlength=len(names))
     large = np.flatnonzero((counts >= SMALLEST_GROUP) & (counts <= chosen.size - SMALLEST_GROUP))
     if not large.size:
@@ -230,15 +233,18 @@ def group_effects(
     asked = _Outputs(rows[chosen], called, units, are_decisions(given))
     ordered = tuple(sorted(_tested(asked, sizes, members, left, confidence, rng), key=_rank))
     n_small, n_apart = int(np.count_nonzero(counts)) - large.size, large.size - tested.size
-    return GroupEffects(ordered, chosen.size, nearness, float(confidence), n_small, n_left_out, n_apart)
+    return GroupEffects(
+        ordered, chosen.size, nearness, float(confidence), n_small, n_left_out, n_apart, lacking
+    )
 
 
 class _People(NamedTuple):
-    """Who is compared, all distances among them, and how many were left out as too little is known of them."""
+    """Who is compared, all distances among them, how many were left out as too little is known of them, and what these lack."""
 
     chosen: Any
     distances: Floats
     n_left_out: int
+    lacking: tuple[str, ...]
 
 
 class _Outputs(NamedTuple):
@@ -261,7 +267,8 @@ def _compared(
     kept = mutually_defined(distances)
     if kept.size < max(fewest, _KEPT * chosen.size):
         return Unavailable(NAME, _too_little_known(kept.size, chosen.size))
-    return _People(chosen[kept], distances[np.ix_(kept, kept)], chosen.size - kept.size)
+    left_out = np.delete(chosen, kept)
+    return _People(chosen[kept], distances[np.ix_(kept, kept)], left_out.size, reference.lacked_by(left_out))
 
 
 def _rank(effect: GroupEffect) -> tuple[bool, float, float, float]:
@@ -281,15 +288,6 @@ def _check_confidence(confidence: float) -> None:
         raise InputError(
             option("confidence", f"{confidence!r}"), f"at most {MOST_CONFIDENT}: {_DRAWS} draws tell no more"
         )
-
-
-def _output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
-    if output_ids is None:
-        return ["outputs"] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
-    names = as_array(output_ids, "names of outputs")
-    if names.shape != (n_outputs,):
-        raise ShapeError(f"names of outputs of shape {names.shape}", f"({n_outputs},), one for each output")
-    return [str(name) for name in names.tolist()]
 
 
 def _too_far(nearness: float, n_neighbors: int) -> str:

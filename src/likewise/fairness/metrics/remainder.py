@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from likewise._typing import Floats
+from likewise.arrays import as_array
+from likewise.errors import ShapeError
 from likewise.fairness.metrics.similar import reach
 
 _CONSTANT = 64 * np.finfo(float).eps
@@ -49,6 +51,16 @@ def are_decisions(rows: Floats) -> NDArray[np.bool_]:
     """
     found: NDArray[np.bool_] = ((rows == 0) | (rows == 1)).all(axis=0) & (np.ptp(rows, axis=0) > 0)
     return found
+
+
+def output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
+    """Return what each output is called; raise ShapeError where there is not one name for each."""
+    if output_ids is None:
+        return ["outputs"] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
+    names = as_array(output_ids, "names of outputs")
+    if names.shape != (n_outputs,):
+        raise ShapeError(f"names of outputs of shape {names.shape}", f"({n_outputs},), one for each output")
+    return [str(name) for name in names.tolist()]
 
 
 def mean_differences(outputs: Floats) -> Floats:
