@@ -25,8 +25,8 @@ def test_outputs_are_those_of_the_library(likewise, files, tmp_path):
     )
     assert ran.code == 0, ran.err
     frame = pl.read_csv(out)
-    assert frame.columns == ["id", "score", "change"]
-    assert frame["id"].to_list() == ["ann", "bob", "cy", "'=dan"]
+    assert frame.columns == ["name", "score", "change"]
+    assert frame["name"].to_list() == ["ann", "bob", "cy", "'=dan"]
     observed = package.read_ratings(applicants, id_columns=("name",))
     expected = repair([0.9, 0.1, 0.5, 0.3], ObservedDistance(observed, "l1"), lipschitz=0.5)
     np.testing.assert_allclose(frame["score"].to_numpy(), expected.outputs, rtol=1e-12)
@@ -43,7 +43,7 @@ def test_no_heading_is_a_formula_either(likewise, files, tmp_path):
         "repair", applicants, "--outputs", scores, "--lipschitz", "0.5", "--out", out, "--id-columns", "name"
     )
     assert ran.code == 0, ran.err
-    assert pl.read_csv(out).columns == ["id", "'=1+1", "change"]
+    assert pl.read_csv(out).columns == ["name", "'=1+1", "change"]
 
 
 def test_categories_are_compared_by_gower(likewise, tmp_path):
@@ -135,4 +135,67 @@ def test_decisions_in_words_are_refused_those_in_numbers_become_chances(likewise
     files[1].write_text("name,decision\nbob,0\nann,1\n=dan,0\ncy,1\n")
     ran = repaired(likewise, files, tmp_path / "fair.csv")
     assert ran.code == 0, ran.err
-    assert "can be read as the chance of a 1" in ran.out
+    assert "Outputs were 0 or 1; they are scores now, no decisions" in ran.out
+    text = " ".join(likewise("repair", "--help").out.replace("│", "").split())
+    assert "Decisions of 0 or 1 come back as scores between" in text
+
+
+def test_no_column_takes_the_place_of_another(likewise, files, tmp_path):
+    applicants, scores = files
+    scores.write_text(scores.read_text().replace("score", "change"))
+    out = tmp_path / "fair.csv"
+    options = ("--outputs", scores, "--lipschitz", "0.5", "--out", out, "--id-columns", "name")
+    assert likewise("repair", applicants, *options).code == 0
+    assert pl.read_csv(out).columns == ["name", "change", "change_"]
+
+
+def test_one_unit_of_d_is_told_in_the_unit_of_the_column(likewise, tmp_path):
+    """Scores of 246 to 705: half of that range is d = 1, so L for one point is 229.5 times as much."""
+    people, chances, out = tmp_path / "people.csv", tmp_path / "chances.csv", tmp_path / "fair.csv"
+    people.write_text("name,score\nann,246\nbob,400\ncy,705\n")
+    chances.write_text("name,chance\nann,0.1\nbob,0.9\ncy,0.5\n")
+    options = ("--outputs", chances, "--out", out, "--id-columns", "name")
+    said = "One unit of d: 229.5 of score. L = 0.002 is 8.715e-06 for 1 of score; 0.002 for 1 of score is L = 0.459."
+    planned = likewise("repair", people, *options, "--lipschitz", "0.002", "--dry-run")
+    assert said in planned.out.splitlines()
+    assert not out.exists()
+    ran = likewise("repair", people, *options, "--lipschitz", "0.002")
+    assert said in ran.out.splitlines()
+    assert "0.19% of their spread is left" in ran.err
+    meant = likewise("repair", people, *options, "--lipschitz", "0.459")
+    frame = pl.read_csv(out)
+    gaps = np.abs(np.subtract.outer(*[frame["chance"].to_numpy()] * 2))
+    points = np.abs(np.subtract.outer(*[np.array([246.0, 400, 705])] * 2))
+    assert (gaps <= 0.002 * points + 1e-12).all()
+    assert gaps.max() > 0.3
+    assert meant.err == ""
+
+
+def test_blanks_beside_gower_are_named_with_what_to_do(likewise, tmp_path):
+    people, scores, out = tmp_path / "people.csv", tmp_path / "scores.csv", tmp_path / "fair.csv"
+    people.write_text("name,age,town\nann,20,york\nbob,,york\ncy,30,\ndee,40,leeds\n")
+    scores.write_text("name,score\nann,0\nbob,1\ncy,2\ndee,3\n")
+    options = (
+        "--outputs",
+        scores,
+        "--lipschitz",
+        "1",
+        "--out",
+        out,
+        "--reference",
+        "gower",
+        "--id-columns",
+        "name",
+    )
+    for more in ((), ("--dry-run",)):
+        ran = likewise("repair", people, *options, *more)
+        assert ran.code == 1
+        assert ran.err.startswith("error: people.csv with blanks in 2 of 4 rows (bob, cy)")
+        assert "leave these people out of both files" in ran.err
+        assert "--columns" not in ran.err  # no column is complete
+        assert len(ran.err.splitlines()) == 1
+    people.write_text("name,age,town\nann,20,york\nbob,,york\ncy,30,leeds\ndee,40,leeds\n")
+    assert "--columns town" in likewise("repair", people, *options).err
+    advised = likewise("repair", people, *options, "--columns", "town")
+    assert advised.code == 0, advised.err
+    assert "the mean over 1 column: each alone adds up to 1, by another town." in advised.out

@@ -14,6 +14,7 @@ from likewise.cli.audit import audit
 from likewise.cli.config import OPTION, with_config
 from likewise.cli.data import app as data
 from likewise.cli.estimate import estimate
+from likewise.cli.examples import epilogue
 from likewise.cli.exits import exit_code_of
 from likewise.cli.frontier import frontier
 from likewise.cli.options import EstimatorOptions, MeasureOptions, ReadOptions
@@ -118,21 +119,15 @@ COMMANDS = (audit, diff, estimate, frontier, repair, reproduce, demo, doctor, co
 app = App(
     name="likewise",
     help="Does an algorithm on sparse, noisy data treat similar individuals similarly, and how do we make it do so?",
-    help_epilogue="Examples:\n\n"
-    "  likewise audit ratings.csv --out report\n\n"
-    "  likewise audit people.csv --outputs scores.csv --groups groups.csv\n\n"
-    "  likewise audit ratings.csv --check 'gap<=0.9' --check 'rmse<=1.0:warning'\n\n"
-    '--config FILE.toml, after any command, reads options from a file: estimator = "svt", one per line; options on the command line take precedence. '
-    "--dry-run, after audit, estimate, frontier and repair, says what would be done and prints these options. "
-    "Exit codes: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit of --fail-above or --check is not shown to hold, "
-    "70 an error in likewise itself.",
+    help_epilogue=epilogue("audit"),
     help_format="plaintext",
     version=__version__,
     suppress_keyboard_interrupt=False,
     result_action="return_none",
 )
 for command in COMMANDS:
-    app.command(command)
+    app.command(command, help_epilogue=epilogue(command.__name__))
+data.help_epilogue = epilogue("data")
 app.command(data)
 for described in (
     *COMMANDS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix
 
 _TABLES = (".csv", ".parquet")
+_NAMED = 3
+"""How many people a message names."""
 
 
 def repair(
@@ -46,16 +49,18 @@ def repair(
     outputs
         File of outputs to repair: a row of numbers for each individual.
     lipschitz
-        L: how far apart outputs may be for each unit of distance between individuals.
+        L: how far apart outputs may be for each unit of d. One unit is half the value range of a column (--value-range), not 1 of it; of gower it is as far
+        apart as two can be. The command, also with --dry-run, says how much that is of your columns.
     out
-        File to write, .csv or .parquet: the id, the repaired outputs under their names, and by how much each individual's changed.
+        File to write, .csv or .parquet: the id and the repaired outputs under their names, and by how much each individual's changed. Decisions of 0 or 1
+        come back as scores between.
     objective
         What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes, which takes about
         ten times as long.
     norm
         Of the distance between individuals: l1, l2, linf, or any q from 1, such as l3. By default l1; gower has none.
     reference
-        observed, missing entries filled with the middle of their range; or gower, for tables of numbers and categories without missing values.
+        observed, of numbers, missing entries filled with the middle of their range; or gower, for tables of numbers and categories without blanks.
     output_columns
         Columns of the outputs file that are outputs, separated by commas; by default all but the id.
     quiet
@@ -72,9 +77,10 @@ def repair(
         asked = OutputOptions(outputs=outputs, output_columns=output_columns)
         read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed_table=reference == "gower")
         _refuse_words(read, outputs)
+        _refuse_blanks(read.individuals, individuals)
         given, names = _numbers(read.outputs["outputs"])
         distance = _distance(read.individuals, norm or "l1")
-        if plan.tells(_plan(read, out) if plan.dry_run else [], configuration):
+        if plan.tells(_plan(read, lipschitz, out) if plan.dry_run else [], configuration):
             return
         found = repaired(
             given,
@@ -83,13 +89,16 @@ def repair(
             objective=objective,
             progress=lambda done, total: progress("compare individuals", done, total),
         )
-    _write(found, read.individuals.row_ids, names, out)
+    _write(found, read, names, out)
     if not quiet:
         _tell(read, found, distance, out)
 
 
-def _plan(read: Any, out: Path) -> list[str]:
-    return [*read.plan(MeasureOptions()), f"repaired outputs: {out}"]
+def _plan(read: Any, lipschitz: float | None, out: Path) -> list[str]:
+    from likewise.report.unit_of_distance import unit_lines
+
+    units = unit_lines(read.individuals, lipschitz)
+    return [*read.plan(MeasureOptions()), *units, f"repaired outputs: {out}"]
 
 
 def _check(individuals: Path, outputs: Path, out: Path) -> None:
@@ -129,6 +138,27 @@ def _refuse_words(read: Any, outputs: Path) -> None:
             )
 
 
+def _refuse_blanks(individuals: Any, path: Path) -> None:
+    """Raise where Gower's distance compares pairs by what both have: the triangle inequality fails then."""
+    from likewise.errors import DistanceError
+    from likewise.fairness import GowerDistance
+
+    if not isinstance(individuals, GowerDistance) or not individuals.blanks.any():
+        return
+    blanks = individuals.blanks
+    assert individuals.row_ids is not None  # files name everybody, or count them
+    ids = [name for name, some in zip(individuals.row_ids.tolist(), blanks.T, strict=True) if some.any()]
+    named = ", ".join(map(str, ids[:_NAMED])) + (", ..." if len(ids) > _NAMED else "")
+    complete = ",".join(name for name, some in zip(individuals.names, blanks, strict=True) if not some.any())
+    others = f"name columns without blanks (--columns {complete}), " if complete else ""
+    raise DistanceError(
+        f"{path.name} with blanks in {len(ids):,} of {individuals.n_individuals:,} rows ({named}) beside --reference gower, which compares each pair by what both have",
+        "rows without blanks, between which the triangle inequality holds",
+        f"{others}leave these people out of both files, or take columns of numbers with --reference observed, where a blank is the middle of "
+        "its range; in Python, repair takes any metric, such as shortest paths over the table's distances",
+    )
+
+
 def _distance(individuals: ObservedMatrix | PairwiseDistance, norm: str) -> PairwiseDistance:
     from likewise.fairness import ObservedDistance, PairwiseDistance
 
@@ -154,34 +184,49 @@ def _numbers(outputs: Any) -> tuple[Any, list[str]]:
     return outputs, ["output"] if outputs.ndim == 1 else [f"output {k}" for k in range(outputs.shape[1])]
 
 
-def _write(found: Repair, ids: Any, names: list[str], out: Path) -> None:
+def _write(found: Repair, read: Any, names: list[str], out: Path) -> None:
     import polars as pl
 
     from likewise.writing import by_memory, spreadsheet_safe, write_file
 
-    rows, columns = ids.tolist(), found.outputs.reshape(len(found.outputs), -1).T
+    rows, columns = read.individuals.row_ids.tolist(), found.outputs.reshape(len(found.outputs), -1).T
     is_csv = out.suffix.lower() == ".csv"
+    headings = _apart([_id_heading(read), *names, "change"])
     if is_csv:
-        rows, names = ([spreadsheet_safe(one) for one in these] for these in (rows, names))
-    frame = pl.DataFrame({"id": rows, **dict(zip(names, columns, strict=True)), "change": found.changes})
+        rows, headings = ([spreadsheet_safe(one) for one in these] for these in (rows, headings))
+    frame = pl.DataFrame(dict(zip(headings, [rows, *columns, found.changes], strict=True)))
     write_file(out, by_memory(frame.write_csv if is_csv else frame.write_parquet))
 
 
+def _id_heading(read: Any) -> str:
+    """Return what the file of individuals calls them; ``id`` where it only counts them."""
+    roles = getattr(read.individuals, "roles", None) or read.columns[0]
+    return "/".join(roles.ids) if roles.ids else "id"
+
+
+def _apart(names: list[str]) -> list[str]:
+    """Return names of columns that differ: of two that are alike the later one is told by an underscore."""
+    found: list[str] = []
+    for name in names:
+        found.append(next(each for k in count() if (each := name + "_" * k) not in found))
+    return found
+
+
 def _tell(read: Any, found: Repair, distance: PairwiseDistance, out: Path) -> None:
-    """Print what the repair costs, what d is, and what was read as what."""
+    """Print what the repair costs, what d is, what one unit of it is, and what was read as what."""
     from likewise.errors import printable
     from likewise.observations import ObservedMatrix
     from likewise.pipeline.references import reference_caveats
+    from likewise.report.unit_of_distance import unit_lines
 
     individuals = read.individuals
     d = distance.description
     roles = [getattr(individuals, "roles", None), *read.columns]
     print(found)
-    if found.n_changed and not (found.original * (found.original - 1)).any():
-        print("All outputs were 0 or 1; a repaired one between them can be read as the chance of a 1.")
     print(f"d is {d.name}; scaling: {d.scaling}; missing: {d.missing}.")
     observed = individuals if isinstance(individuals, ObservedMatrix) else None
     for line in (
+        *unit_lines(individuals, found.lipschitz),
         *reference_caveats(observed, distance, 0)[:1],
         *(each.sentence() for each in roles if each is not None),
         *read.notes,

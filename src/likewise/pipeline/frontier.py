@@ -14,7 +14,7 @@ from likewise._typing import Floats
 from likewise.certificates import Certificate, LipschitzCertificates, RegressionCertificate, certify
 from likewise.certificates.filled import KindOfMap
 from likewise.checks import checked_flag
-from likewise.errors import InputError, RankZeroWarning, option
+from likewise.errors import ConstantOutputWarning, InputError, RankZeroWarning, option
 from likewise.estimation import LowRankEstimate, MatrixEstimator, as_estimator
 from likewise.estimation.budget.budget import (
     BudgetSolution,
@@ -360,7 +360,9 @@ def _repaired_point(
         L.
     progress : callable or None
     """
-    repaired = repair_outputs(free, metric, lipschitz=limit, progress=progress)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantOutputWarning)  # what it costs is what is measured here
+        repaired = repair_outputs(free, metric, lipschitz=limit, progress=progress)
     moved = np.linalg.norm(_columns(held) - _columns(free), axis=1)
     name = "repaired"
     judged = Run(run.training, run.hidden, run.fitted, {name: repaired.outputs}, {}, run.predicts_entries)

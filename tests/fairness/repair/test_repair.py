@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import ClassVar
 
 import numpy as np
@@ -10,11 +11,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog, minimize, nnls
 
-from likewise.errors import DistanceError, InputError, LikewiseError, ShapeError
+from likewise.errors import ConstantOutputWarning, DistanceError, InputError, LikewiseError, ShapeError
 from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
 from likewise.fairness.repair import repair
 from likewise.fairness.repair.repair import broken_triangle
 from likewise.fairness.repair.vectors import nearest_distributions
+
+pytestmark = pytest.mark.filterwarnings("ignore:repaired outputs are nearly constant")
+"""Limits are drawn at random here, and tight ones leave hardly any spread."""
 
 OBJECTIVES = ["largest-change", "least-squares"]
 
@@ -366,3 +370,52 @@ def test_nearest_distributions_are_those_of_a_general_solver():
 def test_of_fair_outputs_it_is_said_that_nobody_changes():
     fair = repair([0.0, 0.1], RowDistance([[0.0], [1.0]]), lipschitz=1.0)
     assert str(fair) == "D <= 1 d for every pair, seen or not. So it was before: nobody gets another output."
+
+
+def test_the_spread_that_is_left_by_hand():
+    """(.9, .1, .5) about .5 has squares of .32; (.6, .4, .5) of .02: a quarter is left. Of two outputs the squares of both count."""
+    fair = repair([0.9, 0.1, 0.5], RowDistance([[0.0], [1.0], [9.0]]), lipschitz=0.2)
+    assert fair.spread_left == pytest.approx(0.25)
+    assert "25% of the spread of the outputs is left." in str(fair)
+    assert fair.to_dict()["spread_left"] == fair.spread_left
+    two = repair([[0.0, 0.0], [3.0, 4.0]], RowDistance([[0.0], [1.0]]), lipschitz=1.0)
+    np.testing.assert_allclose(two.outputs, [[1.2, 1.6], [1.8, 2.4]])  # L in proportion to 3 and 4: .6 and .8
+    assert two.spread_left == pytest.approx(0.2)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.01, 100.0), st.sampled_from([1, 3]))
+def test_the_spread_that_is_left_is_a_ratio_of_standard_deviations(seed, lipschitz, n_outputs):
+    rng = np.random.default_rng(seed)
+    outputs = rng.normal(size=(8, n_outputs))
+    fair = repair(outputs, RowDistance(rng.normal(size=(8, 2))), lipschitz=lipschitz)
+    deviations = [np.sqrt(np.mean(each.var(axis=0))) for each in (outputs, fair.outputs)]
+    assert fair.spread_left == pytest.approx(deviations[1] / deviations[0], rel=1e-9)
+    assert not fair.were_decisions
+
+
+def test_outputs_that_hardly_differ_any_more_are_warned_of():
+    d = RowDistance([[0.0], [1.0], [2.0]])
+    with pytest.warns(
+        ConstantOutputWarning, match=r"nearly constant: 2% of their spread is left.*larger L leaves"
+    ):
+        repair([0.0, 1.0, 2.0], d, lipschitz=0.02)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        repair([0.0, 1.0, 2.0], d, lipschitz=0.06)
+        assert repair([0.1, 0.1, 0.1], d, lipschitz=1e-9).spread_left == 1
+
+
+def test_decisions_are_scores_afterwards():
+    d = RowDistance([[0.0], [1.0], [9.0]])
+    for outputs, values in (([0, 1, 1], "0 or 1"), ([-1, 1, 1], "-1 or 1")):
+        fair = repair(outputs, d, lipschitz=0.5)
+        assert fair.were_decisions
+        assert f"Outputs were {values}; they are scores now, no decisions" in str(fair)
+    assert not repair([0, 1, 1], d, lipschitz=1.0).were_decisions  # they were fair, and stay decisions
+    assert not repair([0.5, 1, 1], d, lipschitz=0.1).were_decisions
+
+
+def test_a_triangle_that_does_not_close_is_told_by_the_names_of_its_people():
+    d = PrecomputedDistance([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]], row_ids=["ann", "bob", "cy"])
+    with pytest.raises(DistanceError, match=r"d\(ann, cy\) = 5 exceeds d\(ann, bob\) \+ d\(bob, cy\) = 2"):
+        repair([0.0, 1.0, 2.0], d, lipschitz=1.0)

@@ -93,6 +93,7 @@ class GowerDistance(PairwiseDistance):
         reference = table if fitted_on is None else _frame(fitted_on)
         self.features = np.stack([_encoded(table, reference, name) for name in names])
         self.names, self._table = names, table
+        self.ranges = {name: _spread(reference, name) for name in names}
         self.n_individuals = len(table)
         self.row_ids = row_labels(row_ids, frame, self.n_individuals)
         self.least_shared = _least_shared(least_shared, self.features)
@@ -137,6 +138,11 @@ class GowerDistance(PairwiseDistance):
         if np.isnan(self.features).any():
             other.description = replace(self.description, missing=_left_out(other.least_shared))
         return other
+
+    @property
+    def blanks(self) -> NDArray[np.bool_]:
+        """What is missing, shape (n_features, n_individuals)."""
+        return np.isnan(self.features)
 
     def values_of(self, k: int) -> list[float | str]:
         """Return what is recorded of an individual, as it was given; NaN where something is missing."""
@@ -193,11 +199,18 @@ def _encoded(table: nw.DataFrame[Any], reference: nw.DataFrame[Any], name: str) 
         raise DistanceError(f"reference data without the column {name!r}", "the columns of the individuals")
     if not table.get_column(name).dtype.is_numeric():
         return _category_numbers(table, name)
-    values, known = _numbers(table, name), _numbers(reference, name)
-    known = known[~np.isnan(known)]
-    spread = np.ptp(known) if known.size else 0.0
+    values, spread = _numbers(table, name), _spread(reference, name)
     # Without spread in the reference data any difference is as large as can be.
     return values / spread if spread > 0 else _as_categories(values, np.isnan(values))
+
+
+def _spread(reference: nw.DataFrame[Any], name: str) -> float:
+    """Return the range of a number in the reference data; 0 of a category."""
+    if not reference.get_column(name).dtype.is_numeric():
+        return 0.0
+    known = _numbers(reference, name)
+    known = known[~np.isnan(known)]
+    return float(np.ptp(known)) if known.size else 0.0
 
 
 def _numbers(frame: nw.DataFrame[Any], name: str) -> Floats:

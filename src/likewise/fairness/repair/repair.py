@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from likewise._typing import Floats
 from likewise.arrays import as_floats
 from likewise.checks import checked_callable, checked_name, checked_positive
-from likewise.errors import ConvergenceWarning, DistanceError, InputError, ShapeError
+from likewise.errors import ConstantOutputWarning, ConvergenceWarning, DistanceError, InputError, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.outputs import are_distributions
 from likewise.fairness.distances.rows import complete_rows
@@ -47,7 +47,8 @@ def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
         return
     what = f"the distance {distance.name!r}"
     if (broken := broken_triangle(distance)) is not None:
-        i, j, k, direct, around = broken
+        *places, direct, around = broken
+        i, j, k = places if distance.row_ids is None else (distance.row_ids[place] for place in places)
         raise DistanceError(
             f"{what}, for which d({i}, {k}) = {direct:.6g} exceeds d({i}, {j}) + d({j}, {k}) = {around:.6g}",
             "a metric, for which the triangle inequality holds",
@@ -89,6 +90,8 @@ Objective = Literal["largest-change", "least-squares"]
 _LOOSE_GAP = 1e-6
 _UNSEEN = 1e-12
 """Of the largest output: what changes by less has not changed."""
+_HARDLY_ANY = 0.05
+"""Share of their spread below which outputs that are left tell hardly anything of anybody."""
 _LARGEST = 1e145  # squares of differences of k such outputs are still numbers
 
 
@@ -144,6 +147,19 @@ class Repair:
         size = float(np.abs(self.original).max(initial=0.0))
         return int((self.changes > _UNSEEN * size).sum())
 
+    @property
+    def spread_left(self) -> float:
+        """Share of their standard deviation, root mean square over outputs, that the repair leaves; 1 where there was none."""
+        before, after = (np.linalg.norm(each - each.mean(axis=0)) for each in (self.original, self.outputs))
+        rounding = _UNSEEN * np.linalg.norm(self.original)
+        return float(after / before) if before > rounding else 1.0
+
+    @property
+    def were_decisions(self) -> bool:
+        """Whether the outputs were whole numbers of two values at most, such as 0 and 1, and are numbers between them now."""
+        values = np.unique(self.original)
+        return bool(self.n_changed and len(values) <= 2 and not (values % 1).any())
+
     def predict(self, distances: ArrayLike) -> Floats:
         """Return the outputs of individuals who were not there, so that all pairs stay fair, old and new.
 
@@ -194,6 +210,7 @@ class Repair:
             "largest_change": self.largest_change,
             "root_mean_square_change": self.root_mean_square_change,
             "least_possible": self.least_possible,
+            "spread_left": self.spread_left,
         }
 
     def __str__(self) -> str:
@@ -208,6 +225,12 @@ class Repair:
         ]
         if self.least_possible > _UNSEEN * self.largest_change:
             told.append(f"No repair has a {minimised} below {self.least_possible:.4g}.")
+        told.append(f"{100 * self.spread_left:.3g}% of the spread of the outputs is left.")
+        if self.were_decisions:
+            values = " or ".join(f"{value:g}" for value in np.unique(self.original))
+            told.append(
+                f"Outputs were {values}; they are scores now, no decisions: what a threshold makes of them need not be fair."
+            )
         if self.budgets.size > 1:
             told.append(f"L is shared among {self.budgets.size} outputs, so another repair may change less.")
         if self.distributions:
@@ -261,6 +284,11 @@ def repair(
     DistanceError
         d is not a metric; the triangle that shows it is named.
 
+    Warns
+    -----
+    ConstantOutputWarning
+        Less than a twentieth of the spread of the outputs is left.
+
     References
     ----------
     McShane, "Extension of range of functions", Bull. AMS 1934; Whitney, Trans. AMS 1934. Fair outputs as a constraint: Dwork et al., "Fairness
@@ -275,7 +303,7 @@ def repair(
     >>> fair.outputs
     array([0.6, 0.4, 0.5])
     >>> print(fair)
-    D <= 0.2 d for every pair, seen or not. 2 of 3 individuals get another output: by at most 0.3, 0.2449 root mean square. No repair has a largest change below 0.3.
+    D <= 0.2 d for every pair, seen or not. 2 of 3 individuals get another output: by at most 0.3, 0.2449 root mean square. No repair has a largest change below 0.3. 25% of the spread of the outputs is left.
     """
     given = _checked_outputs(outputs, distance)
     budget = checked_positive("lipschitz", lipschitz)
@@ -296,7 +324,7 @@ def repair(
     ):  # the budgets are one way to share L; what no repair can do without is asked of all
         least = least_change_of_several(columns, blocks, budget, objective)
     fair = nearest_distributions(fair) if distributions else fair
-    return Repair(
+    found = Repair(
         outputs=fair.reshape(given.shape),
         original=given,
         lipschitz=budget,
@@ -307,6 +335,19 @@ def repair(
         anchors=anchors,
         distributions=distributions,
     )
+    _warn_of_constant_outputs(found)
+    return found
+
+
+def _warn_of_constant_outputs(found: Repair) -> None:
+    """Say so where outputs are fair because they hardly differ any more."""
+    if found.n_changed and found.spread_left < _HARDLY_ANY:
+        warnings.warn(
+            f"repaired outputs are nearly constant: {100 * found.spread_left:.2g}% of their spread is left, so they tell hardly anything of anybody. A "
+            "larger L leaves more; mind what one unit of d is",
+            ConstantOutputWarning,
+            stacklevel=3,
+        )
 
 
 def _between_envelopes(
