@@ -63,7 +63,7 @@ observations/reading/columns     layouts ../column_names: how columns are named 
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           assemble run: one audit, its steps
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
-pipeline/frontier        ../report/frontier ../report/repaired: the record, and the call that makes it
+pipeline/frontier        ../report/frontier ../report/frontier_points ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 spectrum/triplets        candidates library_solvers orthonormal search: every solver on every kind of matrix
 """

@@ -199,6 +199,42 @@ def test_save_writes_all_or_nothing(found, tmp_path):
         found.save(tmp_path / "file")
 
 
+def test_the_gap_of_similar_pairs_stands_in_table_frame_and_json(data, found):
+    """By hand: mean D of the tenth of pairs with the least d, over mean D of all."""
+    split = hold_out(data, 0.1, 3)
+    left, right = np.triu_indices(60, 1)
+    d = ObservedDistance(split.training).block(0, 60)[left, right]
+    frame, tree = found.to_frame(), json.loads(found.to_json())
+    rows = [line.split() for line in str(found).splitlines() if line.startswith("  ")]
+    assert rows[0][:4] == ["budget", "K*", "RMSE", "gap"]
+    for k, point in enumerate(found):
+        estimate = SVT(max_lipschitz=point.budget).fit(split.training).estimate_.to_dense()
+        D = np.linalg.norm(estimate[left] - estimate[right], axis=1)
+        similar = d <= np.sort(d)[round(0.1 * d.size) - 1] * (1 + 1e-9)
+        assert point.gap.value == pytest.approx(D[similar].mean() / D.mean(), rel=1e-9)
+        assert frame["gap"][k] == tree["points"][k]["gap"]["value"] == point.gap.value
+        assert point.gap.low < point.gap.value < point.gap.high
+        assert (frame["gap_low"][k], frame["gap_high"][k]) == (point.gap.low, point.gap.high)
+        assert str(point.gap) in " ".join(rows[k + 1])
+
+
+def test_the_duality_gap_is_called_so(data, found):
+    assert found.to_frame()["duality_gap"].to_list() == [
+        None,
+        *(point.change.gap for point in found.points[1:]),
+    ]
+    regression = frontier(data, estimator="als", budgets=[0.3], random_state=3)
+    assert regression.to_frame()["duality_gap"].to_list() == [None, None]
+
+
+def test_columns_of_the_table_are_explained(found):
+    text = str(found)
+    for heading in ("gap", "mean D/d", "relative D/d", "moved"):
+        assert f"\n{heading}: " in text
+    level = found.unconstrained.fairness.similar.no_difference
+    assert f"{level:.4g}: similarity makes no difference" in text
+
+
 # --- bad input
 
 

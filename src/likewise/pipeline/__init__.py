@@ -8,7 +8,8 @@ from likewise.pipeline.saving import load, save
 from likewise.pipeline.worst_within import WorstWithinBlocks, worst_within_blocks
 from likewise.progress import StepProgress, Steps
 from likewise.report.audit_report import AuditReport
-from likewise.report.frontier import Frontier, FrontierPoint
+from likewise.report.frontier import Frontier
+from likewise.report.frontier_points import FrontierPoint
 from likewise.report.records import (
     Arm,
     AuditRecord,

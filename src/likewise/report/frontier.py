@@ -12,18 +12,15 @@ import numpy as np
 
 from likewise.checks import checked_name
 from likewise.errors import InputError, printable
-from likewise.estimation.budget.budget import BudgetSolution
-from likewise.estimation.budget.regression import StrongerPrior
-from likewise.fairness import Certificate, ErrorMetrics, FairnessMetrics
 from likewise.fairness.metrics.curves import new_axes
-from likewise.fairness.metrics.metric_value import MetricValue
 from likewise.plain import json_tree
 from likewise.report.description import data_lines
+from likewise.report.frontier_points import FrontierPoint, table_lines, to_frame
 from likewise.report.json_document import to_json
-from likewise.report.numbers import finite_text, number, value_text
+from likewise.report.numbers import number
 from likewise.report.plots import FileFormat, to_bytes
 from likewise.report.records import DataSummary, ReferenceSummary
-from likewise.report.repaired import Priced, RepairedPoint, plot_repaired, repaired_lines
+from likewise.report.repaired import Priced, plot_repaired, repaired_lines
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:
@@ -33,66 +30,6 @@ if TYPE_CHECKING:
 
 FairnessAxis = Literal["k_star", "mean_ratio", "similar_ratio"]
 """What a frontier is drawn over: the proved constant, or a measured figure."""
-
-
-@dataclass(frozen=True, eq=False)
-class FrontierPoint:
-    """Error and fairness at one budget.
-
-    Parameters
-    ----------
-    budget : float or None
-        L; None without a budget.
-    certificate : Certificate
-        The proved constant K* of pre-processing, at most L.
-    moved : float
-        Frobenius norm of what the budget changes in the estimate before clipping and offsets, as a share of that of the estimate.
-    change : BudgetSolution, StrongerPrior or None
-        What the budget did: to the gains, with its duality gap; or to the prior of rows that are regressions.
-    error : ErrorMetrics or None
-        On the hidden observations; None if nothing was hidden or the outputs do not predict entries.
-    fairness : FairnessMetrics
-        Of the outputs, against the one reference distance.
-    repaired : RepairedPoint or None
-        What it costs to repair the outputs instead, where that was asked for.
-    """
-
-    budget: float | None
-    certificate: Certificate
-    moved: float
-    change: BudgetSolution | StrongerPrior | None
-    error: ErrorMetrics | None
-    fairness: FairnessMetrics
-    repaired: RepairedPoint | None = None
-
-    @property
-    def k_star(self) -> float:
-        """The proved constant."""
-        return self.certificate.value
-
-    @property
-    def mean_ratio(self) -> MetricValue:
-        """Mean of D / d over pairs (Section 6)."""
-        return self.fairness.mean_ratio
-
-    @property
-    def similar_ratio(self) -> MetricValue:
-        """Scale-free ratio over the most similar pairs: it does not fall when all outputs shrink."""
-        return self.fairness.similar.scale_free_ratio
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; of the budget's solution its distance, gap and size, not the gains."""
-        change = self.change
-        return {
-            "budget": self.budget,
-            "k_star": self.k_star,
-            "moved": self.moved,
-            "change": None if change is None else change.to_dict(),
-            "error": None if self.error is None else self.error.to_dict(),
-            "certificate": self.certificate.to_dict(),
-            "fairness": self.fairness.to_dict(),
-            "repaired": None if self.repaired is None else self.repaired.to_dict(),
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +87,8 @@ class Frontier:
         return to_json(self.to_dict())
 
     def to_frame(self) -> polars.DataFrame:
-        """Return a polars frame with one row for each point: budget, K*, error, and measured figures with their intervals."""
-        return to_frame(self)
+        """Return a polars frame with one row for each point: budget, K*, error, the gap of similar pairs, and ratios, with their intervals."""
+        return to_frame(self.points)
 
     def plot(self, ax: Axes | None = None, over: FairnessAxis = "k_star", label: str | None = None) -> Axes:
         """Draw error against fairness.
@@ -216,36 +153,16 @@ FILES = ("frontier.json", "frontier.csv", *(f"{name}.{form}" for name in _DRAWN 
 _COLOR = "#0072b2"
 """Blue of Okabe and Ito (2008), the colour of the arm with pre-processing."""
 
-_HEADINGS = ("budget", "K*", "RMSE", "mean D/d", "similar D/d", "moved")
-
 
 def as_text(frontier: Frontier) -> str:
-    """Return the frontier as a table of plain text."""
-    rows = [_HEADINGS, *map(_cells, frontier)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
-    table = [
-        "  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
-    ]
-    said = (*_head(frontier), *table, *repaired_lines(_priced(frontier)), *_foot(frontier))
+    """Return the frontier as a table of plain text, with what its columns mean."""
+    said = (
+        *_head(frontier),
+        *table_lines(frontier.points),
+        *repaired_lines(_priced(frontier)),
+        *_foot(frontier),
+    )
     return "\n".join(map(printable, said))
-
-
-def to_frame(frontier: Frontier) -> polars.DataFrame:
-    """Return a polars frame with one row for each point.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``budget`` (null without one), ``k_star``, ``moved``, ``gap``, ``rmse``, ``mae``, and ``mean_ratio`` and ``similar_ratio``, each with
-        ``_low`` and ``_high``, which are null where all pairs were measured.
-    """
-    import polars
-
-    columns = ["budget", "k_star", "moved", "gap", "rmse", "mae"]
-    columns += [
-        f"{figure}{end}" for figure in ("mean_ratio", "similar_ratio") for end in ("", "_low", "_high")
-    ]
-    return polars.DataFrame(list(map(_record, frontier)), schema=dict.fromkeys(columns, polars.Float64))
 
 
 def document(frontier: Frontier) -> dict[str, Any]:
@@ -337,7 +254,7 @@ def save(frontier: Frontier, folder: PathLike) -> Path:
         for form in _FORMATS
     }
     contents["frontier.json"] = to_json(document(frontier))
-    contents["frontier.csv"] = to_frame(frontier).write_csv()
+    contents["frontier.csv"] = to_frame(frontier.points).write_csv()
     write_folder(folder, {name: contents[name] for name in FILES})
     return Path(folder) / f"{next(iter(_DRAWN))}.svg"
 
@@ -371,30 +288,3 @@ def _foot(frontier: Frontier) -> Iterator[str]:
             f"{number(half.error.rmse)} ({change / free.error.rmse:+.2%})"
         )
     yield from (f"note: {note}" for note in frontier.notes)
-
-
-def _cells(point: FrontierPoint) -> tuple[str, ...]:
-    return (
-        "none" if point.budget is None else number(point.budget),
-        number(point.k_star),
-        "" if point.error is None else number(point.error.rmse),
-        value_text(point.fairness.finite_mean_ratio),
-        finite_text(point.similar_ratio),
-        f"{point.moved:.1%}",
-    )
-
-
-def _record(point: FrontierPoint) -> dict[str, float | None]:
-    record: dict[str, float | None] = {
-        "budget": point.budget,
-        "k_star": point.k_star,
-        "moved": point.moved,
-        "gap": point.change.gap if isinstance(point.change, BudgetSolution) else 0.0,
-        "rmse": None if point.error is None else point.error.rmse,
-        "mae": None if point.error is None else point.error.mae,
-    }
-    for name in ("mean_ratio", "similar_ratio"):
-        figure = getattr(point, name)
-        ends = {f"{name}_{end}": getattr(figure, end, None) for end in ("low", "high")}
-        record |= {name: figure.value, **ends}
-    return record

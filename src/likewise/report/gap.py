@@ -54,6 +54,11 @@ class Gap:
         """Whether there is an interval."""
         return not isnan(self.low)
 
+    def to_dict(self) -> dict[str, float | None]:
+        """Return plain values; None for ends that there are not."""
+        low, high = (self.low, self.high) if self.has_interval else (None, None)
+        return {"value": self.value, "low": low, "high": high}
+
     def __str__(self) -> str:
         return interval_text(self) if self.has_interval else brief(self.value)
 
