@@ -98,7 +98,7 @@ FAULTS = (
     Fault(
         "fewer than 100 eligible pairs",
         DistanceError,
-        "^(error: )?[0-9]+ pairs of 30 individuals that share 15 or more.*at least 100 pairs",
+        "^(error: )?[0-9]+ pairs of 30 individuals that share 3 or more.*at least 100 pairs",
         held_out(hold_out=0.3),
         (*AUDIT, "--reference", "held-out", "--hold-out", "0.3"),
     ),
