@@ -140,10 +140,10 @@ class InputError(LikewiseError, ValueError):
 
     Examples
     --------
-    >>> raise InputError("threshold is -1", "a number >= 0 or a known name", "see likewise.THRESHOLDS")
+    >>> raise InputError("threshold is -1", "a number >= 0 or a known name", "see likewise.estimation.THRESHOLDS")
     Traceback (most recent call last):
     ...
-    likewise.errors.InputError: threshold is -1; expected a number >= 0 or a known name. Hint: see likewise.THRESHOLDS
+    likewise.errors.InputError: threshold is -1; expected a number >= 0 or a known name. Hint: see likewise.estimation.THRESHOLDS
     """
 
     def __init__(self, given: str, expected: str, hint: str = "") -> None:

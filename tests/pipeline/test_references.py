@@ -17,7 +17,7 @@ from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.distances.registry import DISTANCES
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.inference import KNNRecommender
-from likewise.pipeline.references import ReferenceKind, check_reference, equal_pairs
+from likewise.pipeline.references import ReferenceKind, check_reference, equal_pairs, takes_norm
 
 NAN = np.nan
 RATINGS = np.array(
@@ -111,6 +111,16 @@ def test_distances_of_the_package_are_references_by_name_too():
     assert found.reference.description.startswith("l1 with the empty entry as a point")
     with pytest.raises(DistanceError, match="expected a data frame"):
         audit(Z, estimator="als", reference="gower")
+
+
+def test_a_norm_beside_a_named_distance_that_has_its_own_is_refused(observed):
+    """Settings named a norm that d did not have."""
+    with pytest.raises(InputError, match="norm beside a reference distance that is given"):
+        audit(observed, estimator="biases", reference="rows", norm="l2")
+    assert takes_norm(None)
+    assert all(map(takes_norm, get_args(ReferenceKind)))
+    assert not any(map(takes_norm, ["rows", "pattern", RowDistance([0.0, 1.0])]))
+    assert takes_norm("no such name")  # which is refused as that
 
 
 def test_an_unknown_reference_lists_every_name_there_is(monkeypatch):

@@ -54,14 +54,14 @@ def data_plan(observed: ObservedMatrix) -> list[str]:
 
 
 _WIDEST = 100
+"""Columns of a terminal up to which lines are read with ease."""
+
 _HOLDS = {
     "test": "observations",
     "reference": "features, or of the truth A",
     **dict.fromkeys(("outputs", "without", "with"), "outputs"),
 }
 """What a file holds, where that is not what it is called in an audit."""
-
-"""Columns of a terminal up to which lines are read with ease."""
 
 _PLAIN = 80
 """Columns of a file or a pipe."""

@@ -22,7 +22,6 @@ from likewise.fairness import (
     GroupEffects,
     PairedDifferences,
     PairExplanation,
-    PairwiseDistance,
     RowDistance,
     SampledValue,
     Unavailable,
@@ -42,6 +41,7 @@ from likewise.pipeline.references import (
     missing_in_worst_pairs,
     reference_caveats,
     summarise_reference,
+    takes_norm,
     why_equal_people_differ,
 )
 from likewise.pipeline.run import Run
@@ -277,7 +277,7 @@ def _in_units(case: Case, pair: PairExplanation, *, predicted: bool) -> PairExpl
 
 def _without_norm(case: Case) -> dict[str, None]:
     """Say that no norm was chosen for a d that was given, which has one of its own, or none."""
-    return {"norm": None} if isinstance(case.reference, PairwiseDistance) else {}
+    return {} if takes_norm(case.reference) else {"norm": None}
 
 
 def _by_group(case: Case) -> dict[str, GroupEffects | Unavailable]:

@@ -26,7 +26,7 @@ from likewise.pipeline.compared import Case, by_gower, compares_shared, refuse_o
 from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
 from likewise.pipeline.outside_test import OutsideTest
-from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
+from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances, takes_norm
 from likewise.pipeline.run import Run, run_model, take_outputs
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
@@ -377,7 +377,7 @@ def _refuse_without_effect(
         )
     elif of_data["missing_entries"] is not None:
         refuse_other_distance(of_data["reference"])
-    elif isinstance(of_data["reference"], PairwiseDistance):
+    elif not takes_norm(of_data["reference"]):
         _refuse("a reference distance that is given", {"norm": of_data["norm"]}, "one of them")
 
 

@@ -92,6 +92,13 @@ def reference_distances(
     return references
 
 
+def takes_norm(reference: object) -> bool:
+    """Return whether d is made here, with a norm; a distance that was given, or one of somebody's own by name, has one of its own, or none."""
+    if isinstance(reference, PairwiseDistance):
+        return False
+    return not (isinstance(reference, str) and reference in DISTANCES) or reference in get_args(ReferenceKind)
+
+
 def check_reference(reference: ReferenceChoice) -> None:
     """Raise InputError if a reference is neither a distance nor a known name."""
     if isinstance(reference, PairwiseDistance) or (

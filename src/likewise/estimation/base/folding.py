@@ -1,4 +1,4 @@
-"""Ridge regression of each row of a sparse matrix on the rows of a factor, over what is observed of it."""
+"""How a row is completed from what is observed of it: by one linear map for all rows, or by a regression on the rows of a factor."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ def shared_weights(weighting: Weighting | ValueWeighting | None) -> Floats | str
 
 
 def _stronger_penalty(penalty: float | None, strength: float) -> float | None:
-    """Multiply a penalty; one of 0 is taken for 1 less than the strength, so that it grows too and is unchanged at 1."""
+    """Multiply a penalty; one of 0 becomes ``strength - 1``, so that it grows too and stays 0 at a strength of 1."""
     if penalty is None:
         return None
     return strength * penalty if penalty else strength - 1

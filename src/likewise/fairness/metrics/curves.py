@@ -1,4 +1,4 @@
-"""Histogram of ratios: the paper's Figures 1 and 3."""
+"""Histogram of ratios (the paper's Figures 1 and 3), and the largest output distance within each reference distance."""
 
 from __future__ import annotations
 
