@@ -33,7 +33,8 @@ def test_a_line_for_each_rating_is_read_as_ratings(frame):
     assert Z.n_observed == 4
     assert Z.notes == (READ,)
     assert Z.roles.to_dict() == {
-        "source": "the data frame", "ids": ["userId"], "features": ["movieId"], "values": ["rating"],
+        "source": "the data frame", "ids": ["userId"], "features": ["movieId"],
+        "categories": None, "values": ["rating"],
         "outputs": None, "target": None, "groups": None, "times": None, "left_out": ["timestamp"],
         "remarks": [],
     }  # fmt: skip

@@ -189,12 +189,12 @@ def test_fewer_features_in_common_make_more_pairs_eligible(report, tmp_path):
     with pytest.raises(DistanceError, match=r"share 15 or more.*fewer features in common with least_shared"):
         audit(thin, estimator="als", model="identity", least_shared=15)
     found = audit(thin, estimator="als", model="identity")
-    assert (found.reference.kind, found.settings["least_shared"]) == ("held-out", 3)
+    assert (found.reference.kind, found.settings["least_shared"]) == ("held-out", 5)
     found.save(tmp_path)
-    assert "share 3 or more of the features kept aside" in (tmp_path / "report.html").read_text("utf-8")
+    assert "share 5 or more of the features kept aside" in (tmp_path / "report.html").read_text("utf-8")
     tree = json.loads(found.to_json())
-    assert tree["settings"]["least_shared"] == 3
-    assert "share 3 or more" in tree["truth"]["pairs"]
+    assert tree["settings"]["least_shared"] == 5
+    assert "share 5 or more" in tree["truth"]["pairs"]
     assert report.settings["least_shared"] == 15
 
 

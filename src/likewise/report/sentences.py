@@ -84,7 +84,7 @@ def findings(
     tuple of str
         One finding each; the first is the answer.
     """
-    _check(arms, paired, truth)
+    _check(arms, paired, truth, gap_change)
     checked_flag("valid", valid)
     checked_flag("by_activity", by_activity)
     for name, text in (("change", change), ("advice", advice), ("unmeasured", unmeasured)):
