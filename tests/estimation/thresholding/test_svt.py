@@ -309,24 +309,3 @@ def test_the_first_sentence_of_its_page_is_true(seed):
     assert error() <= centre * (1 + 1e-9)
     assert error(threshold="noise-edge") > 1.03 * centre
     assert error(shrinker="identity", centering="biases") < 0.95 * centre
-
-
-@pytest.mark.parametrize("observed_share", [0.1, 0.3])
-def test_what_its_page_says_first_of_the_defaults_is_true(observed_share):
-    """Ratings with means of rows and columns: no worse than the centre alone, and components do more after biases, as they are."""
-    rng = np.random.default_rng(0)
-    means = rng.normal(3.5, 0.3, (300, 1)) + rng.normal(0, 0.3, 120)
-    truth = means + 0.3 * rng.normal(size=(300, 2)) @ rng.normal(size=(2, 120))
-    ratings = np.clip(np.round(truth + rng.normal(0, 0.8, truth.shape)), 1, 5)
-    drawn = rng.random(truth.shape)
-    seen = ObservedMatrix(np.where(drawn < observed_share, ratings, np.nan), value_range=(1, 5))
-    hidden = np.nonzero(drawn >= 0.8)
-
-    def error(**options):
-        fitted = SVT(random_state=0, **options).fit(seen)
-        return np.sqrt(np.mean((fitted.estimate_.entries(*hidden) - ratings[hidden]) ** 2))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankZeroWarning)
-        centre_alone = error(threshold=1e3)
-    assert error(shrinker="identity", centering="biases") < error() <= centre_alone

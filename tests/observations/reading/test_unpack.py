@@ -3,6 +3,7 @@
 import gzip
 import io
 import sys
+import zipfile
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from likewise import memory
 from likewise.errors import FileFormatError, MemoryLimitError
 from likewise.observations import read_pairs, read_ratings
 from likewise.observations.reading import read_groups, read_outputs, read_table
+from likewise.observations.reading import unpack as unpack_module
 from likewise.observations.reading.unpack import unpack
 
 GOOD = b"1,10,5\n2,10,3\n"
@@ -53,6 +55,24 @@ def test_gzip_stops_growing_where_memory_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 40 * 2**20)
     with pytest.raises(MemoryLimitError, match=r"unpacking bomb.gz would need 48.0 MiB"):
         unpack(file)
+
+
+@pytest.mark.parametrize("packed", ["gzip", "zip"])
+def test_what_grows_as_no_data_do_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr(unpack_module, "_GROWTH_CHECKED", 2**20)
+    monkeypatch.setattr(unpack_module, "_CHUNK", 2**16)
+    file, line = tmp_path / "ratings.csv.packed", b"0" * 2**22
+    if packed == "gzip":
+        file.write_bytes(gzip.compress(line, 9))
+    else:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("ratings.csv", line)
+    with pytest.raises(
+        FileFormatError, match=r"ratings.csv.packed of .* KiB, which grows to more than .* MiB; expected"
+    ):
+        unpack(file)
+    monkeypatch.setattr(unpack_module, "_MOST_GROWTH", 2000)  # no deflated file grows more than 1,032 times
+    assert len(unpack(file).data) == 2**22
 
 
 def test_several_gzips_in_a_row_are_one_file(tmp_path):

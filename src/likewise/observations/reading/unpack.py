@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from likewise.errors import FileFormatError
-from likewise.memory import ensure_fits
+from likewise.memory import ensure_fits, format_bytes
 from likewise.stored import ZIP_DAMAGE
 
 _ALIKE = 0.8
@@ -27,6 +27,9 @@ _DEEPEST = 4
 """Layers of compression that are removed: a file can be made to hold itself."""
 
 _CHUNK = 2**24
+
+_MOST_GROWTH, _GROWTH_CHECKED = 200, 2**28
+"""Text of ratings grows 3 to 20 times; from so many bytes on, what grows 200 times was made to fill a memory."""
 
 _STANDARD_INPUT = "-"
 
@@ -143,11 +146,22 @@ def _gunzipped(source: Source) -> bytes:
             while piece := stream.read(_CHUNK):
                 pieces.append(piece)
                 size += len(piece)
+                _ensure_plausible(size, source)
                 # What is there already counts as used; joining the pieces needs their size once more.
                 ensure_fits(size, f"unpacking {source.name}", "sample it first")
     except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(f"{source.name} is damaged ({error})", "a whole gzip file") from error
     return b"".join(pieces)
+
+
+def _ensure_plausible(size: int, source: Source) -> None:
+    """Raise where a file grows as no data do, long before it fills the memory."""
+    if size > _GROWTH_CHECKED and size > _MOST_GROWTH * len(source.data):
+        raise FileFormatError(
+            f"{source.name} of {format_bytes(len(source.data))}, which grows to more than {format_bytes(size)}",
+            f"a file that grows at most {_MOST_GROWTH} times",
+            "unpack it yourself, if it is what it should be",
+        )
 
 
 def compression_of(data: bytes) -> str | None:
@@ -190,6 +204,7 @@ def _only_member(source: Source) -> Source:
         raise FileFormatError(
             f"{source.name} holds {len(members)} files ({listing})", "a zip of one file", "unpack it first"
         )
+    _ensure_plausible(members[0].file_size, source)
     ensure_fits(members[0].file_size, f"unpacking {source.name}", "sample it first")
     try:
         return Source(Path(members[0].filename).name, archive.read(members[0]))
