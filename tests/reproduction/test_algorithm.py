@@ -17,10 +17,10 @@ needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reas
 @pytest.fixture
 def few_steps(monkeypatch):
     """Train for a moment only."""
-    from likewise.inference.net import dense_net
+    from likewise.inference.net import settings
 
-    settings = dense_net.NetSettings
-    monkeypatch.setattr(dense_net, "NetSettings", lambda **options: settings(n_steps=200, **options))
+    kind = settings.NetSettings
+    monkeypatch.setattr(settings, "NetSettings", lambda **options: kind(n_steps=200, **options))
 
 
 @needs_torch

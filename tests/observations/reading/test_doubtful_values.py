@@ -123,3 +123,27 @@ def test_zero_or_minus_one_beside_ratings_is_noted_and_settled(write, lowest):
 def test_where_the_lowest_value_is_one_like_the_others_nothing_is_noted(write, values):
     file = write([(k // 2, k % 2, value) for k, value in enumerate(values)], "user,item,rating\n", ",")
     assert not any("not rated" in note for note in read_ratings(file).notes)
+
+
+@pytest.mark.parametrize(("lone", "ends"), [(99, "(1, 99)"), (10, "(1, 10)"), (-4, "(-4, 5)")])
+def test_a_lone_rating_far_beyond_the_others_is_warned_of_and_settled(write, lone, ends):
+    """One slip of the finger among 1 to 5 changes the range, and with it every distance."""
+    triplets = [(k // 5, k % 5, k % 5 + 1) for k in range(60)] + [(20, 0, lone)]
+    file = write(triplets, "user,item,rating\n", ",")
+    Z, doubts = told(file)
+    (doubt,) = doubts
+    assert doubt.startswith(
+        f"1 of the ratings is {lone} and the others 1 to 5: if that is a slip, leave such lines out"
+    )
+    assert doubt.endswith(f"give missing_value={lone}; if it is a rating, give value_range={ends}")
+    assert doubt in Z.notes
+    assert told(file, missing_value=lone)[1] == told(file, value_range=(-4, 99))[1] == []
+
+
+@pytest.mark.parametrize("lone", [9, -3])
+def test_a_lone_rating_no_farther_than_the_others_are_wide_is_none_to_doubt(write, lone):
+    """4 beyond 1 to 5, which are 4 apart; and counts, of which the largest often is far beyond."""
+    triplets = [(k // 5, k % 5, k % 5 + 1) for k in range(60)] + [(20, 0, lone)]
+    assert told(write(triplets, "user,item,rating\n", ","))[1] == []
+    counts = [(k // 5, k % 5, k + 1) for k in range(60)] + [(20, 0, 1000)]
+    assert told(write(counts, "user,item,rating\n", ","))[1] == []

@@ -30,6 +30,9 @@ _FEWEST_VALUES = 3
 
 _NOT_RATED = (0.0, -1.0)
 
+_LONGEST_SCALE, _FEWEST_ON_SCALE = 25, 50
+"""How many values the others have at most, and how many there are at least, for one far beyond them to be doubted: of counts and amounts, and of few, the largest often is."""
+
 
 def doubts(table: Table, *, of_table: bool) -> list[str]:
     """Return what is so doubtful of the values that a warning is due, with the option that settles it.
@@ -70,6 +73,24 @@ def note_on_lowest(data: Floats) -> list[str]:
         f"stands for not rated, give {missing}; if it is a rating, give {rated}"
     )
     return [Note(told)]
+
+
+def doubt_of_lone(data: Floats) -> list[str]:
+    """Return a doubt, where few ratings lie beyond all others by more than these are apart, as after a slip of the finger."""
+    for extreme, sign in ((data.max(), 1.0), (data.min(), -1.0)) if data.size else ():
+        others = data[data != extreme]
+        n_lone = data.size - others.size
+        if others.size < _FEWEST_ON_SCALE or n_lone >= max(_FREQUENT * data.size, _FEWEST_CODES):
+            continue
+        low, high = float(others.min()), float(others.max())
+        beyond = sign * (extreme - (high if sign > 0 else low))
+        if beyond > high - low > 0 and _FEWEST_VALUES <= np.unique(others).size <= _LONGEST_SCALE:
+            told = (
+                f"{n_lone:,} of the ratings {'is' if n_lone == 1 else 'are'} {extreme:g} and the others {low:g} to {high:g}: if that is a slip, leave such lines out; if it "
+                f"stands for not rated, give {option('missing_value', f'{extreme:g}')}; if it is a rating, give {option('value_range', f'({min(low, extreme):g}, {max(high, extreme):g})')}"
+            )
+            return [told]
+    return []
 
 
 def _not_rated(data: Floats) -> float | None:

@@ -13,7 +13,7 @@ from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.convert import to_table
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.observations.reading.columns import Column
-from likewise.observations.reading.doubtful_values import doubts, note_on_lowest
+from likewise.observations.reading.doubtful_values import doubt_of_lone, doubts, note_on_lowest
 from likewise.observations.reading.formats import ArrayFile, open_file
 from likewise.observations.reading.layouts import Choices, Layout, read_triplets, read_wide
 from likewise.observations.reading.text import Quote, TextOptions
@@ -145,6 +145,8 @@ def _questioned(table: Table, layout: str, choices: Choices) -> tuple[Table, Ran
     if layout == "pairs":
         return table, (0, 1)
     found = doubts(table, of_table=layout in ("wide", "grid") and choices.columns is None)
+    if layout == "triplets" and not found:
+        found = doubt_of_lone(table.values.data)
     for doubt in found:
         warnings.warn(doubt, ValueRangeWarning, stacklevel=3)
     notes: list[str] = [Note(doubt) for doubt in found]
