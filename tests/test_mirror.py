@@ -65,7 +65,7 @@ pipeline/audit           assemble run: one audit, its steps
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
 pipeline/frontier        ../report/frontier ../report/frontier_points ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
-spectrum/triplets        candidates library_solvers orthonormal search: every solver on every kind of matrix
+spectrum/triplets        candidates library_solvers search: every solver on every kind of matrix
 """
 """Test files that serve further modules, named from their folder."""
 
@@ -119,6 +119,7 @@ OF_SEVERAL = {
     "observations/reading/test_hostile.py": "files made to hurt",
     "observations/reading/test_panics.py": "files on which polars panics",
     "observations/reading/test_real_files.py": "files as they are published",
+    "spectrum/test_block_rows.py": "rows in blocks, one kind of operator, on every engine",
     "pipeline/test_estimators.py": "audits with every estimator",
     "pipeline/test_memory_limit.py": "the memory of a whole audit",
     "pipeline/test_missing_in_worst.py": "one caveat, from data to sentence",

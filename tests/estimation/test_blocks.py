@@ -36,7 +36,7 @@ from likewise.observations import clustered
 from likewise.observations.partitioned.parts import Parts
 from likewise.observations.partitioned.reading import _read
 from likewise.spectrum import singular_triplets
-from likewise.spectrum.block_rows import BlockRows
+from likewise.spectrum.operators import BlockRows
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from likewise.engines import engine_of
 from likewise.spectrum import singular_triplets
-from likewise.spectrum.block_rows import BlockRows
+from likewise.spectrum.operators import BlockRows
 
 
 @dataclass(frozen=True)

@@ -26,32 +26,23 @@ _NEIGHBOUR_TOL = (
 
 @dataclass(frozen=True, eq=False)
 class CandidateTriplets:
-    """Approximate right singular vectors of everything above the threshold, and of what surrounds it.
+    """Approximate right singular vectors of everything above the threshold, and of what surrounds it."""
 
-    Parameters
-    ----------
-    right : ndarray, shape (n, l)
-    lowest : float
-        Singular values up to this one are not wanted: their vectors only help to refine the others.
-    proof : Proof
-    subspace : Subspace or None
-        What they are one step ahead of, if that was measured.
-    """
-
-    right: AnyFloats
-    lowest: float
+    right: AnyFloats  # (n, l)
+    lowest: float  # values up to this one are not wanted: their vectors only help to refine the others
     proof: Proof
-    subspace: Subspace | None = None
+    subspace: Subspace | None = None  # what `right` is one step ahead of, if that was measured
 
     @classmethod
     def of(cls, subspace: Subspace, target: ConvergenceTarget, proof: Proof) -> CandidateTriplets:
         """Take a subspace one step of subspace iteration ahead, and remember what is wanted of it."""
         if proof.complete and target.unresolved:
             proof = Proof.failed(target.unresolved)
-        # One product ahead for nothing: A^T A v / theta is v, with the errors along smaller singular values damped.
+        # What may end above the level once it is refined, or what the proof cannot tell from it, has to come along.
         lowest = max(
             (1 - _NEIGHBOUR_TOL) * target.level - proof.eigenvalue_uncertainty, target.floor / 2, 0.0
         )
+        # One product ahead for nothing: A^T A v / theta is v, with the errors along smaller singular values damped.
         usable = subspace.squares > target.floor / 2
         ahead = subspace.images[:, usable] / subspace.squares[usable]
         return cls(ahead, lowest**0.5, proof, subspace)
@@ -59,21 +50,14 @@ class CandidateTriplets:
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """Singular triplets, largest first, in the precision that was asked for.
+    """Singular triplets, largest first, in the precision that was asked for."""
 
-    Parameters
-    ----------
-    left : ndarray, shape (m, k)
-    values : ndarray of float64, shape (k,)
-    right : ndarray, shape (n, k)
-    residuals : ndarray of float64, shape (k,)
-        ``||A^T u - sigma v|| / sigma`` of these very vectors; 0 where A^T u and sigma are 0.
-    """
-
-    left: AnyFloats
-    values: NDArray[np.float64]
-    right: AnyFloats
-    residuals: NDArray[np.float64]
+    left: AnyFloats  # (m, k)
+    values: NDArray[np.float64]  # (k,)
+    right: AnyFloats  # (n, k)
+    residuals: NDArray[
+        np.float64
+    ]  # (k,), ||A^T u - sigma v|| / sigma of these very vectors; 0 where both are 0
 
     @classmethod
     def rounded(
@@ -88,6 +72,7 @@ class Refined:
         """Round the vectors to a precision, and measure what is left; `images` are ``A^T left`` before."""
         rounded = left.astype(dtype, copy=False)
         if rounded.dtype != left.dtype:
+            # A^T of the vectors that are returned, not of those before rounding: residuals are claimed of these.
             images = exact_adjoint(operator, rounded)
         right = right.astype(dtype, copy=False)
         return cls(rounded, values, right, _residuals(values, right, images))
@@ -112,10 +97,12 @@ def refine(operator: RowOperator, candidates: CandidateTriplets, request: Reques
     for _ in range(_MAX_ROUNDS):
         triplets = _round(operator, right, candidates.lowest, dtype)
         _, values, *rest = triplets
+        # Neighbours below the threshold are carried along but need not converge.
         wanted = _residuals(values, *rest)[values > request.threshold][: request.at_most]
         worst = wanted.max(initial=0.0)
         if worst <= request.tolerance or (dtype == np.float64 and worst > _PROGRESS_TOL * last):
             break
+        # After a round in float32 the same vectors go through float64 first: it may be that only their product was inexact.
         if dtype == np.float64:
             right, last = triplets[3], worst
         dtype = np.dtype(np.float64)
@@ -136,19 +123,15 @@ def _round(
 
 
 def refine_right(operator: RowOperator, candidates: CandidateTriplets, request: Request) -> Refined:
-    """Do what `refine` does and hold nothing of m rows: steps of subspace iteration on A^T A in float64.
+    """Do what `refine` does and hold nothing of m rows: steps of subspace iteration on A^T A in float64. `left` of the result has no row.
 
     ``||A^T u - sigma v|| / sigma`` with ``u = A v / sigma`` is ``||A^T A v - sigma^2 v|| / sigma^2``. Through A^T A a singular value has
     an error of about ``eps sigma_1^2 / sigma``, so below 1e-6 sigma_1 digits are lost.
-
-    Returns
-    -------
-    Refined
-        Whose `left` has no row.
     """
     right: AnyFloats = candidates.right.astype(np.float64)
     last = np.inf
     for round_ in range(_MAX_ROUNDS):
+        # The proof has measured the candidates already: the first round takes no pass.
         known = candidates.subspace if round_ == 0 else None
         subspace = measured(operator, right) if known is None else known
         values = np.sqrt(np.maximum(subspace.squares, 0.0))

@@ -36,21 +36,13 @@ _ROUNDING = 8.0  # units in the last place that a product may be off by
 
 @dataclass(frozen=True, eq=False)
 class RandomTest:
-    """Outcome of a randomised test of ``||M'|| < level``.
+    """Outcome of a randomised test of ``||M'|| < level``."""
 
-    Parameters
-    ----------
-    passed : bool
-        If the norm is at least `level`, this happens with at most the probability that was asked for.
-    degree : int
-        Of the polynomial, that is passes over the matrix.
-    grown : ndarray, shape (n, b)
-        What became of the random vectors: rich in whatever lies near the level or above it.
-    """
-
-    passed: bool
-    degree: int
-    grown: AnyFloats
+    passed: (
+        bool  # if the norm is at least `level`, this happens with at most the probability that was asked for
+    )
+    degree: int  # of the polynomial, that is passes over the matrix
+    grown: AnyFloats  # (n, b), what became of the random vectors: rich in whatever lies near the level or above it
 
 
 def degree_needed(
@@ -88,21 +80,8 @@ def random_test(
     degree they are as large at the level as can be, or nearly, for ``||p(M') G||_F = 1``. Nothing is assumed of the spectrum, not
     even that eigenvalues are simple; `cut` only decides how long to go on. Exact up to rounding in the products.
 
-    Parameters
-    ----------
-    operator : RowOperator
-    deflated : ndarray, shape (n, l)
-        V, orthonormal, float32 or float64; the test runs in its precision.
-    cut : float
-        c > 0: the largest eigenvalue outside, as far as is known.
-    level : float
-        mu > c.
-    rng : Generator
-        Must not have been used for V's start in a way that makes G depend on V.
-    report : callable
-        Progress.
-    failure_probability : float
-    width : int
+    `deflated` is V, n x l, orthonormal; the test runs in its precision. `cut` is c > 0, the largest eigenvalue outside as far as is known, and
+    `level` is mu > c. `rng` must not have been used for V's start in a way that makes G depend on V.
     """
     n = operator.shape[1]
     # G, without its part in V: M' does not see that part, and rounding of it would only grow.
@@ -120,19 +99,21 @@ def random_test(
     # What rounding leaves of a block counts as so much, or else it would be taken for a polynomial that is huge at the level.
     least = _ROUNDING * float(np.finfo(deflated.dtype).eps) * level
     for degree in range(1, patience + 1):
+        # One step of Lanczos: what M' makes of the block, without its parts along the last two blocks.
         image = _deflated_product(operator, deflated, current) - coupling * previous
         mean = float(np.vdot(current, image))
         image -= mean * current
-        ahead, coupling_ahead = (
-            (level - mean) * value - coupling * previous_value,
-            max(_frobenius(image), least),
-        )
+        # The same three-term recurrence, for the numbers p(level) that belong to the blocks p(M') G.
+        ahead = (level - mean) * value - coupling * previous_value
+        coupling_ahead = max(_frobenius(image), least)
         # The polynomials' values are a sequence of Sturm: one that is not positive has a zero, so M' an eigenvalue, at the level or above.
         if ahead <= 0:
             break
         previous, current, coupling = current, image / coupling_ahead, coupling_ahead
         previous_value, value = value, ahead / coupling_ahead
+        # The sum of p(level) p(M') G over all degrees is largest along eigenvectors near the level or above.
         grown += value * current
+        # ||p(M') G||_F is 1, so this is ||p(M') G||_F^2 < x p(level)^2 turned round: the test has passed.
         if value**2 * allowed > 1:
             return RandomTest(True, degree, grown)
         report("checking that no singular value was missed", degree / patience)
@@ -167,6 +148,7 @@ def eigenvalues_above(operator: RowOperator, level: float) -> int:
     _, blocks, _ = linalg.ldl(shifted, overwrite_a=True, check_finite=False)
     # A 2 x 2 block of Bunch and Kaufman's pivoting always has one eigenvalue of each sign.
     pairs = int(np.count_nonzero(np.diag(blocks, -1)))
+    # All other rows are blocks of one number, which is positive or is not.
     coupled = np.zeros(len(blocks), dtype=bool)
     coupled[:-1] |= np.diag(blocks, -1) != 0
     coupled[1:] |= np.diag(blocks, -1) != 0
@@ -178,6 +160,7 @@ def gram_matrix(operator: RowOperator, columns: int = 256) -> NDArray[np.float64
     n = operator.shape[1]
     gram, identity = np.empty((n, n)), np.eye(n, min(n, columns))
     for start in range(0, n, columns):
+        # The last block may be narrower.
         gram[:, start : start + columns] = operator.gram(np.ascontiguousarray(identity[:, : n - start]))
         identity = np.roll(identity, columns, axis=0)
     return (gram + gram.T) / 2
@@ -210,16 +193,7 @@ class CarriedTest:
     ``||w^T G||^2`` is chi-squared: the test passes where that is so small that it happens once in 10^8 times. It is one event for all c and q, so
     both may be chosen afterwards: Chebyshev's polynomials of another interval are sums of those at hand.
 
-    Parameters
-    ----------
-    operator : RowOperator
-    known : ndarray, shape (n, d)
-        D, what would grow fastest.
-    cut : float
-        c > 0: about the largest eigenvalue that will be left outside V.
-    rng : Generator
-    width : int
-        Of G.
+    `known`, n x d, is D, what would grow fastest; `cut` is c > 0, about the largest eigenvalue that will be left outside V; G has `width` columns.
     """
 
     def __init__(
@@ -248,41 +222,42 @@ class CarriedTest:
     def _advance(self, image: Floats, unit: float) -> None:
         current, size = self._next, np.linalg.norm(image) + self.cut * np.linalg.norm(self._next)
         along = self.known.T @ image
+        # Rounding of a product goes with the sizes of the image and of what the recurrence subtracts from it.
         self._steps.append(_Step(current, along, _ROUNDING * unit * float(size)))
+        # Chebyshev's recurrence on [0, c]: T_1(H) Z = (2 / c) H Z - Z, and T_{j+1} = 2 T_1 T_j - T_{j-1}.
         shifted = (2 / self.cut) * (image - self.known @ along) - current
         self._next = shifted if self.degree == 1 else 2 * shifted - self._steps[-2].block
 
     def largest_part(self, subspace: Subspace, cut: float, level: float) -> float:
         """Return how large ``||w^T G||`` is at most, for any eigenvector w outside V with an eigenvalue at the level or above.
 
-        Parameters
-        ----------
-        subspace : Subspace
-            V, which was found without G.
-        cut, level : float
-            c and mu, 0 < c < mu.
+        V is `subspace`, which was found without G; `cut` and `level` are c and mu, 0 < c < mu.
         """
         vectors = subspace.vectors
-        coupled = subspace.images - vectors * subspace.squares
-        beyond = self.known - vectors @ (vectors.T @ self.known)
-        inside = [vectors.T @ step.block for step in self._steps]
+        coupled = subspace.images - vectors * subspace.squares  # E
+        beyond = self.known - vectors @ (vectors.T @ self.known)  # S D
+        inside = [vectors.T @ step.block for step in self._steps]  # V^T Z_j
+        # N_j, and S Z_j with one block more: the last was made and not multiplied.
         left = [coupled @ part - beyond @ step.along for part, step in zip(inside, self._steps, strict=True)]
         outside = [step.block - vectors @ part for part, step in zip(inside, self._steps, strict=True)] + [
             self._next - vectors @ (vectors.T @ self._next)
         ]
+        # t = cosh(angle) for lambda = mu; then U_{k-1}(t) = sinh(k angle) / sinh(angle) and T_q(t) = cosh(q angle).
         angle, ratio = math.acosh(2 * level / cut - 1), cut / self.cut
-        # U_{k-1}(cosh a) = sinh(k a) / sinh(a), T_q(cosh a) = cosh(q a)
+        # (4 / c) ||N_j|| / sinh(angle), the first with 2 / c, and what rounding may have added to each.
         lost = [
             (np.linalg.norm(_mixed(left, weights)) + np.abs(weights) @ self._roundings[: weights.size])
             * (4 if degree else 2)
             / (cut * math.sinh(angle))
             for degree, weights in enumerate(_changed(ratio, self.degree))
         ]
+        # The solution of the recurrence, solved for ||w^T (I - D D^T) G||. Every degree q gives a bound: the least of them holds.
         least = math.inf
         for q, weights in enumerate(_changed(ratio, self.degree + 1)):
             steps = sum(math.sinh((q - j) * angle) * lost[j] for j in range(q))
             found = np.linalg.norm(_mixed(outside, weights)) + steps
             least = min(least, float(found) / math.cosh(q * angle))
+        # And w^T D D^T G, of which only the part of D outside V can lie along w.
         return least + float(np.linalg.norm(beyond @ self._start_along))
 
     @property

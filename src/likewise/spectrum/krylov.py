@@ -24,24 +24,12 @@ _RESOLUTION = (
 
 @dataclass(frozen=True)
 class ConvergenceTarget:
-    """What is wanted, as far as the present Ritz values tell.
+    """What is wanted, as far as the present Ritz values tell."""
 
-    Parameters
-    ----------
-    wanted : int
-        How many of the largest eigenvalues of A^T A.
-    level : float
-        Nothing above it may be missing: tau^2, or the smallest wanted eigenvalue where `at_most` decides.
-    floor : float
-        Eigenvalues below it drown in the rounding of the working precision.
-    unresolved : str
-        Why nothing can be said of what was asked for; empty where the level is what was asked for, not the floor.
-    """
-
-    wanted: int
-    level: float
-    floor: float
-    unresolved: str = ""
+    wanted: int  # how many of the largest eigenvalues of A^T A
+    level: float  # nothing above it may be missing: tau^2, or the smallest wanted where `at_most` decides
+    floor: float  # eigenvalues below it drown in the rounding of the working precision
+    unresolved: str = ""  # why nothing can be said of what was asked for; empty where the level is that
 
     @classmethod
     def of(cls, squares: NDArray[np.float64], request: Request, dtype: np.dtype[Any]) -> ConvergenceTarget:
@@ -50,6 +38,7 @@ class ConvergenceTarget:
         level = max(request.square, floor)
         wanted = int(np.count_nonzero(squares > level))
         if request.at_most is not None and wanted >= request.at_most:
+            # The last that is wanted is the level now: only what is larger than it could be missing.
             level = float(squares[request.at_most - 1])
             return cls(request.at_most, level, floor)
         return cls(wanted, level, floor, "" if request.square >= floor else lost_below(request, floor))
@@ -108,42 +97,23 @@ _REORTHOGONALISE_TOL = 0.01  # of the product's size: directions smaller than th
 
 @dataclass(frozen=True, eq=False)
 class RitzPairs:
-    """Approximate eigenpairs of ``A^T A``, largest first.
+    """Approximate eigenpairs of ``A^T A``, largest first."""
 
-    Parameters
-    ----------
-    squares : ndarray, shape (p,)
-        Ritz values; the i-th is never above the i-th eigenvalue.
-    weights : ndarray, shape (p, p)
-        Ritz vectors are ``basis @ weights``.
-    errors : ndarray, shape (p,)
-        Norms of their residuals, in exact arithmetic.
-    """
-
-    squares: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    errors: NDArray[np.float64]
+    squares: NDArray[np.float64]  # (p,), Ritz values; the i-th is never above the i-th eigenvalue
+    weights: NDArray[np.float64]  # (p, p), Ritz vectors are basis @ weights
+    errors: NDArray[np.float64]  # (p,), norms of their residuals, in exact arithmetic
 
 
 class BlockKrylov:
     """Orthonormal basis Q of a block Krylov space and ``T = Q^T A^T A Q``.
 
     The last block, the frontier, has not been multiplied yet: ``A^T A Q = Q T + frontier @ coupling``, the coupling
-    reaching only from the columns that were multiplied last (all of them just after a restart).
-
-    Parameters
-    ----------
-    operator : RowOperator
-    start : ndarray, shape (n, b)
-        Its columns span the first block.
-
-    Attributes
-    ----------
-    multiply : callable
-        From X to ``A^T A X``; whoever wants other columns in the same pass puts something else here.
+    reaching only from the columns that were multiplied last (all of them just after a restart). The columns of `start`, (n, b), span
+    the first block.
     """
 
     def __init__(self, operator: RowOperator, start: AnyFloats) -> None:
+        # From X to A^T A X; whoever wants other columns in the same pass puts something else here.
         self.multiply: Callable[[AnyFloats], AnyFloats] = operator.gram
         self.basis = Basis(operator.shape[1], start.dtype)
         self._projected = np.zeros((64, 64))
@@ -187,6 +157,7 @@ class BlockKrylov:
             self.basis.project_out(fresh)
             fresh, repair = rank_revealing_qr(fresh, np.ones(fresh.shape[1]))
             coupling = repair @ coupling
+        # No more than n directions exist; what rounding leaves beyond them is dropped.
         room = self.basis.n - self.size
         self.frontier, self._coupling = fresh[:, :room], coupling[:room]
 
@@ -205,6 +176,7 @@ class BlockKrylov:
         return self._projected[: self.size, : self.size]
 
     def _residual_norms(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        # A^T A Q w - theta Q w = frontier @ (coupling @ w): the basis is orthonormal, so the small vector has the norm.
         return np.asarray(np.linalg.norm(self._coupling @ weights[self._coupled_from :], axis=0), np.float64)
 
     def vectors(self, pairs: RitzPairs, count: int) -> AnyFloats:
@@ -241,5 +213,6 @@ class BlockKrylov:
             self._projected = np.pad(self._projected, (0, new))
         self._projected[:new, old:new] = coefficients
         self._projected[old:new, :new] = coefficients.T
+        # The corner was computed twice, once for each side of its diagonal: the mean keeps T symmetric to the last bit.
         corner = coefficients[old:]
         self._projected[old:new, old:new] = (corner + corner.T) / 2

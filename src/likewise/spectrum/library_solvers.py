@@ -55,12 +55,7 @@ def _svd(array: AnyFloats) -> tuple[Floats, Floats, Floats]:
 def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
     """Eigenvectors of the Gram matrix with an eigenvalue above tau^2, of which all are computed: complete by construction.
 
-    Raises
-    ------
-    MemoryLimitError
-        If the n x n Gram matrix and its eigenvectors do not fit.
-    SpectrumError
-        If tau^2 is below the rounding of the Gram matrix.
+    Raises `MemoryLimitError` if the n x n Gram matrix and its eigenvectors do not fit, `SpectrumError` if tau^2 is below its rounding.
     """
     n = operator.shape[1]
     ensure_fits(
@@ -71,9 +66,11 @@ def gram_search(operator: RowOperator, request: Request) -> CandidateTriplets:
     )
     request.report(f"Gram matrix of {n} columns", None)
     gram = gram_matrix(operator)
+    # Backward error of a symmetric eigenvalue problem: eigenvalues move by some n eps ||G|| at most, ||G||_inf >= ||G||_2.
     rounding = 4 * n * float(np.finfo(np.float64).eps) * float(linalg.norm(gram, np.inf))
     if 0 < request.square < 2 * rounding:
         raise lost_threshold(request)
+    # Rounding may have lowered what is above; what is within rounding of 0 cannot be told from 0.
     lowest = max(request.square - rounding, rounding)
     request.report("eigenvalues of the Gram matrix", None)
     vectors = _above(gram, lowest, request.at_most)
@@ -92,6 +89,7 @@ def _above(gram: Floats, lowest: float, at_most: int | None) -> Floats:
     """
     n = len(gram)
     work = int(lapack.dsytrd_lwork(n, lower=1)[0])
+    # Householder's reflections to a tridiagonal matrix: the expensive third, after which counting costs n^2.
     reduced, diagonal, beside, scales, _ = lapack.dsytrd(gram, lower=1, lwork=work)
     count = int(np.count_nonzero(linalg.eigvalsh_tridiagonal(diagonal, beside) > lowest))
     count = count if at_most is None else min(count, at_most)
@@ -121,10 +119,7 @@ _FIRST = 16
 def arpack_search(operator: RowOperator, request: Request) -> CandidateTriplets:
     """Find eigenvectors of A^T A by implicitly restarted Lanczos iteration, then try to prove that none is missing.
 
-    Raises
-    ------
-    SpectrumError
-        If ARPACK does not converge or would have to compute the whole spectrum.
+    Raises `SpectrumError` if ARPACK does not converge or would have to compute the whole spectrum.
     """
     most = operator.shape[1] - 1
     asked = min(_FIRST if request.at_most is None else request.at_most + 1, most)
@@ -132,6 +127,7 @@ def arpack_search(operator: RowOperator, request: Request) -> CandidateTriplets:
         request.report(f"ARPACK for {asked} triplets", None)
         subspace = measured(operator, _largest(operator, asked, request))
         target = ConvergenceTarget.of(subspace.squares, request, request.dtype)
+        # The smallest is below the level, so as far as ARPACK knows nothing is missing: that is to be proved.
         if target.wanted < asked:
             outside = float(subspace.squares[-1])
             proof = Prover(operator, request).prove(subspace, target, outside)

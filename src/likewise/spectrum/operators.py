@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from likewise import _kernels
 from likewise._kernels.checks import checked_csr
 from likewise._typing import AnyFloats
 from likewise.arrays import as_reals, ensure_axes_fit, without_duplicates
+from likewise.engines import Engine
 from likewise.errors import InputError, ObservationError, ShapeError
 
 _NEAR_ONE = 8
@@ -106,6 +107,7 @@ class SparseRows(RowOperator):
     def largest_entry(self) -> float:
         """Return the largest entry of the sparse part, or of a bound on the low-rank part."""
         left, right = self.rows.low_rank
+        # An entry of L R^T is a sum of so many products, none larger than this one.
         low_rank = left.shape[1] * largest_of(left) * largest_of(right)
         return float(np.maximum(largest_of(self.rows.values), low_rank))
 
@@ -198,13 +200,8 @@ class Rescaled(RowOperator):
 def near_one(operator: RowOperator) -> tuple[RowOperator, int]:
     """Scale a matrix by a power of two where its largest entry is far from 1: ``(A / 2^exponent, exponent)``.
 
-    Raises
-    ------
-    ObservationError
-        If it holds NaN or infinite values.
+    Raises `ObservationError` if it holds NaN or infinite values.
 
-    Examples
-    --------
     >>> operator, exponent = near_one(DenseRows(np.array([[3e200]])))
     >>> float(operator.forward(np.ones((1, 1)))[0, 0]) * 2.0**exponent == 3e200
     True
@@ -217,24 +214,10 @@ def near_one(operator: RowOperator) -> tuple[RowOperator, int]:
 
 
 def as_operator(operand: Any, dtype: Any = None) -> tuple[RowOperator, bool]:
-    """Wrap whatever was given so that the short side is the side of the columns.
+    """Wrap whatever was given so that the short side is the side of the columns, and say whether that transposed it.
 
-    Parameters
-    ----------
-    operand : ObservedMatrix, sparse array, ndarray, CompressedRows or RowOperator
-    dtype : float32 or float64, optional
-        Of the stored values; by default the operand's.
-
-    Returns
-    -------
-    operator : RowOperator
-    transposed : bool
-        Whether the operator stands for the transpose of the operand.
-
-    Raises
-    ------
-    ShapeError, ObservationError, InputError
-        If it is not a matrix, is empty, or holds NaN or infinite values.
+    `operand` is an ObservedMatrix, sparse array, ndarray, CompressedRows or RowOperator; `dtype` is that of the stored values, by default the
+    operand's. Raises `ShapeError`, `ObservationError` or `InputError` if it is not a matrix, is empty, or holds NaN or infinite values.
     """
     if isinstance(operand, (RowOperator, _kernels.CompressedRows)):
         inner = operand if isinstance(operand, RowOperator) else SparseRows(operand)
@@ -310,3 +293,86 @@ def _sum_of_squares(values: AnyFloats, exponent: int = 0) -> float:
         parts = (np.ldexp(part, -exponent) for part in parts)
     with np.errstate(over="ignore"):  # a sum that overflows is infinite: see `energy_over`
         return float(sum(float(part @ part) for part in parts))
+
+
+_WIDE = 144
+"""Columns of a block of the iteration: so many more than in memory, as every pass reads all blocks anew."""
+
+
+class Block(Protocol):
+    """Consecutive rows of the matrix, by their first and the one after the last."""
+
+    @property
+    def start(self) -> int: ...  # noqa: D102
+    @property
+    def stop(self) -> int: ...  # noqa: D102
+
+
+class Reader(Protocol):
+    """What reads the rows of a block; it goes to other processes."""
+
+    def read(self, block: Any, dtype: Any) -> csr_array: ...  # noqa: D102
+
+
+class BlockRows(RowOperator):
+    """An m x n matrix in blocks of rows, m of any size: what is held is n rows high, but for `forward`.
+
+    The order of every sum depends on the blocks alone, so that all engines give the same bits. `blocks` are all rows in order, `energy` is
+    ``||A||_F^2``, `largest` the largest entry.
+    """
+
+    dtype = np.dtype(np.float32)
+    width = _WIDE
+    rows_fit = False
+
+    def __init__(
+        self,
+        blocks: Sequence[Block],
+        reader: Reader,
+        shape: tuple[int, int],
+        engine: Engine,
+        energy: float,
+        largest: float,
+    ) -> None:
+        self.blocks, self.reader, self.shape, self.engine = blocks, reader, shape, engine
+        self.energy, self._largest = energy, largest
+
+    def largest_entry(self) -> float:
+        """Return the largest entry."""
+        return self._largest
+
+    def _gram(self, X: AnyFloats) -> AnyFloats:
+        product: AnyFloats = self.engine.reduce(_gram_of, self.blocks, (self.reader, X))[0]
+        return product
+
+    def _forward(self, X: AnyFloats) -> AnyFloats:
+        product = np.empty((self.shape[0], X.shape[1]), X.dtype)
+        images = self.engine.map(_forward_of, self.blocks, (self.reader, X))
+        for block, image in zip(self.blocks, images, strict=True):
+            product[block.start : block.stop] = image
+        return product
+
+    def _adjoint(self, Y: AnyFloats) -> AnyFloats:
+        pieces = [(block, Y[block.start : block.stop]) for block in self.blocks]
+        product: AnyFloats = self.engine.reduce(_adjoint_of, pieces, (self.reader, Y.dtype))[0]
+        return product
+
+
+def _rows(reader: Reader, block: Block, dtype: np.dtype[Any]) -> _kernels.CompressedRows:
+    return _kernels.CompressedRows.from_csr(reader.read(block, dtype))
+
+
+def _gram_of(block: Block, told: tuple[Reader, AnyFloats]) -> tuple[AnyFloats]:
+    reader, X = told
+    # One thread: the engine already has a task for each processor.
+    return (_kernels.gram_product(_rows(reader, block, X.dtype), X, 1),)
+
+
+def _forward_of(block: Block, told: tuple[Reader, AnyFloats]) -> AnyFloats:
+    reader, X = told
+    return _kernels.forward_product(_rows(reader, block, X.dtype), X, 1)
+
+
+def _adjoint_of(piece: tuple[Block, AnyFloats], told: tuple[Reader, np.dtype[Any]]) -> tuple[AnyFloats]:
+    block, Y = piece
+    return (_kernels.adjoint_product(_rows(told[0], block, told[1]), Y, 1),)

@@ -1,4 +1,4 @@
-"""Orthonormal columns: growing bases, rank-revealing blocks, tall arrays in place, and Ritz vectors."""
+"""Orthonormal columns: tall arrays in place, growing bases, rank-revealing blocks, Ritz vectors, and subspaces that follow a changing matrix."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def inner(X: AnyFloats, Y: AnyFloats) -> AnyFloats:
         np.matmul(X[start:stop].T, Y[start:stop], out=parts[number])
 
     run_together(multiply, shares)
+    # Shares are added in their order, so that a number of threads always gives the same bits.
     total: AnyFloats = parts.sum(axis=0)
     return total
 
@@ -86,6 +87,7 @@ def _pieces(tall: AnyFloats, start: int, stop: int) -> Iterator[AnyFloats]:
 
 
 def _shares(n_rows: int, work_of_a_row: int) -> list[tuple[int, int]]:
+    # A thread must have enough to do to be worth its start.
     n_shares = max(1, min(thread_count(), n_rows * work_of_a_row // _WORK_OF_A_THREAD))
     edges = [n_rows * k // n_shares for k in range(n_shares + 1)]
     return list(pairwise(edges))
@@ -102,14 +104,7 @@ _SMALLEST_SIZE = 1e-100  # of a column: its square is far from what a float64 ca
 
 
 class Basis:
-    """Orthonormal columns in panels, so that growing never copies.
-
-    Parameters
-    ----------
-    n : int
-        Length of the columns.
-    dtype : dtype
-    """
+    """Orthonormal columns of length n in panels, so that growing never copies."""
 
     def __init__(self, n: int, dtype: np.dtype[np.floating]) -> None:
         self.n, self.dtype, self.size = n, dtype, 0
@@ -167,27 +162,17 @@ class Basis:
 
 
 def rank_revealing_qr(block: AnyFloats, scale: NDArray[np.floating]) -> tuple[AnyFloats, AnyFloats]:
-    """Factor a block into orthonormal columns and weights, without directions that are mere rounding.
+    """Factor a block, n x b, into r <= b orthonormal columns and weights (r, b), without directions that are mere rounding.
 
-    Parameters
-    ----------
-    block : ndarray, shape (n, b)
-    scale : ndarray, shape (b,)
-        Size of each column before other directions were taken out of it; what is left of a column is rounding
-        where it is smaller than a few units in the last place of that.
-
-    Returns
-    -------
-    columns : ndarray, shape (n, r)
-        Orthonormal, r <= b.
-    weights : ndarray, shape (r, b)
-        ``columns @ weights`` is `block` up to rounding.
+    `scale` is the size of each column before other directions were taken out of it; what is left of a column is rounding where it is smaller
+    than a few units in the last place of that. ``columns @ weights`` is `block` up to rounding.
     """
     safe = np.where(scale > 0, scale, 1).astype(block.dtype)
     scaled = block / safe
     fast = _cholesky_qr(scaled)
     if fast is not None:
         return fast[0], fast[1] * safe
+    # Dependent columns: pivoting puts them last, where the diagonal of the triangle is rounding.
     columns, triangle, order = linalg.qr(scaled, mode="economic", pivoting=True, check_finite=False)
     rank = int(np.count_nonzero(np.abs(np.diag(triangle)) > 4 * np.finfo(block.dtype).eps))
     weights = np.empty((rank, block.shape[1]), block.dtype)
@@ -197,6 +182,7 @@ def rank_revealing_qr(block: AnyFloats, scale: NDArray[np.floating]) -> tuple[An
 
 def _cholesky_qr(block: AnyFloats) -> tuple[AnyFloats, AnyFloats] | None:
     """QR factors of a block whose columns are clearly independent, by a Cholesky factorisation in float64."""
+    # The Gram matrix squares the condition number: in float64 a block of float32 still has all its digits.
     exact = block.astype(np.float64)
     try:
         triangle = linalg.cholesky(exact.T @ exact, check_finite=False)
@@ -209,18 +195,10 @@ def _cholesky_qr(block: AnyFloats) -> tuple[AnyFloats, AnyFloats] | None:
 
 
 def orthonormalise(tall: AnyFloats) -> AnyFloats:
-    """Replace the columns of a tall array by an orthonormal basis Q of them and return R, with ``tall = Q R``.
+    """Replace the columns of a tall array, m x k, by an orthonormal basis Q of them and return R in float64, k x k, with ``tall = Q R``.
 
     Cholesky of the Gram matrix, repeated where the columns were far from orthogonal: everything is a matrix product, in
     float64, and nothing of the size of `tall` is allocated. Householder's reflections where they are too close to dependent.
-
-    Parameters
-    ----------
-    tall : ndarray, shape (m, k)
-
-    Returns
-    -------
-    ndarray of float64, shape (k, k)
     """
     triangle, nearly_orthogonal = _orthonormalising_round(tall)
     if nearly_orthogonal:
@@ -239,6 +217,7 @@ def _orthonormalising_round(tall: AnyFloats) -> tuple[AnyFloats, bool]:
         product = gram_of(tall)
         size = np.sqrt(np.diag(product))
     size[size == 0] = 1
+    # Columns of norm 1 have nearly the best condition that scaling can give: Cholesky fails only where they are dependent.
     cosines = product / np.outer(size, size)
     try:
         triangle = linalg.cholesky(cosines, check_finite=False) * size
@@ -251,23 +230,12 @@ def _orthonormalising_round(tall: AnyFloats) -> tuple[AnyFloats, bool]:
 
 @dataclass(frozen=True, eq=False)
 class Subspace:
-    """Orthonormal approximate eigenvectors of ``A^T A``, largest first.
+    """Orthonormal approximate eigenvectors of ``A^T A``, largest first; all arrays are float64."""
 
-    Parameters
-    ----------
-    vectors : ndarray of float64, shape (n, l)
-    squares : ndarray of float64, shape (l,)
-        Their Ritz values, decreasing.
-    errors : ndarray of float64, shape (l,)
-        ``||A^T A v - theta v||``, measured.
-    images : ndarray of float64, shape (n, l)
-        ``A^T A v``: one step of subspace iteration ahead of `vectors`.
-    """
-
-    vectors: AnyFloats
-    squares: NDArray[np.float64]
-    errors: NDArray[np.float64]
-    images: AnyFloats
+    vectors: AnyFloats  # (n, l)
+    squares: NDArray[np.float64]  # (l,), their Ritz values, decreasing
+    errors: NDArray[np.float64]  # (l,), ||A^T A v - theta v||, measured
+    images: AnyFloats  # (n, l), A^T A v: one step of subspace iteration ahead of `vectors`
 
 
 def measured(
@@ -282,6 +250,7 @@ def measured(
     vectors = vectors.astype(np.float64)
     orthonormalise(vectors)
     images = (multiply or operator.gram)(vectors.astype(precision)).astype(np.float64)
+    # Rayleigh-Ritz: the eigenvectors of V^T A^T A V turn both V and its images, so the images need no second pass.
     projected = inner(vectors, images)
     squares, turn = linalg.eigh((projected + projected.T) / 2, driver="evd", check_finite=False)
     squares, turn = squares[::-1], turn[:, ::-1]
@@ -290,34 +259,71 @@ def measured(
     return Subspace(vectors, squares, np.linalg.norm(images - vectors * squares, axis=0), images)
 
 
+_SPARE = 8
+"""Columns of a subspace beyond those that are wanted: so many new singular values can rise at a time."""
+_SPARE_SHARE = 0.5
+"""Of those that are wanted, so many more: a third of each step more work, and where hundreds rise a third of the steps."""
 _NOTHING = 1e-10  # of the strongest component: what a weaker one adds is rounding
 
 
 def orthogonal_factors(rows: Floats, columns: Floats) -> tuple[tuple[Floats, Floats, Floats], Floats]:
-    """Return the singular value decomposition of ``rows columns^T`` and what turns a row of `rows` into coefficients of V.
+    """Return the decomposition (U, d, V) of ``rows columns^T``, and `turn` with ``rows turn V^T = rows columns^T``.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (m, k)
-    columns : ndarray, shape (n, k)
+    For rows m x k and columns n x k, `turn` is k x r and turns a row of `rows` into coefficients of V. Components that are mere rounding are
+    left out, so r may be less than k.
 
-    Returns
-    -------
-    factors : tuple of ndarray, shapes (m, r), (r,), (n, r)
-        U, d and V, orthonormal; components that are mere rounding are left out.
-    turn : ndarray, shape (k, r)
-        ``rows turn V^T = rows columns^T``.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> (left, values, right), turn = orthogonal_factors(np.array([[1.0], [0.0]]), np.array([[3.0], [4.0]]))
     >>> values, abs(turn)
     (array([5.]), array([[5.]]))
     """
+    # rows columns^T = Q_1 (R_1 R_2^T) Q_2^T: the middle is k x k, and its decomposition turns both bases.
     left, row_triangle = linalg.qr(rows, mode="economic")
     right, column_triangle = linalg.qr(columns, mode="economic")
     turn_left, values, turn_right = linalg.svd(row_triangle @ column_triangle.T, full_matrices=False)
     kept = values > _NOTHING * values.max(initial=0.0)
     across = turn_right[kept].T
     return (left @ turn_left[:, kept], values[kept], right @ across), column_triangle.T @ across
+
+
+@dataclass(frozen=True, eq=False)
+class ApproximateTriplets:
+    """The singular triplets of a matrix restricted to a subspace, largest first; nothing is proved about them."""
+
+    left: AnyFloats  # (m, b), orthonormal
+    values: NDArray[np.float64]  # (b,), the i-th is never above the i-th singular value of the whole matrix
+    right: AnyFloats  # (n, b), orthonormal
+
+
+def continue_triplets(operator: RowOperator, start: AnyFloats) -> ApproximateTriplets:
+    """Return the b triplets of ``Q Q^T A``, Q an orthonormal basis of ``A start``: two passes over A, m x n with m >= n.
+
+    For an algorithm that decomposes a sequence of matrices, each near the last: the right singular vectors of one, and a few columns more, are
+    the `start` for the next, (n, b), and the subspace catches up while the sequence converges. `singular_triplets` proves the end.
+    Source: Halko, Martinsson, Tropp, "Finding structure with randomness", SIAM Review 53 (2011), section 4.5.
+
+    >>> import numpy as np
+    >>> from likewise.spectrum.operators import as_operator
+    >>> operator, _ = as_operator(np.diag([3.0, 2.0, 1.0]))
+    >>> near = np.array([[1.0, 0.1], [-0.1, 1.0], [0.0, 0.0]])
+    >>> continue_triplets(operator, near).values.round(6)
+    array([3., 2.])
+    """
+    # Q = orth(A X); then Q^T A = (A^T Q)^T is small on one side, and its triplets are those of Q Q^T A, turned by Q.
+    left = operator.forward(start)
+    orthonormalise(left)
+    right, values, turn = linalg.svd(operator.adjoint(left), full_matrices=False, check_finite=False)
+    return ApproximateTriplets(tall_product(left, turn.T), values, right)
+
+
+def first_subspace(width: int, rng: np.random.Generator) -> AnyFloats:
+    """Return a random subspace of so many dimensions to start a sequence from, shape (width, b)."""
+    return with_room(np.zeros((width, 0)), _SPARE, rng)
+
+
+def with_room(vectors: AnyFloats, wanted: int, rng: np.random.Generator) -> AnyFloats:
+    """Cut or widen a subspace to half as many columns again as are wanted and a few more, ``min(1.5 wanted + 8, n)``, the new ones random."""
+    n = vectors.shape[0]
+    width = min(wanted + _SPARE + round(_SPARE_SHARE * wanted), n)
+    missing = max(width - vectors.shape[1], 0)
+    return np.hstack([vectors[:, :width], rng.standard_normal((n, missing)) / np.sqrt(n)])

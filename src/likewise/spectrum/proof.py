@@ -34,20 +34,13 @@ _ROUNDING = 8.0  # units in the last place of ||A||^2: what rounding may add to 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Outcome of an attempt.
-
-    Parameters
-    ----------
-    completeness : Completeness
-    eigenvalue_uncertainty : float
-        Eigenvalues closer below the level than this cannot be told from it.
-    escaped : ndarray, shape (n, b), or None
-        Vectors rich in what the subspace lacks, where the attempt found out that it lacks something.
-    """
+    """Outcome of an attempt."""
 
     completeness: Completeness
-    eigenvalue_uncertainty: float = 0.0
-    escaped: AnyFloats | None = None
+    eigenvalue_uncertainty: float = 0.0  # eigenvalues closer below the level than this cannot be told from it
+    escaped: AnyFloats | None = (
+        None  # (n, b), rich in what the subspace lacks, where the attempt found that it lacks something
+    )
 
     @classmethod
     def failed(cls, reason: str, escaped: AnyFloats | None = None) -> Proof:
@@ -62,20 +55,11 @@ class Proof:
 
 @dataclass(frozen=True)
 class Gap:
-    """Between the level and the largest eigenvalue of the deflated operator.
-
-    Parameters
-    ----------
-    level : float
-    outside : float
-        Estimate of that eigenvalue; it decides how much work a proof is, not whether it is one.
-    rounding : float
-        How far rounding may move eigenvalues of the deflated operator.
-    """
+    """Between the level and the largest eigenvalue of the deflated operator."""
 
     level: float
-    outside: float
-    rounding: float
+    outside: float  # estimate of that eigenvalue; it decides how much work a proof is, not whether it is one
+    rounding: float  # how far rounding may move eigenvalues of the deflated operator
 
     @property
     def tested(self) -> float:
@@ -90,6 +74,7 @@ class Gap:
     @property
     def cut(self) -> float:
         """c, where the spectrum ends as far as is known."""
+        # Not below a fiftieth of the level: that would hardly shorten the test, which gives up early where the estimate is too low.
         return max(self.outside, 0.02 * self.level)
 
     def degree(self, n: int) -> float:
@@ -100,11 +85,7 @@ class Gap:
 class Prover:
     """Proves that a subspace holds all that is wanted, by the cheapest way that works; counts its attempts.
 
-    Parameters
-    ----------
-    operator : RowOperator
-    request : Request
-        With the precision that the subspace was computed in.
+    The precision of `request` is that in which the subspace was computed.
     """
 
     def __init__(self, operator: RowOperator, request: Request) -> None:
@@ -141,28 +122,25 @@ class Prover:
     ) -> Proof:
         """Try to prove that no eigenvalue of A^T A above the level is missing from `subspace`.
 
-        Parameters
-        ----------
-        subspace : Subspace
-            Whose vectors are deflated; those below the level belong to it too, they widen the gap.
-        target : ConvergenceTarget
-        outside : float
-            Estimate of the largest eigenvalue outside.
-        carried : CarriedTest, optional
-            One that the subspace does not depend on; it is looked at once.
+        Its vectors are deflated; those below the level belong to it too, they widen the gap. `outside` estimates the largest eigenvalue outside.
+        A test that was `carried` along, on which the subspace does not depend, is looked at once.
         """
+        # 1. Free: no eigenvalue outside can be above the sum of them all.
         if self._by_energy(subspace.squares, target.level):
             reason = "the energy outside the triplets is below the threshold squared"
             return Proof(
                 Completeness(True, reason),
                 _eigenvalue_uncertainty(subspace, target.level, self._missing(subspace.squares)),
             )
+        # 2. Deterministic, where the Gram matrix is small.
         if self.prefers_inertia:
             return self._count(subspace, target.level)
+        # 3. Randomised, which takes a gap between the level and the rest of the spectrum.
         gap = self._gap(target, subspace.squares, outside)
         if gap.cut >= gap.tested:
             return Proof.failed("no gap below the threshold was found")
         if carried is not None and carried.degree:
+            # Each look at random vectors may err, so each is counted, whether it passes or not.
             self.tests += 1
             part = carried.largest_part(subspace, gap.cut, gap.tested)
             if part**2 < chi_squared_quantile(FAILURE_PROBABILITY, TEST_WIDTH):
@@ -183,6 +161,7 @@ class Prover:
         """Energy outside the subspace, the trace of M', with what rounding may have hidden of it."""
         if self.operator.energy is None:
             return np.inf
+        # Errors of the energy and of the Ritz values add up; the bound must stay one.
         rounding = 64 * float(np.finfo(self.request.dtype).eps) * self.operator.energy
         return self.operator.energy - float(squares.sum()) + rounding
 
@@ -197,6 +176,7 @@ class Prover:
         # Counted a little above the level, so that what equals it within rounding is neither missing nor makes up for what is.
         clear = _clear_level(subspace.squares, level, rounding)
         count = eigenvalues_above(self.operator, clear)
+        # Ritz values never exceed their eigenvalues: as many inside as there are in all means that none is outside.
         inside = int(np.count_nonzero(subspace.squares > clear))
         if count <= inside:
             return Proof(Completeness(True, "inertia of A^T A - tau^2 I"), clear + rounding - level)
@@ -244,29 +224,13 @@ _MAX_INERTIA_SIDE = 5000
 def certify_norm_bound(
     operator: RowOperator, level: float, seen: float, random_state: int | np.random.Generator | None = None
 ) -> Proof:
-    """Prove that every singular value of a matrix is at most `level`; nothing is said of where they are.
+    """Prove that every singular value of A, m x n with m >= n, is at most `level` > 0, or say why not; nothing is said of where they are.
 
     By counting the eigenvalues of ``A^T A`` above ``level^2`` (up to 1,000 columns, or where the randomised test would be long), or
     by a test on random vectors, whose length goes with ``1 / sqrt(level / seen - 1)`` and which fails to notice a larger
-    singular value with a probability of at most 1e-8.
+    singular value with a probability of at most 1e-8. `seen` is the largest singular value as far as is known: it decides how long the test
+    takes, not whether it is one.
 
-    Parameters
-    ----------
-    operator : RowOperator
-        A, m x n with m >= n.
-    level : float
-        Above 0.
-    seen : float
-        The largest singular value as far as is known. It decides how long the test takes, not whether it is one.
-    random_state : int, Generator or None
-
-    Returns
-    -------
-    Proof
-        Complete, or why not.
-
-    Examples
-    --------
     >>> from likewise.spectrum.operators import as_operator
     >>> operator, _ = as_operator(np.diag([3.0, 2.0, 1.0]))
     >>> certify_norm_bound(operator, 3.1, 2.9).complete, certify_norm_bound(operator, 2.95, 2.9).complete
@@ -276,6 +240,7 @@ def certify_norm_bound(
     operator, exponent = near_one(operator)
     request = _request(level, exponent, random_state, n)
     outside = _request(min(seen, level), exponent, None, n).square
+    # Nothing is deflated, so M' is A^T A itself, and a proof that nothing above the level is missing bounds its norm.
     nothing = np.zeros((n, 0))
     subspace = Subspace(nothing, np.zeros(0), np.zeros(0), nothing)
     target = ConvergenceTarget(0, request.square, 0.0)

@@ -29,41 +29,18 @@ _FARTHEST = 500
 
 @dataclass(frozen=True)
 class Request:
-    """A checked request.
+    """A checked request."""
 
-    Parameters
-    ----------
-    above : float or None
-        tau: singular values strictly above it are wanted; None stands for 0.
-    at_most : int or None
-        Only so many of the largest.
-    dtype : dtype
-        Of the iteration and of the singular vectors.
-    rng : Generator
-    start : ndarray, shape (n, b), or None
-        Right singular vectors to start from.
-    memory_limit : float
-        Bytes that the solver may use.
-    max_passes : int
-        How often the matrix may be read before the solver stops without a proof.
-    certificate : {"auto", "inertia", "random"}
-        How completeness is to be proved.
-    report : callable
-        Told what is going on, with the fraction done or None.
-    exponent : int
-        Solvers see the matrix divided by 2 to this power; see `likewise.spectrum.operators.near_one`.
-    """
-
-    above: float | None
-    at_most: int | None
-    dtype: np.dtype[Any]
+    above: float | None  # tau: singular values strictly above it are wanted; None stands for 0
+    at_most: int | None  # only so many of the largest
+    dtype: np.dtype[Any]  # of the iteration and of the singular vectors
     rng: np.random.Generator
-    start: AnyFloats | None
-    memory_limit: float
-    max_passes: int
-    certificate: str
-    report: Progress
-    exponent: int = 0
+    start: AnyFloats | None  # (n, b), right singular vectors to start from
+    memory_limit: float  # bytes that the solver may use
+    max_passes: int  # how often the matrix may be read before the solver stops without a proof
+    certificate: str  # how completeness is to be proved: one of CERTIFICATES
+    report: Progress  # told what is going on, with the fraction done or None
+    exponent: int = 0  # solvers see the matrix divided by 2 to this power; see `operators.near_one`
 
     @property
     def threshold(self) -> float:
@@ -116,6 +93,7 @@ def checked_request(
     progress: Progress | None,
 ) -> Request:
     """Check every argument of `singular_triplets` that is not the matrix."""
+    checked_name("certificate", certificate, CERTIFICATES)
     return Request(
         above=_checked_threshold(above, at_most),
         at_most=None if at_most is None else checked_whole("at_most", at_most, or_else="None"),
@@ -124,7 +102,7 @@ def checked_request(
         start=_checked_start(start, n),
         memory_limit=_checked_limit(memory_limit),
         max_passes=checked_whole("max_passes", max_passes),
-        certificate=_known("certificate", certificate, CERTIFICATES),
+        certificate=certificate,
         report=checked_callable("progress", progress) or _silent,
     )
 
@@ -155,11 +133,6 @@ def _checked_limit(memory_limit: float | None) -> float:
     if not is_number(memory_limit) or not memory_limit > 0:
         raise InputError(f"memory_limit is {memory_limit!r}", "a number of bytes above 0")
     return float(min(memory_limit, _MOST_MEMORY))
-
-
-def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
-    checked_name(kind, name, known)
-    return name
 
 
 def _checked_start(start: Any, n: int) -> AnyFloats | None:

@@ -57,19 +57,8 @@ def krylov_search(
 ) -> CandidateTriplets:
     """Find every eigenvector of A^T A above the threshold by block Krylov iteration, with a proof.
 
-    Parameters
-    ----------
-    operator : RowOperator
-    request : Request
-    columns_before_gram : float
-        Raise `GramIsCheaperError` once the space is larger than that.
-
-    Raises
-    ------
-    MemoryLimitError
-        If more lies above the threshold than the memory limit lets us hold.
-    SpectrumError
-        If the threshold is too small to be resolved through A^T A.
+    Once the space has more than `columns_before_gram` columns, `GramIsCheaperError` is raised. `MemoryLimitError` where more lies above the
+    threshold than the memory limit lets us hold, `SpectrumError` where the threshold is too small to be resolved through A^T A.
     """
     if request.dtype == np.float32:
         try:
@@ -135,6 +124,7 @@ class _Search:
         start = self.request.start
         if start is None:
             return gaussian
+        # Random columns beside those that were given: alone, these would never find what they are orthogonal to.
         return np.hstack([start.astype(self.dtype), gaussian])[:, : self.limit // 3]
 
     def _gaussian(self, width: int) -> AnyFloats:
@@ -186,6 +176,7 @@ class _Search:
 
     def _excess(self, pairs: RitzPairs, target: ConvergenceTarget) -> NDArray[np.float64]:
         """Residuals over the tolerance, relative to the eigenvalue, or for those below the level to the level."""
+        # Relative to the eigenvalue, the residual is that of the singular triplet.
         tolerance = _HEADROOM * self.request.tolerance
         return pairs.errors / (tolerance * np.maximum(pairs.squares, target.level or 1.0))
 

@@ -246,13 +246,7 @@ def _at_threshold(refined: Refined, window: float, count: int, request: Request)
 
 
 def _in_given_units(values: NDArray[np.float64], request: Request) -> NDArray[np.float64]:
-    """Undo the scaling of the matrix.
-
-    Raises
-    ------
-    SpectrumError
-        If a singular value is larger than the largest number.
-    """
+    """Undo the scaling of the matrix; `SpectrumError` if a singular value is larger than the largest number."""
     with np.errstate(over="ignore"):
         given = np.ldexp(values, request.exponent)
     if np.isinf(given).any():
@@ -265,9 +259,12 @@ def _in_given_units(values: NDArray[np.float64], request: Request) -> NDArray[np
 def _window(refined: Refined, proof: Proof, operator: RowOperator, request: Request) -> float:
     """How close to the threshold a singular value cannot be told from it."""
     largest = float(refined.values.max(initial=0.0))
+    # Rounding of the float64 sums, which goes with the largest value and with how many numbers are added up.
     window = 10 * max(operator.shape) ** 0.5 * float(np.finfo(np.float64).eps) * largest
     if request.threshold:
+        # What cannot be told of sigma^2, brought to sigma: d sigma = d(sigma^2) / (2 sigma).
         window += proof.eigenvalue_uncertainty / (2 * request.threshold)
+    # And a few units in the last place of the threshold itself, in the precision of the vectors.
     return float(window + 4 * np.finfo(request.dtype).eps * request.threshold)
 
 

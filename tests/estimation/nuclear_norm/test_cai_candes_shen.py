@@ -75,7 +75,7 @@ def test_a_step_that_is_too_long_is_shortened_until_it_converges():
 @pytest.mark.parametrize("seed", range(3))
 def test_where_the_subspace_had_lagged_behind_it_goes_on(seed, monkeypatch):
     """Noise, of which 40 components rise at once: the steps see a smaller residual than all singular values of Y leave."""
-    monkeypatch.setattr("likewise.spectrum.continuation._SPARE_SHARE", 0.0)
+    monkeypatch.setattr("likewise.spectrum.orthonormal._SPARE_SHARE", 0.0)
     rng = np.random.default_rng(seed)
     i, j = np.nonzero(rng.random((200, 150)) < 0.3)
     noise = sparse.csr_array((rng.normal(size=i.size), (i, j)), shape=(200, 150))

@@ -26,7 +26,7 @@ from likewise.observations.partitioned.splitting import BlockPair
 from likewise.observations.table import Values, rows_of_entries, with_data
 from likewise.observations.value_range import WorkingRange
 from likewise.spectrum import SingularTriplets
-from likewise.spectrum.block_rows import BlockRows
+from likewise.spectrum.operators import BlockRows
 
 
 @dataclass(frozen=True, eq=False)

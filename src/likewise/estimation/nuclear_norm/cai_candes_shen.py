@@ -29,8 +29,8 @@ from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
 from likewise.spectrum import singular_triplets
-from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import SparseRows
+from likewise.spectrum.orthonormal import continue_triplets, first_subspace, with_room
 
 _HEADROOM = 0.9
 """Of the tolerance, at which the steps end: the proof decomposes the last Y more exactly than they did."""

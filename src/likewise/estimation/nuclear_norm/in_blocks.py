@@ -31,9 +31,8 @@ from likewise.estimation.base.factor_update import (
 from likewise.estimation.nuclear_norm.problem import DualityGap, Mixing, proved_gap
 from likewise.observations.partitioned.blocks import RowBlock
 from likewise.observations.table import Values, with_data
-from likewise.spectrum.block_rows import BlockRows
-from likewise.spectrum.continuation import with_room
-from likewise.spectrum.orthonormal import orthogonal_factors
+from likewise.spectrum.operators import BlockRows
+from likewise.spectrum.orthonormal import orthogonal_factors, with_room
 
 _SUMS = 12
 """Sums of the equations of all columns that exist at a time: on the way up the tree, and being made."""

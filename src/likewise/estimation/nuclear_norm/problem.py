@@ -14,8 +14,8 @@ from likewise._typing import AnyFloats, Floats
 from likewise.estimation.base.folding import ridge_rows
 from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values
-from likewise.spectrum.continuation import continue_triplets
 from likewise.spectrum.operators import RowOperator, SparseRows
+from likewise.spectrum.orthonormal import continue_triplets
 from likewise.spectrum.proof import certify_norm_bound
 
 _SPARED = 0.5

@@ -24,7 +24,7 @@ from likewise.estimation.nuclear_norm.problem import ROUNDED, NuclearNormProblem
 from likewise.observations.table import Values, keep_entries, with_data
 from likewise.randomness import generator_of
 from likewise.spectrum import singular_triplets
-from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
+from likewise.spectrum.orthonormal import continue_triplets, first_subspace, with_room
 
 _LOOK = 0.03  # of the tolerance: a relative decrease of the objective below it is worth a look at the gap
 

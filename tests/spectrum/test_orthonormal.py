@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise.spectrum.continuation import continue_triplets, first_subspace, with_room
 from likewise.spectrum.operators import as_operator
+from likewise.spectrum.orthonormal import continue_triplets, first_subspace, with_room
 
 
 @given(seed=st.integers(0, 10**6), m=st.integers(1, 30), n=st.integers(1, 30), b=st.integers(1, 8))
