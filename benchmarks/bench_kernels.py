@@ -33,7 +33,7 @@ from likewise._kernels import (
     shared_differences,
     squared_differences,
 )
-from likewise._kernels.threads import run_together
+from likewise._kernels.backend import run_together
 from netflix_shaped import netflix_shaped
 
 RUNS, SECONDS = 40, 6.0

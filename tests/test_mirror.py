@@ -9,11 +9,9 @@ TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "src" / "likewise"
 
 SERVED = """
-_kernels/backend         threads native/library: what is loaded, and how many threads run
-_kernels/pair_sums       fallback/pair_sums native/pair_sums pair_sums_record ratios: one operation, all its twins against a naive sum
-_kernels/pairs           fallback/pairs native/pairs pair_lists: one operation, all its twins
+_kernels/backend         native/library: what is loaded, and how many threads run
+_kernels/pairs           fallback/pairs native/pairs: one operation, all its twins
 _kernels/products        fallback/products native/products: one operation, all its twins
-_kernels/regressions     fallback/regressions: one operation, all its twins
 engines/engine           choice local dask_engine: every engine gives the same
 certificates/preprocessing       constants: constants of an estimate, of which these are the parts
 certificates/steepness           individual_constants: what information bounds, and its use for each row

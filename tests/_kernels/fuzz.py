@@ -26,11 +26,11 @@ from likewise._kernels import (
     absolute_differences,
     add_pairs,
     adjoint_product,
-    bit_planes,
     count_pairs,
     distances_from_products,
     forward_product,
     gram_product,
+    pair_lists,
     sampled_entries,
     shared_differences,
     solve_regressions,
@@ -171,7 +171,7 @@ def attempt(seed):
     matrix, malform = random_matrix(rng), rng.random() < 0.6
     matrix = corrupted(matrix, rng) if malform else matrix
     os.environ["LIKEWISE_KERNELS"] = "native"
-    bit_planes.BIT_COST = rng.choice([0, 2.0**-8, 2.0**-4])
+    pair_lists.BIT_COST = rng.choice([0, 2.0**-8, 2.0**-4])
     try:
         CompressedRows.from_csr(matrix)
     except InputError:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from likewise._kernels import CompressedRows, backend, kernel_info
+from likewise._kernels.backend import equal_shares, run_together, thread_count, usable_processors
 from likewise._kernels.native import library as native
-from likewise._kernels.threads import equal_shares, run_together, thread_count, usable_processors
 from likewise.errors import InputError, KernelWarning, MissingDependencyError
 
 

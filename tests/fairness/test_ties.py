@@ -128,7 +128,7 @@ def test_neighbours_at_one_distance_are_taken_by_position():
 def test_a_pair_on_the_limit_is_no_violation_however_it_is_rounded(monkeypatch, pairs, kernels):
     """The matrix itself has D = d for l2 in every pair; D and d are added up in different orders."""
     if kernels == "numpy":
-        monkeypatch.setattr("likewise._kernels.pair_sums.use_native", lambda: False)
+        monkeypatch.setattr("likewise._kernels.pairs.use_native", lambda: False)
     people = ObservedMatrix(np.random.default_rng(0).normal(size=(60, 200)))
     outputs = people.scaled("symmetric").to_dense()
     report = audit(people, outputs=outputs, norm="l2", lipschitz=1.0, tolerance=0.01, pairs=pairs)

@@ -42,13 +42,11 @@ Which kernels run: the compiled ones where they were built, else their twins (sa
 and `kernel_info` tells what is in use.
 """
 
-from likewise._kernels.backend import KernelInfo, kernel_info
+from likewise._kernels.backend import KernelInfo, kernel_info, one_blas_thread, single_threaded, thread_count
 from likewise._kernels.entries import sampled_entries
 from likewise._kernels.expansion import distances_from_products
-from likewise._kernels.log_bins import N_BINS, RELATIVE_WIDTH, EdgeCounter, bin_ends, bins_of
 from likewise._kernels.pair_lists import tile_width
-from likewise._kernels.pair_sums import add_pairs, count_pairs
-from likewise._kernels.pair_sums_record import (
+from likewise._kernels.pair_sums import (
     COUNTS,
     GROUP_SUMS,
     MAXIMA,
@@ -62,13 +60,26 @@ from likewise._kernels.pair_sums_record import (
 from likewise._kernels.pairs import (
     PairWalk,
     absolute_differences,
+    add_pairs,
+    count_pairs,
     shared_differences,
     squared_differences,
 )
 from likewise._kernels.products import CompressedRows, adjoint_product, forward_product, gram_product
-from likewise._kernels.ratios import PAIR_COLUMNS, TIE, beyond_rounding, excesses, largest_places, pair_ratios
+from likewise._kernels.ratios import (
+    N_BINS,
+    PAIR_COLUMNS,
+    RELATIVE_WIDTH,
+    TIE,
+    EdgeCounter,
+    beyond_rounding,
+    bin_ends,
+    bins_of,
+    excesses,
+    largest_places,
+    pair_ratios,
+)
 from likewise._kernels.regressions import solve_regressions
-from likewise._kernels.threads import one_blas_thread, single_threaded, thread_count
 
 __all__ = [
     "COUNTS",

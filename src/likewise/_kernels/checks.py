@@ -17,11 +17,8 @@ FLOAT_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 def checked_csr(matrix: Any, dtype: DTypeLike | None = None) -> sparse.csr_array:
     """Return a float csr_array that is sound: pointers never decrease, every column index is in range.
 
-    Raises
-    ------
-    InputError
-        If `matrix` is not a 2-D SciPy sparse matrix in CSR, CSC or COO format, its structure contradicts itself, or
-        `dtype` is not float32 or float64.
+    Raises `InputError` if `matrix` is not a 2-D SciPy sparse matrix in CSR, CSC or COO format, its structure contradicts itself, or
+    `dtype` is not float32 or float64.
     """
     form = getattr(matrix, "format", type(matrix).__name__)
     if form not in _FAULTS or len(matrix.shape) != 2:

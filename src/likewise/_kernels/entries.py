@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from likewise._kernels.backend import use_native
+from likewise._kernels.backend import equal_shares, run_together, thread_count, use_native
 from likewise._kernels.checks import checked_block, checked_csr
 from likewise._kernels.native import library as native
-from likewise._kernels.threads import equal_shares, run_together, thread_count
 from likewise._typing import Floats
 from likewise.errors import ShapeError
 
@@ -19,33 +18,11 @@ _BLOCK = 1 << 21  # numbers that NumPy gathers at a time: 16 MiB, which the cach
 
 
 def sampled_entries(pattern: Any, left: Any, right: Any, n_threads: int | None = None) -> Floats:
-    """Return ``(L R^T)_ij`` for each stored entry (i, j), in the order of ``pattern.data``, in float64.
+    """Return ``(L R^T)_ij`` for each stored entry (i, j) of an m x n csr_array, in the order of ``pattern.data``, in float64.
 
-    Parameters
-    ----------
-    pattern : csr_array, shape (m, n)
-        Only its structure is read.
-    left : ndarray, shape (m, r)
-        L.
-    right : ndarray, shape (n, r)
-        R.
-    n_threads : int, optional
-        By default LIKEWISE_NUM_THREADS, else the processors that this process may use. The result has the same bits whatever
-        their number.
+    L is m x r, R is n x r; only the structure of `pattern` is read. The result has the same bits whatever the number of threads. Raises `InputError`
+    if `pattern` is not a sparse matrix, or its indices contradict its shape, `ShapeError` if the factors do not fit it or each other.
 
-    Returns
-    -------
-    ndarray, shape (nnz,)
-
-    Raises
-    ------
-    InputError
-        If `pattern` is not a sparse matrix, or its indices contradict its shape.
-    ShapeError
-        If the factors do not fit it or each other.
-
-    Examples
-    --------
     >>> from scipy import sparse
     >>> pattern = sparse.csr_array([[1.0, 0.0], [1.0, 1.0]])
     >>> sampled_entries(pattern, np.array([[1.0], [2.0]]), np.array([[3.0], [5.0]]))

@@ -15,30 +15,11 @@ from likewise.errors import ShapeError
 def distances_from_products(
     products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float = 0.0
 ) -> int:
-    """Turn ``x.y`` into ``sqrt(||x||^2 + ||y||^2 - 2 x.y)``, in place; NaN where that cancels. Runs on one thread.
+    """Turn ``x.y`` into ``sqrt(||x||^2 + ||y||^2 - 2 x.y)``, in place, on one thread; return how many have cancelled and became NaN.
 
-    Parameters
-    ----------
-    products : ndarray of float64, shape (n_rows, n_others), C-contiguous
-    sizes, other_sizes : ndarray of float64, shapes (n_rows,) and (n_others,)
-        ``||x||^2`` and ``||y||^2``.
-    doubt : float
-        A square of at most this share of ``||x||^2 + ||y||^2`` has cancelled.
-    resolution : float
-        Distances of at most this become 0.
+    `products` is (n_rows, n_others), `sizes` and `other_sizes` are ``||x||^2`` and ``||y||^2``, all C-contiguous and float64, or `ShapeError`. A square of
+    at most the share `doubt` of ``||x||^2 + ||y||^2`` has cancelled. Distances of at most `resolution` become 0.
 
-    Returns
-    -------
-    int
-        How many have cancelled.
-
-    Raises
-    ------
-    ShapeError
-        Arrays that do not go together.
-
-    Examples
-    --------
     >>> products = np.array([[25.0, 0.0]])                # (3, 4) with itself and with (-4, 3)
     >>> distances_from_products(products, np.array([25.0]), np.array([25.0, 25.0]), 1e-9)
     1
@@ -70,11 +51,13 @@ def _native(products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, 
 
 
 def _numpy(products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float) -> int:
+    # In the order of expand.h, so that both round alike: (-2 x.y + ||x||^2) + ||y||^2.
     products *= -2
     products += sizes[:, None]
     products += other_sizes
     limits = np.add.outer(sizes, other_sizes)
     limits *= doubt
+    # Not "at most", so that a square that is NaN counts as cancelled too.
     cancelled = ~(products > limits)
     products[cancelled] = np.nan
     np.sqrt(products, out=products)

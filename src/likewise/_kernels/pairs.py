@@ -1,4 +1,4 @@
-"""Every individual against every other, at the cost of the features they share."""
+"""Every individual against every other: distances at the cost of the features they share, and what is added up over pairs in one sweep."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels.backend import use_native
-from likewise._kernels.bit_planes import SplitColumns
+from likewise._kernels.backend import thread_count, use_native
 from likewise._kernels.checks import checked_csr, checked_range
 from likewise._kernels.fallback import pairs as fallback
 from likewise._kernels.native import pairs as native
-from likewise._kernels.pair_lists import PairLists, Walk
-from likewise._kernels.threads import thread_count
-from likewise._typing import Floats
+from likewise._kernels.pair_lists import PairLists, SplitColumns, Walk
+from likewise._kernels.pair_sums import MeasuredBlock, PairBlock, PairLimits, PairSums
+from likewise._kernels.ratios import N_BINS
+from likewise._typing import Counts, Floats
+from likewise.errors import ShapeError
 
 
 class PairWalk:
@@ -36,10 +37,7 @@ class PairWalk:
     def from_csr(cls, matrix: Any) -> Self:
         """Check a sparse matrix (individuals are rows) and lay it out both ways.
 
-        Raises
-        ------
-        InputError
-            If `matrix` is not a sparse matrix, its indices contradict its shape, or it holds a NaN or infinity.
+        Raises `InputError` if `matrix` is not a sparse matrix, its indices contradict its shape, or it holds a NaN or infinity.
         """
         lists = PairLists.of(checked_csr(matrix, np.float64))
         if use_native():
@@ -60,29 +58,14 @@ class PairWalk:
 def absolute_differences(
     pairs: PairWalk, start: int, stop: int, others: range | None = None, n_threads: int | None = None
 ) -> Floats:
-    """Return the l1 distances ``||z_i - z_j||_1`` of zero-filled rows, from i in [start, stop) to every j in `others`.
+    """Return the l1 distances ``||z_i - z_j||_1`` of zero-filled rows, from i in [start, stop) to every j in `others`, by default all.
 
     Computed as ``(||z_i|| - s) + (||z_j|| - s)``, s the sum of min(|z_ik|, |z_jk|) over shared features of equal
     sign. All three sums run over features in increasing order and rounding is monotonic, so both terms are >= 0,
     and exactly 0 for identical rows. Features that many observed are compared as bits, where there are few values: the sum of what
     lies between neighbouring values, times the bits in which i and j differ there. The absolute error is at most
     ``(n_i + n_j + g + 4) eps (||z_i|| + ||z_j||)``, n_i the observations of i, g <= 16 the distinct values other than 0 where
-    bits are compared, else 0, eps = 1.1e-16.
-
-    Parameters
-    ----------
-    pairs : PairWalk
-    start, stop : int
-        Range of individuals i.
-    others : range, optional
-        Individuals j, consecutive; by default all.
-    n_threads : int, optional
-        By default LIKEWISE_NUM_THREADS, else the processors that this process may use. The result has the same
-        bits whatever their number.
-
-    Returns
-    -------
-    ndarray of float64, shape (stop - start, n_others)
+    bits are compared, else 0, eps = 1.1e-16. The result has the same bits whatever the number of threads.
     """
     rows, others, sums = _checked(pairs, range(start, stop), others)
     planes, rest = pairs.split.planes, pairs.split.rest
@@ -96,9 +79,9 @@ def absolute_differences(
 def squared_differences(
     pairs: PairWalk, start: int, stop: int, others: range | None = None, n_threads: int | None = None
 ) -> Floats:
-    """Return the squared l2 distances ``||z_i - z_j||_2^2`` of zero-filled rows.
+    """Return the squared l2 distances ``||z_i - z_j||_2^2`` of zero-filled rows; arguments as for `absolute_differences`.
 
-    Parameters as for `absolute_differences`. Computed as ``(||z_i||^2 - s) + (||z_j||^2 - s)``, s = z_i . z_j, cut at
+    Computed as ``(||z_i||^2 - s) + (||z_j||^2 - s)``, s = z_i . z_j, cut at
     0; exactly 0 for identical rows. The absolute error is at most ``(n_i + n_j + 4) eps (||z_i||^2 + ||z_j||^2)``, so
     relative accuracy is lost for rows that nearly agree; squares must not underflow.
     """
@@ -110,14 +93,9 @@ def squared_differences(
 def shared_differences(
     pairs: PairWalk, start: int, stop: int, others: range | None = None, n_threads: int | None = None
 ) -> tuple[NDArray[np.int32], Floats]:
-    """Return, over the features that both observed, how many there are and the sum of ``|z_ik - z_jk|``.
+    """Return, over the features that both observed, how many there are (int32) and the sum of ``|z_ik - z_jk|``.
 
-    Parameters as for `absolute_differences`. A stored zero is an observation.
-
-    Returns
-    -------
-    counts : ndarray of int32, shape (stop - start, n_others)
-    sums : ndarray of float64, shape (stop - start, n_others)
+    Arguments as for `absolute_differences`. A stored zero is an observation.
     """
     rows, others, sums = _checked(pairs, range(start, stop), others)
     counts = np.zeros(sums.shape, np.int32)
@@ -132,3 +110,65 @@ def _checked(pairs: PairWalk, rows: range, others: range | None) -> tuple[range,
     for asked in (rows, others):
         checked_range(asked.start, asked.stop, m, asked.step)
     return rows, others, np.zeros((len(rows), len(others)))
+
+
+def add_pairs(
+    sums: PairSums,
+    limits: PairLimits,
+    block: PairBlock,
+    reference: Floats,
+    output: Floats,
+    n_largest: int = 0,
+    floor: float = -np.inf,
+) -> dict[str, NDArray[Any]]:
+    """Add the pairs of a block; pairs whose d is NaN count nowhere.
+
+    Infinite ratios are counted, not summed. Sums have the same bits with compiled and with NumPy kernels: pairs are taken 512 at a time, of
+    which every 32nd is added one by one, then these 32 sums, then what comes of every 512, pairwise. So over B blocks the relative error of a
+    sum is at most about B + 60 times 1.1e-16. Sums by group are added one by one.
+
+    `reference` and `output`, d and D, have the block's shape, or in one dimension the pairs that count alone, row by row; `ShapeError` if they are
+    not those of the block. Returned are ``ratio``, ``output``, ``reference``, ``left`` and ``right`` of the `n_largest` pairs with the largest
+    ratios, none below `floor`, in any order; ties by output distance, then by position.
+
+    >>> import numpy as np
+    >>> from likewise._kernels.ratios import EdgeCounter
+    >>> from likewise._kernels.pair_sums import PairBlock, PairLimits, PairSums
+    >>> limits = PairLimits(near=1.0, epsilon=EdgeCounter(np.array([]), "left"))
+    >>> sums = PairSums(limits)
+    >>> block = PairBlock(0, 2, 0, 3)
+    >>> largest = add_pairs(sums, limits, block, np.array([1.0, 2.0, 2.0]), np.array([1.0, 1.0, 6.0]), 1)
+    >>> float(sums.totals["ratio"]), largest["ratio"], largest["left"], largest["right"]
+    (4.5, array([3.]), array([1]), array([2]))
+    """
+    d, D = _checked_distances(block, reference), _checked_distances(block, output)
+    if d.shape != D.shape:
+        raise ShapeError(f"d of shape {d.shape} and D of shape {D.shape}", "the same pairs")
+    if limits.groups is not None and limits.groups.size < max(block.stop, block.last):
+        raise ShapeError(f"groups of {limits.groups.size} individuals", "a group for everybody in the block")
+    if 0 < sums.individuals.shape[-1] < max(block.stop, block.last):
+        raise ShapeError(f"sums of {sums.individuals.shape[-1]} individuals", "everybody in the block")
+    add = native.add_pairs if use_native() else fallback.add_pairs
+    return add(sums, limits, MeasuredBlock(block, d, D), min(n_largest, block.n_pairs), floor)
+
+
+def count_pairs(counts: Counts, largest: Floats, block: PairBlock, reference: Floats) -> int:
+    """Add the number of d of a block to `counts` by bin, take the largest in each into `largest`, and return how many pairs have no defined d.
+
+    Both arrays have N_BINS places, int64 and float64, or `ShapeError`; the rest as for `add_pairs`.
+    """
+    for array, kind in ((counts, np.int64), (largest, np.float64)):
+        if array.shape != (N_BINS,) or array.dtype != kind or not array.flags.c_contiguous:
+            raise ShapeError(f"{array.dtype} of shape {array.shape}", f"{N_BINS} bins of {np.dtype(kind)}")
+    count = native.count_pairs if use_native() else fallback.count_pairs
+    return count(counts, largest, block, _checked_distances(block, reference))
+
+
+def _checked_distances(block: PairBlock, distances: Floats) -> Floats:
+    """Return distances as the kernels read them."""
+    if not (0 <= block.start <= block.stop < 1 << 31 and 0 <= block.first <= block.last < 1 << 31):
+        raise ShapeError(f"{block}", "individuals counted from 0 to less than 2^31")
+    expected = (block.n_pairs,) if distances.ndim == 1 else block.shape
+    if distances.shape != expected:
+        raise ShapeError(f"distances of shape {distances.shape}", f"shape {expected}, those of {block}")
+    return np.ascontiguousarray(distances, dtype=np.float64)

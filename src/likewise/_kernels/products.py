@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
-from likewise._kernels.backend import use_native
+from likewise._kernels.backend import thread_count, use_native
 from likewise._kernels.checks import checked_block, checked_csr
 from likewise._kernels.fallback.products import ScipyProducts
 from likewise._kernels.native.products import NativeProducts
-from likewise._kernels.threads import thread_count
 from likewise._typing import AnyFloats
 from likewise.errors import ShapeError
 
@@ -19,20 +18,7 @@ from likewise.errors import ShapeError
 class CompressedRows:
     """An m x n matrix S + L R^T, S sparse, L and R thin, prepared for `gram_product` and its siblings.
 
-    Made by `from_csr`, `with_values` and `plus_low_rank`; immutable.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        ``(m, n)``.
-    dtype : dtype
-        Of the stored values: float32 or float64. Products have the dtype of the block they are given.
-    nnz : int
-        Number of stored entries of S.
-    rank : int
-        Columns of L and R; 0 where the matrix is sparse alone.
-    nbytes : int
-        Memory that the prepared matrix holds.
+    Made by `from_csr`, `with_values` and `plus_low_rank`; immutable. Products have the dtype of the block they are given.
     """
 
     def __init__(self, products: NativeProducts | ScipyProducts) -> None:
@@ -40,26 +26,11 @@ class CompressedRows:
 
     @classmethod
     def from_csr(cls, matrix: Any, dtype: DTypeLike | None = None) -> Self:
-        """Check a sparse matrix and lay it out.
+        """Check a sparse matrix of any SciPy format, CSR being the cheapest, and lay it out; stored zeros are kept.
 
-        Parameters
-        ----------
-        matrix : sparse array, shape (m, n)
-            Any SciPy format; CSR is the cheapest. Stored zeros are kept.
-        dtype : dtype, optional
-            float32 or float64 for the stored values; by default the matrix's own.
+        `dtype` is float32 or float64 for the stored values, by default the matrix's own. Raises `InputError` if `matrix` is not a sparse matrix, or its
+        indices contradict its shape.
 
-        Returns
-        -------
-        CompressedRows
-
-        Raises
-        ------
-        InputError
-            If `matrix` is not a sparse matrix, or its indices contradict its shape.
-
-        Examples
-        --------
         >>> from scipy import sparse
         >>> CompressedRows.from_csr(sparse.random_array((4, 3), density=0.5, format="csr", rng=0))
         CompressedRows(shape=(4, 3), dtype=float64, nnz=6, rank=0)
@@ -68,21 +39,8 @@ class CompressedRows:
         return cls(NativeProducts.of(sound) if use_native() else ScipyProducts.of(sound))
 
     def plus_low_rank(self, left: Any, right: Any) -> Self:
-        """Return S + L R^T, which shares the memory of S; it replaces a low-rank part that was there.
+        """Return S + L R^T, L m x k and R n x k, which shares the memory of S; it replaces a low-rank part that was there.
 
-        Parameters
-        ----------
-        left : array-like, shape (m, k)
-            L.
-        right : array-like, shape (n, k)
-            R.
-
-        Returns
-        -------
-        CompressedRows
-
-        Examples
-        --------
         Columns centered without making the matrix dense:
 
         >>> import numpy as np
@@ -103,19 +61,8 @@ class CompressedRows:
         return type(self)(self.products.plus_low_rank(_frozen(left), _frozen(right)))
 
     def with_values(self, values: Any) -> Self:
-        """Return a matrix with the same entries of S stored, but other values: nothing is laid out anew.
+        """Return a matrix with the same entries of S stored, but other values, in the order of the CSR matrix: nothing is laid out anew.
 
-        Parameters
-        ----------
-        values : array-like, shape (nnz,)
-            float32 or float64, in the order of the CSR matrix that was laid out.
-
-        Returns
-        -------
-        CompressedRows
-
-        Examples
-        --------
         >>> import numpy as np
         >>> from scipy import sparse
         >>> rows = CompressedRows.from_csr(sparse.csr_array([[1.0, 0.0], [3.0, 4.0]]))
@@ -173,26 +120,10 @@ def _frozen(array: AnyFloats) -> AnyFloats:
 
 
 def gram_product(rows: CompressedRows, X: Any, n_threads: int | None = None) -> AnyFloats:
-    """Return A^T (A X), reading A once.
+    """Return A^T (A X), shape (n, b), reading A once, for X of shape (n, b), whose dtype, float32 or float64, decides the arithmetic.
 
-    Parameters
-    ----------
-    rows : CompressedRows
-        A, m x n.
-    X : array-like, shape (n, b)
-        Block of b columns; float32 or float64 decides the arithmetic.
-    n_threads : int, optional
-        By default LIKEWISE_NUM_THREADS, else the processors that this process may use.
-
-    Returns
-    -------
-    ndarray, shape (n, b)
-        The same bits for the same number of threads; equal to rounding otherwise.
-
-    Raises
-    ------
-    ShapeError, InputError
-        If X does not fit.
+    The same bits for the same number of threads, by default LIKEWISE_NUM_THREADS, else the processors that this process may use; equal to
+    rounding otherwise. Raises `ShapeError` or `InputError` if X does not fit.
     """
     block = checked_block(X, "X", rows.shape[1])
     out = np.empty_like(block)
@@ -201,7 +132,7 @@ def gram_product(rows: CompressedRows, X: Any, n_threads: int | None = None) -> 
 
 
 def forward_product(rows: CompressedRows, X: Any, n_threads: int | None = None) -> AnyFloats:
-    """Return A X, shape (m, b), for X of shape (n, b). Parameters as for `gram_product`."""
+    """Return A X, shape (m, b), for X of shape (n, b); see `gram_product`."""
     block = checked_block(X, "X", rows.shape[1])
     out = np.empty((rows.shape[0], block.shape[1]), block.dtype)
     rows.products.forward(block, out, thread_count(n_threads))
@@ -209,7 +140,7 @@ def forward_product(rows: CompressedRows, X: Any, n_threads: int | None = None) 
 
 
 def adjoint_product(rows: CompressedRows, Y: Any, n_threads: int | None = None) -> AnyFloats:
-    """Return A^T Y, shape (n, b), for Y of shape (m, b). Parameters as for `gram_product`."""
+    """Return A^T Y, shape (n, b), for Y of shape (m, b); see `gram_product`."""
     block = checked_block(Y, "Y", rows.shape[0])
     out = np.empty((rows.shape[1], block.shape[1]), block.dtype)
     rows.products.adjoint(block, out, thread_count(n_threads))

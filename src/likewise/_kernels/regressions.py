@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ctypes import byref
+from functools import cache
 
 import numpy as np
 
 from likewise._kernels.backend import use_native
-from likewise._kernels.fallback import regressions as fallback
 from likewise._kernels.native import library as native
 from likewise._typing import Floats
 from likewise.errors import ShapeError
@@ -27,43 +27,16 @@ def solve_regressions(
     moments: Floats,
     drawn: Floats | None = None,
 ) -> tuple[float, float, float, int]:
-    """Solve ``(multiple precision + gram / noise) x = side / noise + drawn`` for each row, on one thread.
+    """Solve ``(multiple precision + gram / noise) x = side / noise + drawn`` for each of k rows and d unknowns, on one thread.
 
-    Parameters
-    ----------
-    grams : ndarray, shape (k, d (d + 1) / 2)
-        Upper triangles of symmetric matrices, row by row.
-    sides : ndarray, shape (k, d)
-    precision : ndarray, shape (d (d + 1) / 2,)
-        Of the prior, a triangle as well.
-    multiples : ndarray, shape (k,)
-        Of the precision.
-    noise : float
-    uncertain : bool
-        Whether the inverse of the matrix is added to the second moments.
-    means, moments : ndarray, shapes (k, d) and (k, d (d + 1) / 2)
-        Receive the solutions x and ``x x^T``, or ``x x^T`` and the inverse.
-    drawn : ndarray, shape (k, d), optional
-        Where a prior has a mean: the precision times it.
+    Symmetric matrices are upper triangles, row by row, of d (d + 1) / 2 numbers: `grams` has one a row, `precision`, that of the prior, is one;
+    `sides` is (k, d), `multiples` of the precision (k,). Where a prior has a mean, `drawn`, (k, d), is the precision times it. `means`, (k, d), receives
+    the solutions x, `moments` the triangles of ``x x^T``, to which the inverse of the matrix is added where columns are `uncertain`. `ShapeError` for
+    arrays that do not go together.
 
-    Returns
-    -------
-    explained : float
-        ``sum 2 side^T x - <gram, moment>``.
-    penalty : float
-        ``sum multiple <precision, moment>``.
-    log_determinants : float
-        Of all matrices together.
-    n_lost : int
-        How many matrices are singular within rounding; their solutions are not to be used.
+    Returned are what is explained, ``sum 2 side^T x - <gram, moment>``; the penalty ``sum multiple <precision, moment>``; the logarithms of all
+    determinants together; and how many matrices are singular within rounding, whose solutions are not to be used.
 
-    Raises
-    ------
-    ShapeError
-        Arrays that do not go together.
-
-    Examples
-    --------
     One row and one unknown: ``(1 + 3 / 1) x = 8``.
 
     >>> x, square = np.empty((1, 1)), np.empty((1, 1))
@@ -81,9 +54,9 @@ def solve_regressions(
     ):
         given = ", ".join(f"{array.dtype} {array.shape}" for array in arrays)
         raise ShapeError(f"equations and room for their solutions: {given}", f"contiguous float64 {shapes}")
-    solve = _native if use_native() else fallback.solve
+    solve = _native if use_native() else _numpy
     pivots, (explained, penalty), n_lost = solve(
-        grams, sides, precision, multiples, noise, _LOST, uncertain, means, moments, drawn
+        grams, sides, precision, multiples, noise, uncertain, means, moments, drawn
     )
     return explained, penalty, float(np.log(pivots).sum()), n_lost
 
@@ -94,7 +67,6 @@ def _native(
     precision: Floats,
     multiples: Floats,
     noise: float,
-    lost: float,
     uncertain: bool,
     means: Floats,
     moments: Floats,
@@ -112,7 +84,7 @@ def _native(
         precision=native.address(precision),
         multiples=native.address(multiples),
         noise=noise,
-        lost=lost,
+        lost=_LOST,
         means=native.address(means),
         moments=native.address(moments),
         pivots=native.address(pivots),
@@ -122,3 +94,90 @@ def _native(
     )
     n_lost = native.library().likewise_solve(native.instruction_set(), byref(handed))
     return pivots, (float(sums[0]), float(sums[1])), int(n_lost)
+
+
+_FEW_ROWS = 64
+"""Up to so many, calls cost more than what they compute, so one call on gathered rows takes the place of one a row."""
+
+
+def _numpy(
+    grams: Floats,
+    sides: Floats,
+    precision: Floats,
+    multiples: Floats,
+    noise: float,
+    uncertain: bool,
+    means: Floats,
+    moments: Floats,
+    drawn: Floats | None,
+) -> tuple[Floats, tuple[float, float], int]:
+    # Rows lie side by side along the last axis: a step on one entry of all their matrices is one operation on a vector.
+    grams, sides = grams.T.copy(), sides.T.copy()
+    d = sides.shape[0]
+    # 1. Precision of the posterior: that of the prior, and what the observations add.
+    matrices = grams / noise + precision[:, None] * multiples
+    # 2. Its inverse is the covariance of the posterior, the mean is the covariance times the right-hand side.
+    pivots, n_lost = invert(matrices, d)
+    found = _times(matrices, sides / noise if drawn is None else sides / noise + drawn.T)
+    # 3. Second moments E[x x^T] = mean mean^T + covariance; least squares forgets the covariance.
+    second = matrices if uncertain else np.zeros_like(matrices)
+    for i, row in enumerate(_rows(d)):
+        second[row] += found[i] * found[i:]
+    means[:], moments[:] = found.T, second.T
+    # 4. E[misfit] falls by 2 sum_i side_i^T x_i - <Gram_i, E[x_i x_i^T]>; both triangles count.
+    twice = np.full(precision.size, 2.0)
+    twice[[row.start for row in _rows(d)]] = 1.0
+    explained = 2 * np.sum(sides * found) - twice @ np.sum(second * grams, axis=1)
+    return pivots, (float(explained), float(((twice * precision) @ second) @ multiples)), n_lost
+
+
+def invert(triangles: Floats, d: int) -> tuple[Floats, int]:
+    """Invert k symmetric positive definite matrices in place, given as upper triangles side by side, (d (d + 1) / 2, k).
+
+    Return the pivots, (k, d), whose product is the determinant, and how many matrices are singular within rounding, whose
+    inverses are not to be used.
+
+    Gauss-Jordan elimination without exchanges, which is stable for such matrices (the *sweep operator*; Goodnight, "A tutorial on
+    the SWEEP operator", The American Statistician 33, 1979): d steps on vectors of length k, in place of k calls of LAPACK on small matrices.
+    """
+    rows, (left, right) = _rows(d), np.triu_indices(d)
+    diagonals = triangles[[row.start for row in rows]]
+    pivots, singular = np.empty((triangles.shape[1], d)), np.zeros(triangles.shape[1], bool)
+    for p, pivot_row in enumerate(rows):
+        # The column of the pivot: above it in the rows before, below it, by symmetry, along its own row.
+        above = [rows[i].start + p - i for i in range(p)]
+        column = np.concatenate([triangles[above], triangles[pivot_row]])
+        pivot = column[p].copy()
+        singular |= ~(pivot > _LOST * diagonals[p])
+        pivot[singular] = (
+            1.0  # goes on without dividing by rounding, and adds nothing to the determinant's logarithm
+        )
+        pivots[:, p] = pivot
+        column[p] = 0.0  # the row and the column of the pivot are written below
+        scaled = column / pivot
+        # Take from every entry what the pivot explains: a_ij - a_ip a_pj / a_pp.
+        if triangles.shape[1] <= _FEW_ROWS:
+            triangles -= scaled[left] * column[right]
+        else:
+            for i, row in enumerate(rows):
+                triangles[row] -= scaled[i] * column[i:]
+        triangles[above], triangles[pivot_row] = scaled[:p], scaled[p:]
+        triangles[pivot_row.start] = -1.0 / pivot
+    np.negative(triangles, out=triangles)
+    return pivots, int(singular.sum())
+
+
+def _times(triangles: Floats, vectors: Floats) -> Floats:
+    """Multiply symmetric matrices, given as in `invert`, with vectors, shape (d, k)."""
+    product = np.zeros_like(vectors)
+    for i, row in enumerate(_rows(vectors.shape[0])):
+        product[i:] += triangles[row] * vectors[i]
+        product[i] += np.sum(triangles[row][1:] * vectors[i + 1 :], axis=0)
+    return product
+
+
+@cache
+def _rows(d: int) -> list[slice]:
+    """Where the rows of a packed upper triangle stand."""
+    stops = np.cumsum(np.arange(d, 0, -1)).tolist()
+    return [slice(stop - length, stop) for stop, length in zip(stops, range(d, 0, -1), strict=True)]

@@ -63,7 +63,7 @@ def reproduce(
     quiet
         Print no table and no progress.
     """
-    from likewise._kernels.threads import usable_processors
+    from likewise._kernels.backend import usable_processors
     from likewise.reproduction import reproduce as run
     from likewise.reproduction.reproduction import check_results_folder
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from likewise._kernels.threads import single_threaded, thread_count
+from likewise._kernels.backend import single_threaded, thread_count
 from likewise.engines.engine import Engine, Task
 from likewise.errors import EngineError, OutputError
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-from likewise._kernels.threads import usable_processors
+from likewise._kernels.backend import usable_processors
 from likewise.engines.engine import Arrays, Engine, Task, add_arrays, grouped, in_tree
 from likewise.engines.local import alone
 from likewise.errors import EngineError, MissingDependencyError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from likewise._kernels.threads import one_blas_thread, single_threaded
+from likewise._kernels.backend import one_blas_thread, single_threaded
 from likewise.reproduction.algorithm import resolve_algorithm
 from likewise.reproduction.arms import Arm, resolve_arm
 from likewise.reproduction.experiments import EXPERIMENTS, Experiment

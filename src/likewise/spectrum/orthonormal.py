@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from likewise._kernels.threads import run_together, thread_count
+from likewise._kernels.backend import run_together, thread_count
 from likewise._typing import AnyFloats, Floats
 from likewise.spectrum.operators import RowOperator
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import AnyFloats
 from likewise.spectrum.completeness import (
     FAILURE_PROBABILITY,

@@ -1,6 +1,6 @@
 /* Sums, counts and largest values over pairs, each of which has a reference distance d and an output distance D.
  *
- * native/pair_sums.py calls what is exported here; what a call adds to belongs to its thread. The twin in NumPy makes the same
+ * native/pairs.py calls what is exported here; what a call adds to belongs to its thread. The twin in NumPy makes the same
  * bits: additions are made in the order that pair_sums_kernel.h states, and no product is fused into one. */
 
 #include "portable.h"
@@ -38,7 +38,7 @@ struct limits {
     int32_t has_condition;
 };
 
-/* What is counted and added up, by the names that pair_sums_record.py has for it. Each list makes a structure, or an enumeration, and
+/* What is counted and added up, by the names that pair_sums.py has for it. Each list makes a structure, or an enumeration, and
  * a string that Python compares with its own names when the library is loaded: no place in memory is agreed on by order alone. */
 #define COUNTS(FIELD) FIELD(pairs) FIELD(zero) FIELD(infinite) FIELD(near) FIELD(near_infinite) FIELD(violating)
 #define TOTALS(FIELD) FIELD(reference) FIELD(output) FIELD(output_squared) FIELD(ratio) \
@@ -121,6 +121,7 @@ INLINE void add_to(struct totals *sum, const struct totals *earlier)
     for (int k = 0; k < N_TOTALS; k++) into[k] = from[k] + into[k];
 }
 
+/* As 1 is added to a binary number: a sum is carried through the levels that are taken, each as long as itself. */
 static void add_chunk(struct pairwise *P, struct totals sum)
 {
     int level = 0;
@@ -149,6 +150,7 @@ INLINE double beyond_rounding(double excess, double output)
     return excess <= TIE * output ? 0 : excess;
 }
 
+/* Of numbers >= 0 the bits, read as an integer, are in the order of the numbers; the leading ones number the bin. */
 INLINE int32_t bin_of(double value)
 {
     int64_t bits;
@@ -162,6 +164,7 @@ INLINE int32_t bin_of(double value)
 /* How many edges lie below a value, or where `or_at` at or below it. */
 INLINE int64_t edges_below(const struct edges *E, double value, int32_t bin, const int or_at)
 {
+    /* Only edges in the value's own bins can lie on either side of it. */
     int64_t low = E->before[bin >> TOGETHER], high = E->before[(bin >> TOGETHER) + 1];
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
@@ -232,6 +235,7 @@ INLINE int before(struct candidate a, struct candidate b)
     return a.left != b.left ? a.left < b.left : a.right < b.right;
 }
 
+/* A new last leaf rises past every parent that goes before it: the root is the least of those that are held. */
 static void sift_up(struct largest *W, struct candidate c)
 {
     int64_t k = W->length++;
@@ -239,6 +243,7 @@ static void sift_up(struct largest *W, struct candidate c)
     hold(W, k, c);
 }
 
+/* In the place of the least, c sinks below every child that it goes before. */
 static void replace_root(struct largest *W, struct candidate c)
 {
     int64_t k = 0;
@@ -262,6 +267,7 @@ static void offer_chunk(struct largest *W, const struct chunk *C)
     for (int64_t q = 0; q < C->length; q++)
         if (C->ratio[q] >= W->floor) {
             offer(W, (struct candidate){C->ratio[q], C->output[q], C->reference[q], C->left[q], C->right[q]});
+            /* Once all places are taken, nothing below the least of them is looked at again. */
             if (W->length == W->room && W->ratio[0] > W->floor) W->floor = W->ratio[0];
         }
 }

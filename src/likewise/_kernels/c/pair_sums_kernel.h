@@ -131,6 +131,7 @@ TARGET INLINE void NAME(add_run)(struct chunk *C, int64_t from, int64_t to, doub
     double *first = S->individuals + C->left[from], *second = S->individuals + N_PERSON * m + right[0];
     double n_similar = 0, gap = first[PERSON_gap * m], gap_of_similar = first[PERSON_similar_gap * m];
     for (int64_t q = 0; q < length; q++) similar[q] = d[q] <= near, similar_gap[q] = similar[q] * D[q];
+    /* One after the other onto what the individual has, as NumPy adds; whole numbers may be added in any order. */
     for (int64_t q = 0; q < length; q++) n_similar += similar[q], gap += D[q], gap_of_similar += similar_gap[q];
     first[PERSON_pairs * m] += (double)length;
     first[PERSON_similar * m] += n_similar;
@@ -152,6 +153,7 @@ TARGET INLINE void NAME(add_run)(struct chunk *C, int64_t from, int64_t to, doub
     }
 }
 
+/* Runs are at most half a chunk long: `made` has room for two numbers of each of their pairs. */
 TARGET INLINE void NAME(add_individuals)(struct chunk *C, double near, const struct sums *S)
 {
     for (int64_t from = 0, to = 0; from < C->length; from = to) {
@@ -176,6 +178,7 @@ TARGET static void NAME(add_chunk)(struct chunk *C, const struct limits *M,
     }
     if (S->individuals) NAME(add_individuals)(C, M->near, S);
     if (M->has_condition) NAME(add_excess)(C, M, S, &totals);
+    /* In nearly every chunk no ratio comes near the largest so far: counting them first is a vector loop. */
     int64_t candidates = 0;
     for (int64_t q = 0; q < C->length; q++) candidates += C->ratio[q] >= W->floor;
     if (W->room && candidates) offer_chunk(W, C);
@@ -190,6 +193,7 @@ TARGET INLINE void NAME(take)(struct chunk *C, const double *restrict d, const d
     int64_t undefined = 0, end = C->length;
     for (int64_t q = 0; q < length; q++) undefined += d[q] != d[q];
     if (undefined) {
+        /* Every pair is written, and the next one over it where its d was not defined: no branch to predict. */
         for (int64_t q = 0; q < length; q++) {
             C->reference[end] = d[q], C->output[end] = D[q];
             C->left[end] = (int32_t)i, C->right[end] = (int32_t)(j + q);

@@ -92,6 +92,7 @@ INLINE void walk_lists(const struct lists *L, int64_t i, const int64_t *pointers
 
 static void walk_tile(const struct lists *L, int64_t i, const int64_t *pointers, struct line line, enum walk walk)
 {
+    /* What is constant in a call below makes a loop of its own there, without a branch on it in every step. */
     memset(line.sums, 0, (size_t)L->tile * sizeof *line.sums);
     if (line.counts) memset(line.counts, 0, (size_t)L->tile * sizeof *line.counts);
     if (walk == ABSOLUTE && L->value_bytes == 4) walk_lists(L, i, pointers, line, ABSOLUTE, 4);

@@ -130,7 +130,7 @@ static void compare(const struct planes *P, count_function *count, int64_t i, in
 {
     const uint64_t *own[ROWS], *theirs = P->words + j * P->n_words;
     for (int64_t r = 0; r < ROWS; r++) {
-        const int64_t row = i + (r < n_rows ? r : 0);
+        const int64_t row = i + (r < n_rows ? r : 0); /* beyond the last the first is compared again, and not added */
         own[r] = P->words + row / LANES * LANES * P->n_words + row % LANES;
     }
     memset(distances, 0, sizeof(lines));
@@ -168,6 +168,7 @@ EXPORT void likewise_compare_planes(int32_t set, const struct planes *P, int64_t
                                     double *sums)
 {
     count_function *count = count_function_of(set);
+    /* As many others at a time as the first cache holds the words of: they are read anew for every ROWS individuals. */
     const int64_t fitting = CACHED_BYTES / (P->n_words * (int64_t)sizeof *P->words) / LANES;
     const int64_t step = (fitting > 1 ? fitting : 1) * LANES;
     for (int64_t from = P->first; from < P->last;) {

@@ -97,6 +97,7 @@ EXPORT void likewise_sweep(int32_t set, const struct rows *A, int64_t start, int
 {
     const size_t row_bytes = (size_t)panel->lines * CACHE_LINE;
     const struct instruction_set *chosen = instruction_sets[set];
+    /* Each call starts from zero: what earlier ones collected was banked, or lies in the panel of another thread. */
     if (panel->Y) memset(panel->Y, 0, row_bytes * (size_t)(A->n_columns + A->n_dense));
     (panel->element_bytes == 4 ? chosen->sweep_float : chosen->sweep_double)(A, start, stop, panel);
 }

@@ -16,12 +16,13 @@ TARGET static void JOIN(invert, SET, lanes)(double *restrict A, int64_t d, doubl
             const double found = column[p * LANES + l];
             const int sound = found > lost * diagonal[p * LANES + l];
             singular[l] |= !sound;
-            pivot[l] = singular[l] ? 1.0 : found;
+            pivot[l] = singular[l] ? 1.0 : found; /* goes on without dividing by rounding, and adds nothing to the determinant's logarithm */
             pivots[p * LANES + l] = pivot[l];
             column[p * LANES + l] = 0.0; /* the row and the column of the pivot are written below */
         }
         for (int64_t i = 0; i < d; i++)
             for (int l = 0; l < LANES; l++) scaled[i * LANES + l] = column[i * LANES + l] / pivot[l];
+        /* Take from every entry what the pivot explains: a_ij - a_ip a_pj / a_pp. */
         double *row = A;
         for (int64_t i = 0; i < d; i++) {
             double factor[LANES];

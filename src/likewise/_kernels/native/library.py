@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from likewise._kernels.pair_sums_record import FIELDS
+from likewise._kernels.pair_sums import FIELDS
 
 CACHE_LINE = 64
 

@@ -1,17 +1,19 @@
-"""The walks over pairs in C, each thread on individuals of its own."""
+"""Walks over pairs in C, each thread on individuals of its own, and sums over pairs on the thread that asks for them."""
 
 from __future__ import annotations
 
 from ctypes import byref
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels.bit_planes import BitPlanes
+from likewise._kernels.backend import equal_shares, run_together
 from likewise._kernels.native import library as native
-from likewise._kernels.pair_lists import PairLists, Walk
-from likewise._kernels.threads import equal_shares, run_together
-from likewise._typing import Floats
+from likewise._kernels.pair_lists import BitPlanes, PairLists, Walk
+from likewise._kernels.pair_sums import MeasuredBlock, PairBlock, PairLimits, PairSums, by_name
+from likewise._kernels.ratios import PAIR_COLUMNS, EdgeCounter
+from likewise._typing import Counts, Floats
 
 
 def walk_pairs(
@@ -76,3 +78,87 @@ def compare_planes(planes: BitPlanes, rows: range, others: range, sums: Floats, 
         )  # fmt: skip
 
     run_together(share, equal_shares(np.arange(len(rows) + 1), n_threads))
+
+
+def add_pairs(
+    sums: PairSums, limits: PairLimits, measured: MeasuredBlock, n_largest: int, floor: float
+) -> dict[str, NDArray[Any]]:
+    """Add the pairs of a block; see `likewise._kernels.add_pairs`, which has checked everything."""
+    C = native.library()
+    # Neighbours often fall under the same point of the curve: C counts them in several copies, which need not wait for each other.
+    copies = np.zeros((sums.epsilon_counts.size, C.likewise_copies()), np.int64)
+    # A block's sums by group are made apart and then added, as NumPy's are: hence the same bits.
+    of_block = np.zeros_like(sums.groups)
+    columns: dict[str, NDArray[Any]] = {
+        name: np.empty(n_largest, kind) for name, kind in PAIR_COLUMNS.items()
+    }
+    largest = native.Largest(
+        room=n_largest, floor=floor, **{name: native.address(column) for name, column in columns.items()}
+    )
+    block = _block(measured.block, measured.reference, measured.output)
+    C.likewise_add_pairs(
+        native.instruction_set(), byref(block), byref(_limits(limits)),
+        byref(_sums(sums, copies, of_block)), byref(largest),
+    )  # fmt: skip
+    sums.epsilon_counts += copies.sum(axis=1)
+    for name, column in by_name(of_block).items():
+        sums.groups[name] += column
+    return {name: column[: largest.length] for name, column in columns.items()}
+
+
+def count_pairs(counts: Counts, largest: Floats, block: PairBlock, reference: Floats) -> int:
+    """Count d by bin; see `likewise._kernels.count_pairs`, which has checked everything."""
+    handed = _block(block, reference, None)
+    undefined: int = native.library().likewise_count_pairs(
+        native.instruction_set(), byref(handed), native.address(counts), native.address(largest)
+    )
+    return undefined
+
+
+def _block(block: PairBlock, reference: Floats, output: Floats | None) -> native.Block:
+    return native.Block(
+        block.start, block.stop, block.first, block.last,
+        native.address(reference), native.address(output), packed=reference.ndim == 1,
+    )  # fmt: skip
+
+
+def _limits(limits: PairLimits) -> native.Limits:
+    lipschitz, slack = limits.condition or (0.0, 0.0)
+    return native.Limits(
+        near=limits.near,
+        lipschitz=lipschitz,
+        slack=slack,
+        epsilon=_edges(limits.epsilon),
+        histogram=native.Edges() if limits.histogram is None else _edges(limits.histogram),
+        groups=native.address(limits.groups),
+        n_groups=limits.n_groups,
+        has_condition=limits.condition is not None,
+    )
+
+
+def _edges(counter: EdgeCounter) -> native.Edges:
+    return native.Edges(
+        length=counter.edges.size,
+        values=native.address(counter.edges),
+        before=native.address(counter.before),
+    )
+
+
+def _sums(sums: PairSums, epsilon_counts: Counts, groups: NDArray[np.void]) -> native.Sums:
+    def there(array: NDArray[Any]) -> int | None:
+        return native.address(array) if array.size else None
+
+    return native.Sums(
+        counts=native.address(sums.counts),
+        totals=native.address(sums.totals),
+        largest=native.address(sums.largest),
+        epsilon_counts=native.address(epsilon_counts),
+        epsilon_largest=native.address(sums.epsilon_largest),
+        histogram=there(sums.histogram),
+        ratio_bins=there(sums.ratio_bins),
+        excess_bins=there(sums.excess_bins),
+        groups=native.address(groups),
+        group_largest=native.address(sums.group_largest),
+        individuals=there(sums.individuals),
+        n_individuals=sums.individuals.shape[-1],
+    )

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from likewise._kernels.backend import equal_shares, run_together
 from likewise._kernels.native import library as native
-from likewise._kernels.threads import equal_shares, run_together
 from likewise._typing import AnyFloats
 
 _WORK_PER_THREAD = 1 << 17  # multiplications: some 50 microseconds, what it takes to start a thread
@@ -29,27 +29,17 @@ class NativeProducts:
 
     L joins S as further columns, dense ones: with S' = [S L] (m x (n + k)) and E = [I R] (n x (n + k)),
     A = S' E^T. So A X = S' (E^T X) with E^T X = [X; R^T X], and A^T Y = E (S'^T Y): one sweep over S' serves all.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    pointers : ndarray of int64, shape (m + 1,)
-    columns : ndarray of uint16 or uint32, shape (nnz + read_ahead,)
-        Columns in the order of the panels; the kernels look ahead of the entry they are at.
-    values : ndarray, shape (nnz,)
-    order : ndarray of uint32, shape (n,)
-        The column of the matrix that each row of a panel holds: popular ones first, so that what is read most stays in cache.
-    left, right : ndarray, shapes (m, k) and (n, k)
-        L and R.
     """
 
     shape: tuple[int, int]
-    pointers: NDArray[np.int64]
+    pointers: NDArray[np.int64]  # (m + 1,)
+    # (nnz + read_ahead,), uint16 or uint32, in the order of the panels; the kernels look ahead of the entry they are at.
     columns: NDArray[Any]
-    values: AnyFloats
+    values: AnyFloats  # (nnz,)
+    # (n,), the column that each row of a panel holds: popular ones first, so that what is read most stays in cache.
     order: NDArray[np.uint32]
-    left: AnyFloats
-    right: AnyFloats
+    left: AnyFloats  # (m, k), L
+    right: AnyFloats  # (n, k), R
 
     @classmethod
     def of(cls, matrix: sparse.csr_array) -> Self:
@@ -122,6 +112,7 @@ class _Sweep:
         m, rank = self.left.shape
         # A row costs its entries, those of L included; threads get equal shares of that, not of the rows.
         work = matrix.pointers + rank * np.arange(m + 1) if rank else matrix.pointers
+        # No more threads than there is work for: a thread must not take longer to start than to finish.
         self.n_threads = min(n_threads, 1 + int(work[-1]) * self.n_columns // _WORK_PER_THREAD)
         self.work, self.shares = work, equal_shares(work, self.n_threads)
         self.per_line = native.CACHE_LINE // block.itemsize
@@ -173,6 +164,7 @@ class _Sweep:
                 lines=width // self.per_line,
                 element_bytes=self.dtype.itemsize,
             )
+            # Each call begins with zeros: after all but the last stretch the sums are banked, and the last is left where C wrote it.
             *before, last = self._stretches(start, stop) if banks else [(start, stop)]
             for stretch in before:
                 self._sweep(panel, *stretch)
@@ -197,6 +189,7 @@ class _Sweep:
     def unpack(self, out: AnyFloats, columns: slice) -> None:
         """Add up what the threads collected: the part of S into `out`, that of L aside."""
         n, used = self.matrix.shape[1], columns.stop - columns.start
+        # The rows of a panel behind the first n are S'^T Y for L: R times them is added once all panels are through.
         self.collected[:, columns] = self.parts[:, n:, :used].sum(axis=0)
         packing = self._packing(out, self.parts, columns)
         self._over_columns(
@@ -252,6 +245,7 @@ class _Sweep:
         return native.aligned((self.panel_rows, self._width(columns)), self.dtype)
 
     def _width(self, columns: slice) -> int:
+        # A row of a panel fills whole cache lines: one where its columns fit, else two.
         return self.per_line if columns.stop - columns.start <= self.per_line else 2 * self.per_line
 
     def _over_columns(self, task: Any) -> None:
@@ -264,6 +258,7 @@ def _by_popularity(indices: NDArray[Any], n: int) -> NDArray[np.uint32]:
     counts = np.zeros(n, np.int64)
     for start in range(0, indices.size, _CHUNK):
         counts += np.bincount(indices[start : start + _CHUNK], minlength=n)
+    # A stable sort, so that the layout, and with it the order of sums, depends on the matrix alone.
     return np.argsort(-counts, kind="stable").astype(np.uint32)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
 from likewise.estimation.als.sources import Sources
 from likewise.estimation.base.factor_update import (

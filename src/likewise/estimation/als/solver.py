@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 import numpy as np
 
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_callable, checked_flag, checked_instance, checked_positive, checked_whole

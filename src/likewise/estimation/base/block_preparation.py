@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from likewise._kernels import sampled_entries
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
 from likewise.checks import checked_name
 from likewise.errors import EstimatorError

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import CompressedRows, forward_product, solve_regressions
-from likewise._kernels.threads import equal_shares, run_together, thread_count
+from likewise._kernels.backend import equal_shares, run_together, thread_count
 from likewise._typing import Floats
 from likewise.errors import InputError
 from likewise.observations.table import Values, with_data

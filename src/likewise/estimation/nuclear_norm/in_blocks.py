@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from likewise._kernels import CompressedRows, forward_product, gram_product, sampled_entries
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
 from likewise.estimation.base.block_preparation import BlockPrepared, ResidualReader
 from likewise.estimation.base.factor_update import (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import sampled_entries
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import AnyFloats, Floats
 from likewise.arrays import checked_sparse
 from likewise.checks import checked_instance, checked_positive, checked_whole

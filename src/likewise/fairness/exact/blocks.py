@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from likewise._kernels import PairBlock, single_threaded, thread_count, tile_width
-from likewise._kernels.threads import one_blas_thread
+from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats, Indices
 from likewise.fairness.distances.distance import PairwiseDistance
 

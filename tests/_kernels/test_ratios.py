@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from likewise._kernels import N_BINS, RELATIVE_WIDTH, EdgeCounter, bin_ends, bins_of, log_bins
+from likewise._kernels import N_BINS, RELATIVE_WIDTH, EdgeCounter, bin_ends, bins_of, ratios
 
 NUMBERS = st.floats(min_value=0, allow_nan=False)
 USUAL = st.one_of(st.floats(1e-15, 1e15), st.integers(0, 40).map(float))
@@ -42,6 +42,6 @@ def test_edges_are_counted_as_searchsorted_does(edges, values, side):
     edges = np.sort(np.array(edges))
     # Edges themselves and their neighbours are where it could go wrong.
     values = np.concatenate([values, edges, np.nextafter(edges, 0), np.nextafter(edges, np.inf), [np.inf]])
-    values = np.repeat(values, 1 + log_bins._FEW // len(values))
+    values = np.repeat(values, 1 + ratios._FEW // len(values))
     found = EdgeCounter(edges, side).count(values, bins_of(values))
     np.testing.assert_array_equal(found, np.searchsorted(edges, values, side))

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from likewise._kernels import PairWalk, absolute_differences, bit_planes
-from likewise._kernels.bit_planes import LANES, BitPlanes, Quantization
-from likewise._kernels.pair_lists import PairLists
+from likewise._kernels import PairWalk, absolute_differences, pair_lists
+from likewise._kernels.pair_lists import LANES, BitPlanes, PairLists, Quantization
 
 pytestmark = pytest.mark.usefixtures("kernels")
 
@@ -33,7 +32,7 @@ def few_values(draw):
 
 def split_at(cost, Z):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bit_planes, "BIT_COST", cost)
+        patch.setattr(pair_lists, "BIT_COST", cost)
         pairs = PairWalk.from_csr(sparse.csr_array(Z))
         return pairs, pairs.split
 
@@ -134,5 +133,5 @@ def test_rows_are_laid_out_in_parts(monkeypatch):
     lists = PairLists.of(sparse.csr_array(Z))
     levels = Quantization.of(lists.by_row.values)
     whole = BitPlanes.of(lists.by_row, np.arange(30), levels)
-    monkeypatch.setattr("likewise._kernels.bit_planes._BITS_AT_A_TIME", 1)
+    monkeypatch.setattr("likewise._kernels.pair_lists._BITS_AT_A_TIME", 1)
     assert_array_equal(BitPlanes.of(lists.by_row, np.arange(30), levels).words, whole.words)
