@@ -41,13 +41,13 @@ fairness/distances/features      cancellation feature_table rows: distances of c
 fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
 fairness/completions     distances/completion_distance: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
+fairness/explanation     distances/differences: what a pair is told by
 fairness/held_out/measure        estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
-fairness/metrics/fairness_metrics        curves metric_value ratios similar: what a measurement holds
+fairness/metrics/fairness_metrics        curves metric_value ratios similar violations: what a measurement holds
 fairness/repair/repair           projection vectors: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval quantiles: intervals from independent draws
-fairness/search/explanation     differences: what a pair is told by
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry: any model, and the check of what it puts out
 inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps

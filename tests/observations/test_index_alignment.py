@@ -22,8 +22,8 @@ from likewise.fairness import (
     measure_sampled,
     projected_distance,
 )
+from likewise.fairness.distances.differences import differences
 from likewise.fairness.distances.distance import SubsetDistance
-from likewise.fairness.search.differences import differences
 from likewise.observations.index_alignment import order_by_labels
 
 pd = pytest.importorskip("pandas")

@@ -31,6 +31,12 @@ from likewise.fairness.distances.recommenders import recommender_distance
 from likewise.fairness.distances.registry import DISTANCES, distance_by_name, register_distance
 from likewise.fairness.distances.rows import FactorDistance, RowDistance
 from likewise.fairness.exact.measure import measure_arms, measure_fairness
+from likewise.fairness.explanation import (
+    Contribution,
+    DistanceExplanation,
+    PairExplanation,
+    explain_pair,
+)
 from likewise.fairness.held_out import (
     HeldOutChange,
     HeldOutFairness,
@@ -56,15 +62,10 @@ from likewise.fairness.metrics.paired import PairedDifferences, PairedMetrics, p
 from likewise.fairness.metrics.ranking import ranking_accuracy
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs, consistency, nearest_neighbors
 from likewise.fairness.metrics.target_accuracy import TargetAccuracy, TargetValue, target_accuracy
-from likewise.fairness.metrics.violations import Violations, WorstPair
+from likewise.fairness.metrics.violations import Violations
+from likewise.fairness.metrics.worst_pairs import WorstPair
 from likewise.fairness.repair import Repair, repair
 from likewise.fairness.sampled.measure import SampledFairness, measure_sampled
-from likewise.fairness.search.explanation import (
-    Contribution,
-    DistanceExplanation,
-    PairExplanation,
-    explain_pair,
-)
 from likewise.fairness.search.unseen_rows import UnseenRows, search_unseen_rows
 from likewise.fairness.search.worst_pairs import WorstPairs, worst_pairs
 from likewise.fairness.verdicts import Verdict, judge_certificate, judge_rate, strongest_verdict, verdict

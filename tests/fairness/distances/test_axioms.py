@@ -1,16 +1,19 @@
 """Every distance keeps the axioms that its description states, and measures a pair the same in a block and alone."""
 
+import importlib
 import inspect
+import pkgutil
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy import sparse
 
-import likewise
+import likewise.fairness
 from likewise import ObservedMatrix
 from likewise.errors import ShapeError
 from likewise.fairness import (
+    OUTPUT_DISTANCES,
     CallableDistance,
     CoObservedDistance,
     FactorDistance,
@@ -20,16 +23,16 @@ from likewise.fairness import (
     PatternDistance,
     PrecomputedDistance,
     RowDistance,
+    distance_by_name,
     feature_distance,
-    hellinger_distance,
     mahalanobis_distance,
+    named_output_distance,
     projected_distance,
     rank_biased_distance,
     top_items,
-    top_n_distance,
     total_variation_distance,
-    wasserstein_distance,
 )
+from likewise.fairness.distances.registry import OF_THE_PACKAGE
 
 M = 24
 
@@ -70,54 +73,104 @@ def precomputed(seed):
     return PrecomputedDistance(rows.block(0, M), axioms="metric")
 
 
+def probabilities(seed):
+    # Some are 0; equal shares have equal bits, as a quotient is rounded correctly.
+    table = np.hstack([numbers(seed, 2), np.ones((M, 1))])
+    return table / table.sum(axis=1, keepdims=True)
+
+
+DATA = {
+    "observed": stars,
+    "co-observed": stars,
+    "pattern": stars,
+    "rows": numbers,
+    "features": numbers,
+    "mahalanobis": numbers,
+    "projected": numbers,
+    "gower": records,
+    "total-variation": probabilities,
+    "hellinger": probabilities,
+    "wasserstein-1": probabilities,
+    "top-n": recommendations,
+    "rank-biased": recommendations,
+}
+"""What each distance of the registry is made from."""
+NEEDED = {"projected": {"directions": [[1.0, 1, 0, 0, 0], [0, 0, 0, 1, -1]]}}
+"""Options that have no default."""
+
+OUTPUTS = {
+    **dict.fromkeys(("l1", "l2", "linf"), numbers),
+    "absolute": lambda s: numbers(s)[:, 0],
+    **dict.fromkeys(("tv", "hellinger", "w1"), probabilities),
+    **dict.fromkeys(("top-n", "rbo"), lambda s: np.random.default_rng(s).random((M, 12))),
+}
+"""What each output distance is made from."""
+
+
+def by_name(name):
+    return lambda seed: distance_by_name(name, DATA[name](seed), **NEEDED.get(name, {}))
+
+
+def of_outputs(name):
+    return lambda seed: named_output_distance(name, OUTPUTS[name](seed))
+
+
 KINDS = {
-    "zero-filled l1": lambda s: ObservedDistance(stars(s)),
-    "zero-filled l2": lambda s: ObservedDistance(stars(s), "l2", working_range="unit"),
-    "zero-filled without a column": lambda s: ObservedDistance(stars(s), exclude=[0, 3]),
-    "co-observed l1": lambda s: CoObservedDistance(stars(s)),
+    **{name: by_name(name) for name in DATA},
+    **{f"outputs by {name}": of_outputs(name) for name in OUTPUTS},
+    "observed l2": lambda s: ObservedDistance(stars(s), "l2", working_range="unit"),
+    "observed linf": lambda s: ObservedDistance(stars(s), "linf"),
+    "observed without a column": lambda s: ObservedDistance(stars(s), exclude=[0, 3]),
     "co-observed l2": lambda s: CoObservedDistance(stars(s), "l2", least_shared=2),
+    "co-observed linf": lambda s: CoObservedDistance(stars(s), "linf"),
     "rows l1": lambda s: RowDistance(numbers(s), "l1"),
-    "rows l2": lambda s: RowDistance(numbers(s, 12)),
+    "rows l2, many columns": lambda s: RowDistance(numbers(s, 12)),
+    "rows linf": lambda s: RowDistance(numbers(s), "linf"),
     "factors": lambda s: FactorDistance(numbers(s), np.random.default_rng(s).integers(-2, 3, (9, 5))),
     "numbers": lambda s: RowDistance(numbers(s)[:, 0]),
     "scaled": lambda s: feature_distance(numbers(s), "l1", scaling="range"),
     "without a column": lambda s: feature_distance(numbers(s), exclude=[1], scaling="standard"),
-    "mahalanobis": lambda s: mahalanobis_distance(numbers(s)),
     "singular mahalanobis": lambda s: mahalanobis_distance(numbers(s)[:, [0, 1, 1]]),
-    "projected": lambda s: projected_distance(numbers(s), directions=[[1.0, 1, 0, 0, 0], [0, 0, 0, 1, -1]]),
     "precomputed": precomputed,
     "callable": lambda s: CallableDistance(lambda x, y: np.abs(x - y).max(), numbers(s), axioms="metric"),
     "vectorized callable": lambda s: CallableDistance(
         lambda x, y: np.abs(x - y).sum(axis=1), numbers(s), vectorized=True, axioms="metric"
     ),
-    "gower": lambda s: GowerDistance(records(s)),
     "gower with gaps": lambda s: GowerDistance(records(s, missing=True)),
     "gower without a column": lambda s: GowerDistance(records(s), exclude=["job"]),
-    "total variation": lambda s: total_variation_distance(numbers(s, 3) / 3 / 3 + (1 - numbers(s, 3).sum(1, keepdims=True) / 9) / 3),
-    "hellinger": lambda s: hellinger_distance(numbers(s, 3) / 3 / 3 + (1 - numbers(s, 3).sum(1, keepdims=True) / 9) / 3),
-    "wasserstein": lambda s: wasserstein_distance(numbers(s, 3) / 3 / 3 + (1 - numbers(s, 3).sum(1, keepdims=True) / 9) / 3),
-    "zero-filled linf": lambda s: ObservedDistance(stars(s), "linf"),
-    "co-observed linf": lambda s: CoObservedDistance(stars(s), "linf"),
-    "rows linf": lambda s: RowDistance(numbers(s), "linf"),
     "binary probabilities": lambda s: total_variation_distance(numbers(s)[:, 0] / 2),
-    "top-n": lambda s: top_n_distance(recommendations(s)),
-    "rank-biased": lambda s: rank_biased_distance(recommendations(s), 0.7),
-    "empty entries as a point": lambda s: PatternDistance(stars(s)),
-    "empty entries, weighted": lambda s: PatternDistance(stars(s), feature_weights=[0, 1, 2, 1, 1, 1, 1]),
-}  # fmt: skip
+    "rank-biased 0.7": lambda s: rank_biased_distance(recommendations(s), 0.7),
+    "pattern, weighted": lambda s: PatternDistance(stars(s), feature_weights=[0, 1, 2, 1, 1, 1, 1]),
+    "some of them": lambda s: CallableDistance(
+        lambda x, y: np.abs(x - y).max(), numbers(s)[::-1], axioms="pseudometric"
+    ).taken(np.arange(M)[::-1]),
+}
+
+
+def test_every_distance_of_the_registry_is_here():
+    """A distance that is added to the package is tried as soon as it is told what it is made from."""
+    assert set(DATA) == set(OF_THE_PACKAGE)
+    assert set(OUTPUTS) == set(OUTPUT_DISTANCES)
 
 
 def test_every_class_of_distances_is_here():
     """But for the ends of a distance over completions, of which only the least can be 0 between unlike rows: test_completions.py has them."""
-    public = (getattr(likewise.fairness, name) for name in likewise.fairness.__all__)
-    classes = {
-        thing
-        for thing in public
-        if inspect.isclass(thing) and issubclass(thing, PairwiseDistance) and not inspect.isabstract(thing)
-    }
+    for module in pkgutil.walk_packages(likewise.fairness.__path__, "likewise.fairness."):
+        importlib.import_module(module.name)
+    classes = {one for one in subclasses(PairwiseDistance) if one.__module__.startswith("likewise.")}
     checked = {type(make(0)) for make in KINDS.values()}
-    missing = {one.__name__ for one in classes if not any(issubclass(one, each) for each in checked)}
+    missing = {
+        one.__name__
+        for one in classes
+        if not inspect.isabstract(one) and not any(issubclass(one, each) for each in checked)
+    }
     assert missing == {"CompletionDistance"}
+
+
+def subclasses(kind):
+    for one in kind.__subclasses__():
+        yield one
+        yield from subclasses(one)
 
 
 def contents(distance):
@@ -196,9 +249,9 @@ def test_pseudometrics_do_put_different_rows_at_zero():
 
 
 @pytest.mark.parametrize("given", [[-1], [M], [0.5], [True], ["a"], [[0]], 3, None, [0, 1]])
-@pytest.mark.parametrize("kind", [*KINDS, "some of them"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_pair_of_individuals_is_refused(kind, given):
-    distance = KINDS["rows l1"](5).taken(np.arange(M)) if kind == "some of them" else KINDS[kind](5)
+    distance = KINDS[kind](5)
     with pytest.raises(ShapeError, match=r"position"):
         distance.between(given, [0])
     with pytest.raises(ShapeError, match=r"position"):

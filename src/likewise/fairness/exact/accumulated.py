@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from likewise._kernels import (
     N_BINS,
-    PAIR_COLUMNS,
     EdgeCounter,
     PairLimits,
     PairSums,
@@ -28,6 +27,7 @@ from likewise.fairness.metrics.groups import PairGroups
 from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.ratios import share_rank
 from likewise.fairness.metrics.similar import reach
+from likewise.fairness.metrics.worst_pairs import TopPairs
 
 Array = NDArray[Any]
 
@@ -63,9 +63,9 @@ class Request:
     confidence: float = 0.95
     metrics: tuple[PairMetric, ...] = ()
 
-    def thresholds(
+    def cutoffs(
         self, of_ranks: Callable[[list[int]], list[float]], n_pairs: int, *, in_bins: bool
-    ) -> Thresholds:
+    ) -> Cutoffs:
         """Fix what pairs are held against, the same for all arms, before anything is added up.
 
         Parameters
@@ -79,11 +79,11 @@ class Request:
         """
         shares = (self.nearest_share, *EPSILON_SHARES)
         radius, *points = of_ranks([share_rank(share, n_pairs) for share in shares])
-        return Thresholds(self, radius, distinct(points), in_bins)
+        return Cutoffs(self, radius, distinct(points), in_bins)
 
 
 @dataclass(frozen=True, eq=False)
-class Thresholds:
+class Cutoffs:
     """What pairs are held against.
 
     Parameters
@@ -162,34 +162,6 @@ class ReferenceTally(Sums):
         self.added["undefined"] += count_pairs(self.added["bins"], self.largest["bins"], block, measured)
 
 
-class TopPairs:
-    """The `count` pairs with the largest ratios, largest first; ties by output distance, then by position.
-
-    Attributes
-    ----------
-    columns : dict of str to ndarray
-        ``ratio``, ``output``, ``reference``, ``left`` and ``right`` of these pairs.
-    """
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.columns: dict[str, Array] = {name: np.empty(0, kind) for name, kind in PAIR_COLUMNS.items()}
-
-    @property
-    def floor(self) -> tuple[float, float]:
-        """Ratio and output distance that a pair must reach to come in: more, or the same and an earlier position."""
-        ratio, output = self.columns["ratio"], self.columns["output"]
-        return (float(ratio[-1]), float(output[-1])) if 0 < self.count == ratio.size else (-np.inf, -np.inf)
-
-    def offer(self, columns: Mapping[str, Array]) -> None:
-        """Take in what belongs among the largest."""
-        joined = {name: np.concatenate([self.columns[name], columns[name]]) for name in PAIR_COLUMNS}
-        keys = ("right", "left", "output", "ratio")
-        signs = {"output": -1.0, "ratio": -1.0}
-        order = np.lexsort([signs.get(name, 1) * joined[name] for name in keys])[: self.count]
-        self.columns = {name: column[order] for name, column in joined.items()}
-
-
 class Tally(Sums):
     """Counts, sums and maxima over pairs, and those with the largest ratios.
 
@@ -198,7 +170,7 @@ class Tally(Sums):
 
     Parameters
     ----------
-    thresholds : Thresholds
+    cutoffs : Cutoffs
         What pairs are held against.
     floor : float, optional
         Pairs with a smaller ratio are not among the worst, as enough others are known from other blocks. A sweep sets it when a unit of work
@@ -209,8 +181,8 @@ class Tally(Sums):
     worst : TopPairs
     """
 
-    def __init__(self, thresholds: Thresholds, floor: float = -np.inf) -> None:
-        sums, request = PairSums(thresholds.limits), thresholds.request
+    def __init__(self, cutoffs: Cutoffs, floor: float = -np.inf) -> None:
+        sums, request = PairSums(cutoffs.limits), cutoffs.request
         super().__init__(
             {
                 **by_name(sums.counts),
@@ -229,7 +201,7 @@ class Tally(Sums):
                 "group_ratio": sums.group_largest,
             },
         )
-        self.thresholds, self.floor, self.sums = thresholds, floor, sums
+        self.cutoffs, self.floor, self.sums = cutoffs, floor, sums
         self.worst = TopPairs(request.worst)
 
     def add(self, block: Block, reference: Floats, output: Floats) -> None:
@@ -242,9 +214,9 @@ class Tally(Sums):
             d and D.
         """
         floor = max(self.floor, self.worst.floor[0])
-        limits, count = self.thresholds.limits, self.worst.count
+        limits, count = self.cutoffs.limits, self.worst.count
         self.worst.offer(add_pairs(self.sums, limits, block, reference, output, count, floor))
-        if metrics := self.thresholds.request.metrics:
+        if metrics := self.cutoffs.request.metrics:
             d, D = (each if each.ndim == 1 else block.pairs_of(each) for each in (reference, output))
             known = ~np.isnan(d)
             self.added["metrics"] += [metric.of(d[known], D[known]).sum() for metric in metrics]

@@ -20,7 +20,8 @@ from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.ratios import ordered_mean, share_rank
 from likewise.fairness.metrics.relative_gap import all_pairs_jackknife, gap_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
-from likewise.fairness.metrics.violations import Violations, name_pairs, violations_of
+from likewise.fairness.metrics.violations import Violations, violations_of
+from likewise.fairness.metrics.worst_pairs import name_pairs
 
 NEAR_CONSTANT = 0.01
 """Outputs are called nearly constant where each, by itself, has a spread below this share of its size."""
@@ -48,7 +49,7 @@ def summarise(
     """
     arm = _Arm(pairs, pairs.arms[name], reference.n_individuals)
     spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
-    epsilon, tally = pairs.thresholds.epsilon, arm.found.tally
+    epsilon, tally = pairs.cutoffs.epsilon, arm.found.tally
     return FairnessMetrics(
         n_individuals=reference.n_individuals,
         n_pairs=arm.n_pairs,
@@ -82,7 +83,7 @@ class _Arm:
         self.pairs, self.found, self.n_individuals = pairs, found, n_individuals
         self.n_pairs = self.count("pairs")
         check_magnitude("output distances", float(found.tally.largest["epsilon"].max()))
-        check_magnitude("reference distances", float(pairs.thresholds.epsilon[-1]))
+        check_magnitude("reference distances", float(pairs.cutoffs.epsilon[-1]))
         total = self.total("output")
         self.rescale = self.total("reference") / total if total else np.nan
 
@@ -120,7 +121,7 @@ class _Arm:
             relative_gap=ExactValue(relative_gap(gap, self.total("output") / self.n_pairs), n_near),
             relative_gap_interval=gap_interval(leaving_out, confidence),
             share=share,
-            radius=self.pairs.thresholds.radius,
+            radius=self.pairs.cutoffs.radius,
             n_pairs=n_near,
             mean_ratio=ExactValue(mean, n_near),
             max_ratio=ExactValue(float(self.found.tally.largest["near_ratio"]), n_near),
@@ -133,14 +134,14 @@ class _Arm:
 
     def groups(self) -> GroupSplit | None:
         """Return the metrics of every kind of pair, where groups were given."""
-        added, groups = self.found.tally.sums.groups, self.pairs.thresholds.request.groups
+        added, groups = self.found.tally.sums.groups, self.pairs.cutoffs.request.groups
         largest, mean_gap = self.found.tally.largest["group_ratio"], self.total("output") / self.n_pairs
         return None if groups is None else groups.split(added, largest, mean_gap)
 
     def added_metrics(self) -> Iterator[tuple[PairMetric, float]]:
         """Yield the metrics that others added, and their sums over all pairs."""
         sums = self.found.tally.added["metrics"].tolist()
-        return zip(self.pairs.thresholds.request.metrics, sums, strict=True)
+        return zip(self.pairs.cutoffs.request.metrics, sums, strict=True)
 
     def violations(self, condition: tuple[float, float]) -> Violations:
         """Return how often and by how much ``D <= L d + gamma`` is broken."""
@@ -163,7 +164,7 @@ class _Arm:
             notes.append(
                 f"{n_tied:,} pairs tie{within} with the last of the most similar ones and are counted with them"
             )
-        if groups := self.pairs.thresholds.request.groups:
+        if groups := self.pairs.cutoffs.request.groups:
             notes += unknown_note(groups.n_unknown)
         return notes
 

@@ -18,7 +18,7 @@ from likewise._kernels import RELATIVE_WIDTH, excesses, pair_ratios
 from likewise._typing import Counts, Floats
 from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
-from likewise.fairness.exact.accumulated import ReferenceTally, Request, Tally, Thresholds
+from likewise.fairness.exact.accumulated import Cutoffs, ReferenceTally, Request, Tally
 from likewise.fairness.exact.blocks import (
     Block,
     all_pairs,
@@ -78,14 +78,14 @@ class Sweep(ABC):
             self.finished(unit)
         return total
 
-    def tally(self, arms: Iterable[str], thresholds: Thresholds) -> dict[str, Tally]:
+    def tally(self, arms: Iterable[str], cutoffs: Cutoffs) -> dict[str, Tally]:
         """Add up the pairs of every arm."""
-        totals = {name: Tally(thresholds) for name in arms}
+        totals = {name: Tally(cutoffs) for name in arms}
 
         def tally(unit: Any) -> dict[str, Tally]:
             # Other threads work on units ahead, so totals hold the units that were merged by now, however many these are. Their floor
             # can only be too low, never too high: it spares work, and the worst pairs are the same whichever thread came first.
-            found = {name: Tally(thresholds, total.worst.floor[0]) for name, total in totals.items()}
+            found = {name: Tally(cutoffs, total.worst.floor[0]) for name, total in totals.items()}
             for block, measured, outputs in self.blocks(unit):
                 for name, output in outputs:
                     found[name].add(block, measured, output)
@@ -123,7 +123,7 @@ class Accumulated:
 
     Parameters
     ----------
-    thresholds : Thresholds
+    cutoffs : Cutoffs
     n_undefined : int
         Pairs without a defined reference distance.
     tie_width : float
@@ -131,7 +131,7 @@ class Accumulated:
     arms : mapping of str to AccumulatedArm
     """
 
-    thresholds: Thresholds
+    cutoffs: Cutoffs
     n_undefined: int
     tie_width: float
     arms: Mapping[str, AccumulatedArm]
@@ -150,12 +150,12 @@ def accumulated_arms(
     ratios, excesses : mapping of str to Numbers
         Of each arm; excesses only where there is a condition.
     """
-    bins = next(iter(tallies.values())).thresholds.request.bins
+    bins = next(iter(tallies.values())).cutoffs.request.bins
     edges = common_edges(tallies, ratios, bins) if isinstance(bins, int) else bins
     return {
         name: AccumulatedArm(
             tally,
-            _at_shares(ratios[name], tally, {q: q for q in tally.thresholds.request.quantiles}),
+            _at_shares(ratios[name], tally, {q: q for q in tally.cutoffs.request.quantiles}),
             _at_shares(excesses[name], tally, {share: 1 - share for share in SLACK_SHARES})
             if excesses
             else {},
@@ -185,7 +185,7 @@ def common_edges(tallies: Mapping[str, Tally], ratios: Mapping[str, Numbers], co
 def _histogram(tally: Tally, ratios: Numbers, edges: Floats) -> RatioHistogram:
     """Count ratios between the edges, unless that was done; the last bin includes its upper edge."""
     infinite = int(tally.added["infinite"])
-    if not isinstance(tally.thresholds.request.bins, int):
+    if not isinstance(tally.cutoffs.request.bins, int):
         counted = tally.added[
             "histogram"
         ]  # below, between and above the edges; infinite ratios are among those above
@@ -208,8 +208,8 @@ def measure_streamed(
     if not known.n_pairs:
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
     measured = BinnedNumbers(known.added["bins"], known.largest["bins"])
-    thresholds = request.thresholds(measured.of_ranks, known.n_pairs, in_bins=True)
-    tallies = pairs.tally(distances, thresholds)
+    cutoffs = request.cutoffs(measured.of_ranks, known.n_pairs, in_bins=True)
+    tallies = pairs.tally(distances, cutoffs)
     for distance in (reference, *distances.values()):
         distance.release()
     ratios = {name: BinnedNumbers(tally.added["ratio_bins"]) for name, tally in tallies.items()}
@@ -219,7 +219,7 @@ def measure_streamed(
         if request.condition
     }
     n_undefined = int(known.added["undefined"])
-    return Accumulated(thresholds, n_undefined, RELATIVE_WIDTH, accumulated_arms(tallies, ratios, beyond))
+    return Accumulated(cutoffs, n_undefined, RELATIVE_WIDTH, accumulated_arms(tallies, ratios, beyond))
 
 
 class _MeasuredAgain(Sweep):
@@ -292,8 +292,8 @@ def measure_in_memory(
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
     pairs.outputs = {name: all_pairs(distance, advance) for name, distance in distances.items()}
     of_ranks = pairs.numbers(counts, lambda part: d[part]).of_ranks
-    thresholds = request.thresholds(of_ranks, d.size - n_undefined, in_bins=pairs.many)
-    tallies = pairs.tally(distances, thresholds)
+    cutoffs = request.cutoffs(of_ranks, d.size - n_undefined, in_bins=pairs.many)
+    tallies = pairs.tally(distances, cutoffs)
     ratios = {
         name: pairs.numbers(tally.added["ratio_bins"], pairs.ratios_of(name))
         for name, tally in tallies.items()
@@ -304,7 +304,7 @@ def measure_in_memory(
             name: pairs.numbers(tally.added["excess_bins"], pairs.excesses_of(name, request.condition[0]))
             for name, tally in tallies.items()
         }
-    return Accumulated(thresholds, n_undefined, 0.0, accumulated_arms(tallies, ratios, beyond))
+    return Accumulated(cutoffs, n_undefined, 0.0, accumulated_arms(tallies, ratios, beyond))
 
 
 def bytes_in_memory(reference: PairwiseDistance, distances: Mapping[str, PairwiseDistance]) -> int:

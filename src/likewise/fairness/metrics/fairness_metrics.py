@@ -11,7 +11,8 @@ from likewise.fairness.metrics.curves import EpsilonDeltaCurve, RatioHistogram
 from likewise.fairness.metrics.groups import GroupSplit
 from likewise.fairness.metrics.metric_value import AnyMetricValue, MetricValue, values_of
 from likewise.fairness.metrics.similar import NeighborMetrics, SimilarPairs
-from likewise.fairness.metrics.violations import Violations, WorstPair
+from likewise.fairness.metrics.violations import Violations
+from likewise.fairness.metrics.worst_pairs import WorstPair
 from likewise.plain import plain
 
 if TYPE_CHECKING:

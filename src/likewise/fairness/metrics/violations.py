@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from numpy.typing import NDArray
-
-from likewise._typing import Floats, Indices
 from likewise.checks import checked_non_negative, checked_positive
 from likewise.fairness.metrics.metric_value import AnyMetricValue, ExactValue, MetricValue
 
@@ -81,41 +78,3 @@ def check_lipschitz(lipschitz: Any, slack: Any) -> None:
     """Raise InputError unless L > 0 and gamma >= 0, both finite."""
     checked_positive("lipschitz", lipschitz)
     checked_non_negative("slack", slack)
-
-
-@dataclass(frozen=True)
-class WorstPair:
-    """A pair with one of the largest ratios.
-
-    Parameters
-    ----------
-    left, right : object
-        Ids of the two individuals.
-    reference_distance, output_distance : float
-        d and D.
-    ratio : float
-        D / d; infinite where d = 0 and D > 0.
-    """
-
-    left: Any
-    right: Any
-    reference_distance: float
-    output_distance: float
-    ratio: float
-
-
-def name_pairs(
-    left: Indices, right: Indices, ids: NDArray[Any], reference: Floats, output: Floats, ratio: Floats
-) -> tuple[WorstPair, ...]:
-    """Put ids to pairs.
-
-    Parameters
-    ----------
-    left, right : ndarray of int, shape (n_named,)
-        The two individuals of each pair.
-    ids : ndarray, shape (n_individuals,)
-    reference, output, ratio : ndarray, shape (n_named,)
-        d, D and D / d of these pairs.
-    """
-    columns = (ids[left], ids[right], reference, output, ratio)
-    return tuple(WorstPair(*row) for row in zip(*(column.tolist() for column in columns), strict=True))

@@ -18,7 +18,7 @@ from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.groups import PairGroups, unknown_note
 from likewise.fairness.metrics.metric_value import MetricValue, SampledValue
 from likewise.fairness.metrics.pair_metrics import PairMetric, chosen_metrics
-from likewise.fairness.metrics.violations import WorstPair, name_pairs
+from likewise.fairness.metrics.worst_pairs import WorstPair, name_pairs
 from likewise.fairness.options import check_options, checked_bins, individual_ids, output_distance
 from likewise.fairness.sampled.pair_sample import Plan, draw
 from likewise.fairness.sampled.sampled_metrics import MOST_GROUPS_APART, PairSample

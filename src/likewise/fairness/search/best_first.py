@@ -13,8 +13,8 @@ from likewise._kernels import pair_ratios
 from likewise._typing import Floats, Indices
 from likewise.fairness.distances.cancellation import RELATIVE_ERROR
 from likewise.fairness.distances.distance import PairwiseDistance
-from likewise.fairness.exact.accumulated import TopPairs
 from likewise.fairness.exact.blocks import in_order
+from likewise.fairness.metrics.worst_pairs import TopPairs
 from likewise.fairness.search.coordinates import (
     Coordinates,
     coarse_coordinates,

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from likewise._kernels import largest_places, pair_ratios
 from likewise.checks import checked_whole
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
-from likewise.fairness.exact.accumulated import TopPairs
 from likewise.fairness.exact.blocks import Block, in_order, pair_count, units
-from likewise.fairness.metrics.violations import WorstPair, name_pairs
+from likewise.fairness.metrics.worst_pairs import TopPairs, WorstPair, name_pairs
 from likewise.fairness.options import individual_ids, output_distance, progress_counter
 from likewise.fairness.search.best_first import Search, SearchResult
 from likewise.plain import plain

@@ -12,9 +12,9 @@ from likewise._kernels import pair_ratios
 from likewise.arrays import as_array
 from likewise.checks import is_whole
 from likewise.errors import InputError, ShapeError
+from likewise.fairness.distances.differences import Differences, differences
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.options import individual_ids, output_distance
-from likewise.fairness.search.differences import Differences, differences
 from likewise.plain import plain
 
 

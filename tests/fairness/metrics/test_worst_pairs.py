@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from likewise._kernels import largest_places
-from likewise.fairness.exact.accumulated import TopPairs
+from likewise.fairness.metrics.worst_pairs import TopPairs
 
 FEW = st.sampled_from([0.0, 0.5, 1.0, 2.0, np.inf])
 

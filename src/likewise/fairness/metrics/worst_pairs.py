@@ -1,0 +1,81 @@
+"""The pairs with the largest ratios: kept while pairs come in, whether all are gone over, drawn or searched, and then named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from likewise._kernels import PAIR_COLUMNS
+from likewise._typing import Floats, Indices
+
+
+class TopPairs:
+    """The `count` pairs with the largest ratios, largest first; ties by output distance, then by position.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+        ``ratio``, ``output``, ``reference``, ``left`` and ``right`` of these pairs.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.columns: dict[str, NDArray[Any]] = {
+            name: np.empty(0, kind) for name, kind in PAIR_COLUMNS.items()
+        }
+
+    @property
+    def floor(self) -> tuple[float, float]:
+        """Ratio and output distance that a pair must reach to come in: more, or the same and an earlier position."""
+        ratio, output = self.columns["ratio"], self.columns["output"]
+        return (float(ratio[-1]), float(output[-1])) if 0 < self.count == ratio.size else (-np.inf, -np.inf)
+
+    def offer(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Take in what belongs among the largest."""
+        joined = {name: np.concatenate([self.columns[name], columns[name]]) for name in PAIR_COLUMNS}
+        keys = ("right", "left", "output", "ratio")
+        signs = {"output": -1.0, "ratio": -1.0}
+        order = np.lexsort([signs.get(name, 1) * joined[name] for name in keys])[: self.count]
+        self.columns = {name: column[order] for name, column in joined.items()}
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """A pair with one of the largest ratios.
+
+    Parameters
+    ----------
+    left, right : object
+        Ids of the two individuals.
+    reference_distance, output_distance : float
+        d and D.
+    ratio : float
+        D / d; infinite where d = 0 and D > 0.
+    """
+
+    left: Any
+    right: Any
+    reference_distance: float
+    output_distance: float
+    ratio: float
+
+
+def name_pairs(
+    left: Indices, right: Indices, ids: NDArray[Any], reference: Floats, output: Floats, ratio: Floats
+) -> tuple[WorstPair, ...]:
+    """Put ids to pairs.
+
+    Parameters
+    ----------
+    left, right : ndarray of int, shape (n_named,)
+        The two individuals of each pair.
+    ids : ndarray, shape (n_individuals,)
+    reference, output, ratio : ndarray, shape (n_named,)
+        d, D and D / d of these pairs.
+    """
+    columns = (ids[left], ids[right], reference, output, ratio)
+    return tuple(WorstPair(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
