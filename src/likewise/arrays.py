@@ -23,23 +23,9 @@ _NO_NUMBERS = "USVcmMT"
 def as_array(values: Any, what: str = "values", error: type[InputError] = InputError) -> NDArray[Any]:
     """Return an array: of a sparse matrix with its zeros, of a tensor without its gradient, of anything else as NumPy reads it.
 
-    Parameters
-    ----------
-    values : array-like, data frame, SciPy sparse or tensor
-    what : str
-        What they are, for the message.
-    error : type, default InputError
-        What to raise.
+    `what` is what the message calls the values; `error` is raised where NumPy cannot read them, such as rows of unequal length. A sparse matrix
+    whose zeros would not fit raises a `MemoryLimitError`.
 
-    Raises
-    ------
-    InputError
-        What NumPy cannot read, such as rows of unequal length.
-    MemoryLimitError
-        A sparse matrix whose zeros would not fit.
-
-    Examples
-    --------
     >>> as_array([[1.0], [1.0, 2.0]], "outputs")
     Traceback (most recent call last):
     ...
@@ -63,36 +49,22 @@ def as_reals(
 ) -> AnyFloats:
     """Return an array of real numbers, NaN where one is masked or None; float32 stays float32, all else becomes float64.
 
-    Parameters
-    ----------
-    values, what, error
-        As in `as_array`.
-    hint : str
-        What to do instead, for the message.
+    Text, dates, complex numbers, objects and numbers beyond the largest float are refused; the rest is as in `as_array`.
 
-    Raises
-    ------
-    InputError
-        Text, dates, complex numbers, objects, numbers beyond the largest float; else as `as_array`.
-
-    Examples
-    --------
     >>> as_reals([1, None, 2.5])
     array([1. , nan, 2.5])
-    >>> as_reals(["1", "2"], "scores")
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: scores that are not numbers (type <U1); expected real numbers.
     """
     array = as_array(values, what, error)
     try:
         if array.dtype.kind in _NO_NUMBERS:
             raise TypeError(f"type {array.dtype}")
         with warnings.catch_warnings():
+            # NumPy would drop imaginary parts with a warning alone.
             warnings.simplefilter("error", np.exceptions.ComplexWarning)
             numbers = array.astype(np.float32 if array.dtype == np.float32 else np.float64, copy=False)
     except (*_FAILURES, np.exceptions.ComplexWarning) as failure:
         raise error(f"{what} that are not numbers ({failure})", "real numbers", hint) from failure
+    # What is masked holds any number; NaN is how the rest of the package says missing.
     return numbers.filled(np.nan) if isinstance(numbers, np.ma.MaskedArray) else np.asarray(numbers)
 
 
@@ -106,13 +78,8 @@ def as_floats(
 def checked_sparse(values: Any, what: str = "values", error: type[InputError] = InputError) -> Any:
     """Return observations in SciPy's compressed rows, as our pure functions take them: every stored entry is one, also a stored zero.
 
-    Raises
-    ------
-    InputError
-        Anything else; numbers that are not real, or not finite; nothing stored.
+    Anything else is refused, and so are numbers that are not real or not finite, and a matrix that stores nothing.
 
-    Examples
-    --------
     >>> checked_sparse([[1.0, 2.0]])
     Traceback (most recent call last):
     ...
@@ -133,12 +100,7 @@ def checked_sparse(values: Any, what: str = "values", error: type[InputError] = 
 
 
 def ensure_axes_fit(matrix: Any) -> None:
-    """Raise where a sparse matrix has so many rows or columns that where each begins would not fit, whatever it stores.
-
-    Raises
-    ------
-    MemoryLimitError
-    """
+    """Raise a `MemoryLimitError` where so many rows or columns do not fit, whatever is stored: a sparse matrix notes where each begins."""
     longest = max(matrix.shape)
     ensure_fits(16 * longest, f"an axis of {longest:,}", "number individuals and features without gaps")
 

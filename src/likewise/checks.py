@@ -40,33 +40,8 @@ def checked_whole(
     or_else: str = "",
     error: type[InputError] = InputError,
 ) -> int:
-    """Return a whole number from `least` to `most`.
+    """Return a whole number from `least` to `most`, in Python's type; `or_else` tells in the error what would have done too.
 
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    value : object
-    least : int, default 1
-    most : int, optional
-    or_else : str
-        What would have done too.
-    error : type, default InputError
-        What to raise.
-
-    Raises
-    ------
-    InputError
-        A fraction, text, a truth value, or a number that is too small or too large.
-
-    Examples
-    --------
-    >>> checked_whole("n_steps", 3)
-    3
-    >>> checked_whole("n_steps", 0)
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: n_steps=0; expected a whole number >= 1.
     >>> checked_whole("rank", 9.5, most=7, or_else="None")
     Traceback (most recent call last):
     ...
@@ -81,15 +56,7 @@ def checked_whole(
 def checked_positive(
     name: str, value: object, or_else: str = "", *, error: type[InputError] = InputError
 ) -> float:
-    """Return a finite number above 0; the parameters are those of `checked_whole`.
-
-    Examples
-    --------
-    >>> checked_positive("tol", float("inf"), "None")
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: tol=inf; expected a finite number above 0, or None.
-    """
+    """Return a finite number above 0."""
     if is_finite(value) and value > 0:
         return float(value)
     raise _error(error, name, value, "a finite number above 0", or_else)
@@ -98,13 +65,7 @@ def checked_positive(
 def checked_non_negative(
     name: str, value: object, or_else: str = "", *, error: type[InputError] = InputError
 ) -> float:
-    """Return a finite number that is 0 or above; the parameters are those of `checked_whole`.
-
-    Examples
-    --------
-    >>> checked_non_negative("noise", 0)
-    0.0
-    """
+    """Return a finite number that is 0 or above."""
     if is_finite(value) and value >= 0:
         return float(value)
     raise _error(error, name, value, "a finite number >= 0", or_else)
@@ -113,24 +74,7 @@ def checked_non_negative(
 def checked_share(
     name: str, value: object, *, zero: bool = False, one: bool = False, error: type[InputError] = InputError
 ) -> float:
-    """Return a number between 0 and 1.
-
-    Parameters
-    ----------
-    name, value, error
-        As in `checked_whole`.
-    zero, one : bool, default False
-        Whether the ends are allowed.
-
-    Examples
-    --------
-    >>> checked_share("quantile", 1, zero=True, one=True)
-    1.0
-    >>> checked_share("nearest_share", 0, one=True)
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: nearest_share=0; expected a number above 0 and at most 1.
-    """
+    """Return a number between 0 and 1; the flags say which of the two ends are allowed."""
     if is_number(value) and (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
         return float(value)
     raise _error(error, name, value, _SHARES[zero, one])
@@ -147,18 +91,8 @@ _SHARES = {
 def checked_name(
     kind: str, name: object, known: Collection[str], error: type[InputError] = InputError
 ) -> str:
-    """Return a name that is known.
+    """Return a name that is known; `kind` is what the error calls it.
 
-    Parameters
-    ----------
-    kind : str
-        What it stands for.
-    name : object
-    known : collection of str
-    error : type, default InputError
-
-    Examples
-    --------
     >>> checked_name("solver", "krilov", ("krylov", "gram"))
     Traceback (most recent call last):
     ...
@@ -170,45 +104,21 @@ def checked_name(
 
 
 def checked_finite(name: str, value: object, *, error: type[InputError] = InputError) -> float:
-    """Return a finite number of any sign; the parameters are those of `checked_whole`.
-
-    Examples
-    --------
-    >>> checked_finite("factor", 10**400)
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: factor=1000...; expected a finite number.
-    """
+    """Return a finite number of any sign."""
     if is_finite(value):
         return float(value)
     raise _error(error, name, value, "a finite number")
 
 
 def checked_path(name: str, value: object, or_else: str = "") -> str:
-    """Return the path of a file or folder as text.
-
-    Examples
-    --------
-    >>> checked_path("checkpoint", 3)
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: checkpoint=3; expected a path.
-    """
+    """Return the path of a file or folder as text."""
     if isinstance(value, str | PathLike) and isinstance(path := fspath(value), str):
         return path
     raise _error(InputError, name, value, "a path", or_else)
 
 
 def checked_text(name: str, value: object, or_else: str = "") -> str:
-    """Return text that is not empty.
-
-    Examples
-    --------
-    >>> checked_text("name", 3)
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: name=3; expected text.
-    """
+    """Return text that is not empty."""
     if isinstance(value, str) and value:
         return value
     raise _error(InputError, name, value, "text", or_else)
@@ -222,22 +132,8 @@ def checked_instance(
     hint: str = "",
     error: type[InputError] = InputError,
 ) -> Any:
-    """Return what is of a kind.
+    """Return what is of a kind; `expected` says what that is called, `hint` how to make one.
 
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    value : object
-    kind : type
-    expected : str
-        What it is called.
-    hint : str
-        How to make one.
-    error : type, default InputError
-
-    Examples
-    --------
     >>> checked_instance("reference", [[0.0, 1.0]], dict, "a dictionary", "dict(...) makes one")
     Traceback (most recent call last):
     ...
@@ -251,8 +147,6 @@ def checked_instance(
 def checked_names(name: str, given: object) -> tuple[str, ...]:
     """Return names: those of a list, or of a text that separates them by commas.
 
-    Examples
-    --------
     >>> checked_names("arms", "h, f-literal"), checked_names("arms", ["h"])
     (('h', 'f-literal'), ('h',))
     >>> checked_names("arms", [1])
@@ -269,8 +163,6 @@ def checked_names(name: str, given: object) -> tuple[str, ...]:
 def checked_flag(name: str, value: object) -> bool:
     """Return True or False.
 
-    Examples
-    --------
     >>> checked_flag("streaming", "no")
     Traceback (most recent call last):
     ...
@@ -289,15 +181,7 @@ def checked_callable(name: str, value: Any, what: str = "a function") -> Any:
 
 
 def checked_confidence(value: object, *, certain: bool = False) -> float:
-    """Return the confidence of an interval or a bound, in (0, 1); 1 only where what is said may be certain.
-
-    Examples
-    --------
-    >>> checked_confidence(95)
-    Traceback (most recent call last):
-    ...
-    likewise.errors.InputError: confidence=95; expected a number between 0 and 1, both excluded.
-    """
+    """Return the confidence of an interval or a bound, in (0, 1); 1 only where what is said may be certain."""
     return checked_share("confidence", value, one=certain)
 
 

@@ -54,20 +54,8 @@ _MARKED = re.compile("\x01(\\w+)\x02(.*?)\x03", re.DOTALL)
 def option(name: str, value: str = "...") -> str:
     """Mention an argument in a message so that whoever prints it can spell it: as Python does, or as a command line does.
 
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    value : str
-        As Python writes it; empty to mention the name alone.
+    The value is written as Python writes it; empty mentions the name alone. Goes into an `InputError` or a `LikewiseWarning`.
 
-    Returns
-    -------
-    str
-        To be put into the parts of an `InputError` or a `LikewiseWarning`, which spell it as Python does.
-
-    Examples
-    --------
     >>> print(InputError(option("share", "2"), "at most 1", f"leave {option('share')} out"))
     share=2; expected at most 1. Hint: leave share=... out
     """
@@ -104,13 +92,7 @@ class Note(str):
 
 
 def printable(text: object) -> str:
-    r"""Write any id, file name or message so that it cannot steer a terminal: control characters are spelled out.
-
-    Examples
-    --------
-    >>> print(printable("Zoë\x1b[31m"))
-    Zoë\x1b[31m
-    """
+    r"""Write any id, file name or message so that it cannot steer a terminal: control characters are spelled out."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
 
 
@@ -291,24 +273,8 @@ _LONGEST_NAME = 100
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> tuple[str, str, str]:
-    """Compose the three parts of an error about an unknown name, with the nearest known one as the hint.
+    """Compose the three parts of an `InputError` about an unknown name, with the nearest of the known ones as the hint.
 
-    Parameters
-    ----------
-    kind : str
-        What the name stands for, for example ``"threshold"``.
-    name : object
-        The name that was given.
-    known : iterable of str
-        The names that exist.
-
-    Returns
-    -------
-    tuple of str
-        ``(given, expected, hint)``, to be unpacked into an `InputError`.
-
-    Examples
-    --------
     >>> unknown_name("threshold", "univrsal", ["universal", "noise-edge"])
     ("unknown threshold 'univrsal'", "one of 'universal', 'noise-edge'", "did you mean 'universal'?")
     """

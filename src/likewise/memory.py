@@ -17,36 +17,16 @@ _CONTROL_GROUP = Path("/sys/fs/cgroup")
 def available_memory() -> float:
     """Return how many bytes can still be had without swapping, or infinity where the system does not say.
 
-    Returns
-    -------
-    float
-        The smaller of what the machine and, in a container, its control group leave free.
+    It is the smaller of what the machine and, in a container, its control group leave free.
     """
     return min(_free_on_machine(), _free_in_control_group())
 
 
 def ensure_fits(n_bytes: float, what: str, instead: str, limit: float | None = None) -> None:
-    """Raise if `n_bytes` cannot be had.
+    """Raise a `MemoryLimitError` if `n_bytes` cannot be had, which says for what, how much may be used, and what to do instead.
 
-    Parameters
-    ----------
-    n_bytes : float
-        How much would be allocated.
-    what : str
-        What for, for example ``"a dense 6,040 x 3,952 array"``.
-    instead : str
-        What to call or set instead.
-    limit : float, optional
-        Bytes that may be used; by default what the system has available.
+    The limit in bytes is by default what the system has available.
 
-    Raises
-    ------
-    MemoryLimitError
-        With the size, the limit and what to do.
-
-    Examples
-    --------
-    >>> ensure_fits(8 * 100 * 100, "a dense 100 x 100 array", "call rows(i)")
     >>> ensure_fits(1e15, "all pairs of 11 million people", "sample pairs", limit=2**30)
     Traceback (most recent call last):
     ...
@@ -63,20 +43,8 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def bytes_of(size: float | str) -> float:
-    """Read a size in bytes, or one with a unit.
+    """Read a size above 0: bytes, or text with a unit, such as ``"4 GiB"``; K, M, G and T count in steps of 1,024.
 
-    Parameters
-    ----------
-    size : float or str
-        Such as ``2e9``, ``"500M"`` or ``"4 GiB"``; K, M, G and T count in steps of 1,024.
-
-    Raises
-    ------
-    InputError
-        Anything else, or not above 0.
-
-    Examples
-    --------
     >>> bytes_of("1.5 GiB") == 1.5 * 2**30, bytes_of(1000)
     (True, 1000.0)
     """
@@ -96,13 +64,8 @@ def bytes_of(size: float | str) -> float:
 
 
 def format_bytes(n_bytes: float) -> str:
-    """Write a number of bytes for people.
-
-    Examples
-    --------
-    >>> format_bytes(145 * 2**20)
-    '145.0 MiB'
-    """
+    """Write a number of bytes for people, such as ``145.0 MiB``."""
+    # A size computed in floats may have overflowed to infinity.
     if n_bytes >= sys.float_info.max:
         return "more than any machine has"
     for unit in ("B", "KiB", "MiB", "GiB"):

@@ -25,13 +25,8 @@ _LARGEST_ORDER = 1000.0
 def norm_order(norm: Norm) -> float:
     """Return q of an lq norm given by name or number; infinite for the largest entry, ``"linf"``.
 
-    Raises
-    ------
-    DistanceError
-        If it is neither, below 1, or finite and very large: below 1 the triangle inequality fails.
+    A `DistanceError` refuses what is neither, below 1, where the triangle inequality fails, or finite and very large.
 
-    Examples
-    --------
     >>> norm_order("l1"), norm_order(2), norm_order("l1.5"), norm_order("linf")
     (1.0, 2.0, 1.5, inf)
     """
@@ -63,19 +58,8 @@ def row_norms(rows: Floats, order: float) -> Floats:
 def row_differences(
     rows: Floats | sparse.csr_array, left: NDArray[np.intp], right: NDArray[np.intp], order: float
 ) -> Floats:
-    """Measure ``||rows[left[k]] - rows[right[k]]||_q`` by subtracting the rows, some million entries at a time.
-
-    Parameters
-    ----------
-    rows : ndarray or csr_array, shape (n_individuals, n_features)
-    left, right : ndarray of int, shape (n_pairs,)
-    order : float
-        q.
-
-    Returns
-    -------
-    ndarray, shape (n_pairs,)
-    """
+    """Return ``||rows[left[k]] - rows[right[k]]||_q`` of each pair k, where q is the order, from the differences of the rows themselves."""
+    # Differences of so many pairs are held at a time, whatever the width of a row.
     pairs_at_once = max(1, _PAIR_ENTRIES // max(1, _widest(rows)))
     parts = [slice(k, k + pairs_at_once) for k in range(0, len(left), pairs_at_once)]
     if isinstance(rows, np.ndarray):
@@ -88,13 +72,7 @@ def row_differences(
 
 
 def rooted(sizes: Floats, order: float) -> Floats:
-    """Return the lq norm over the last axis of sizes, which are not below 0.
-
-    Examples
-    --------
-    >>> rooted(np.array([3.0, 4.0]), 2.0).item(), rooted(np.array([3.0, 4.0]), inf).item()
-    (5.0, 4.0)
-    """
+    """Return the lq norm over the last axis of sizes, which are not below 0."""
     if order == inf:
         return np.asarray(sizes.max(axis=-1, initial=0.0))
     return np.asarray((sizes**order).sum(axis=-1) ** (1 / order))
@@ -116,12 +94,11 @@ def _widest(rows: Floats | sparse.csr_array) -> int:
 def dual_order(order: float) -> float:
     """Return q with 1/p + 1/q = 1, so that ``|x . y| <= ||x||_p ||y||_q`` (Hölder, attained).
 
-    Examples
-    --------
     >>> dual_order(1.0), dual_order(2.0), dual_order(inf)
     (inf, 2.0, 1.0)
     """
     if order == 1:
+        # 1/p = 1 leaves 1/q = 0
         return inf
     return 1.0 if order == inf else order / (order - 1)
 
@@ -129,9 +106,8 @@ def dual_order(order: float) -> float:
 def conversion(order: float, to: float, n: int) -> float:
     """Return the smallest c with ``||x||_to <= c ||x||_order`` for every x of n entries.
 
-    Examples
-    --------
     >>> conversion(1, 2, 9), conversion(2, 1, 9), conversion(inf, 2, 9)
     (1.0, 3.0, 3.0)
     """
+    # Norms fall as their order grows; the other way the vector of ones is the worst (Hölder).
     return 1.0 if to >= order else float(n ** (1 / to - 1 / order))

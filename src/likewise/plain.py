@@ -19,16 +19,10 @@ def kept_fields(record: Any) -> tuple[Field[Any], ...]:
 
 
 def plain(value: Any) -> Any:
-    """Turn a record, or a tree of records, into dictionaries, lists, text and Python numbers.
+    """Turn a record, or a tree of records, into dictionaries, lists, text and Python numbers; what is none of these stays as it is.
 
-    Parameters
-    ----------
-    value : object
-        Data classes become dictionaries of their fields; a class that has a ``kind`` says it first. Tuples and arrays become lists.
-        What is none of these stays as it is.
+    Data classes become dictionaries of their fields; a class that has a ``kind`` says it first. Tuples and arrays become lists.
 
-    Examples
-    --------
     >>> plain({"a": np.float64("inf"), "b": (1, np.int64(2))})
     {'a': inf, 'b': [1, 2]}
     """
@@ -41,8 +35,6 @@ def json_tree(value: Any) -> Any:
     JSON has no NaN and no infinities: they become the text ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``, which ``float`` reads.
     Ids of other types, such as dates, become their text.
 
-    Examples
-    --------
     >>> import datetime
     >>> json_tree({"a": np.float64("-inf"), "b": (1, datetime.date(2024, 5, 1))})
     {'a': '-Infinity', 'b': [1, '2024-05-01']}

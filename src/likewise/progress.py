@@ -40,20 +40,8 @@ _LONG = 3600.0
 class StepBars:
     """A bar for each slow step of a job; called with (step, done, total), as `likewise.audit` calls its `progress`.
 
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing.
-    remaining : bool
-        Show the time left as well, by the speed of the last hour.
-    console : Console, optional
-        Standard error by default. Nothing is shown where it is not a terminal.
-
-    Examples
-    --------
-    >>> with StepBars(quiet=True) as progress:
-    ...     progress("estimate", 0, 1)
-    ...     progress("estimate", 1, 1)
+    Bars go to the console, by default standard error, if that is a terminal and nobody asked for quiet. `remaining` adds the time left, by
+    the speed of the last hour.
     """
 
     def __init__(
@@ -102,6 +90,7 @@ class StepBars:
             self._bars.remove_task(self._task)
         self._step = step
         self._task = task = self._bars.add_task(step, total=None, visible=False)
+        # A quick step ends before its bar is seen: bars that flash say nothing.
         self._reveal = Timer(PATIENCE, self._show, (task,))
         self._reveal.daemon = True
         self._reveal.start()
@@ -116,20 +105,8 @@ class StepBars:
 def shown(progress: StepProgress | bool | None, *, remaining: bool = False) -> Iterator[StepProgress | None]:
     """Yield what a job reports its progress to: the caller's function, or bars where somebody sees them.
 
-    Parameters
-    ----------
-    progress : callable, bool or None
-        None and True show bars if standard error is a terminal; False shows nothing.
-    remaining : bool, default False
-        Whether bars show the time left.
+    None and True show bars if standard error is a terminal; False shows nothing; all else but a function is refused. `remaining` adds the time left.
 
-    Raises
-    ------
-    InputError
-        Anything else.
-
-    Examples
-    --------
     >>> with shown(False) as progress:
     ...     progress is None
     True

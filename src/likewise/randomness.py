@@ -13,17 +13,8 @@ RandomState = int | np.random.Generator | None
 
 
 def generator_of(random_state: RandomState) -> np.random.Generator:
-    """Return the generator that a seed stands for; a generator is returned as it is.
+    """Return the generator that a seed stands for; a generator is returned as it is; text, a fraction or a negative number is refused.
 
-    Raises
-    ------
-    InputError
-        Text, a fraction, a negative number.
-
-    Examples
-    --------
-    >>> bool(generator_of(0).integers(10) == generator_of(0).integers(10))
-    True
     >>> generator_of(-1)
     Traceback (most recent call last):
     ...
@@ -31,6 +22,7 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     """
     expected = "a whole number >= 0, a numpy.random.Generator, or None"
     given: object = random_state
+    # NumPy would take a list of seeds; a record of a run names one number.
     if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str | bytes):
         raise InputError(f"random_state of type {type(given).__name__}", expected)
     try:
@@ -42,8 +34,6 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
 def seed_of(random_state: RandomState) -> int | None:
     """Return a seed for what takes only a whole number: a generator draws one, so that its own seed decides all that follows.
 
-    Examples
-    --------
     >>> seed_of(3), seed_of(None), seed_of(np.random.default_rng(0)) == seed_of(np.random.default_rng(0))
     (3, None, True)
     """

@@ -18,21 +18,9 @@ class Registry(Mapping[str, T], Generic[T]):
     ``[project.entry-points."likewise.thresholds"]`` with a line ``my-rule = "my_package:rule"``. Entry points are looked up, and what they
     name is imported, only when a name is asked for that is not known: imports stay fast. Iterating gives what is known so far.
 
-    Parameters
-    ----------
-    group : str
-        Of entry points, such as ``"likewise.thresholds"``.
-    kind : str
-        What one of the things is called in errors.
-    known : mapping of str to any
-        Those of the package, whose names are not given away.
-    error : type, default InputError
-        What to raise for a name that is unknown or taken.
-    check : callable, optional
-        Takes what is registered and returns it, as it is or made ready for use; raises where it is not of the kind.
+    `group` is that of the entry points, `kind` what errors call one of the things. The names in `known` are those of the package, which are not
+    given away. `error` is raised for a name that is unknown or taken. `check` returns what is registered, as it is or made ready for use, or raises.
 
-    Examples
-    --------
     >>> colours = Registry("example.colours", "colour", {"red": "#f00"})
     >>> colours.register("green", "#0f0")
     '#0f0'
@@ -60,10 +48,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def register(self, name: str, thing: Any) -> Any:
         """Add a thing under a name; a name that was registered before is given to the new one.
 
-        Raises
-        ------
-        InputError
-            Or the kind of it that this registry raises: no text, a name of the package, or a thing of another kind.
+        Raises the error of this registry for what is no text, a name of the package, or a thing of another kind.
         """
         if not isinstance(name, str) or not name:
             raise self._error(f"{name!r} as the name of a {self.kind}", "some text")
@@ -80,13 +65,7 @@ class Registry(Mapping[str, T], Generic[T]):
             self._known.pop(name, None)
 
     def named(self, name: object) -> T:
-        """Return what a name stands for.
-
-        Raises
-        ------
-        InputError
-            Or the kind of it that this registry raises: the name is unknown.
-        """
+        """Return what a name stands for, or raise the error of this registry."""
         if isinstance(name, str) and name in self:
             return self._known[name]
         raise self._error(*unknown_name(self.kind, name, self.names()))
@@ -99,6 +78,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self._known:
+            # Only now, and only this one, so that no import pays for what is installed beside.
             for plugin in entry_points(group=self.group, name=name) if isinstance(name, str) else ():
                 self._known[name] = self._check(plugin.load())
         return self._known[name]

@@ -67,17 +67,8 @@ Resolver = Callable[[str], Any]
 def write_record(path: PathLike, thing: Any) -> None:
     """Write a record to one file: ``.json`` as text, anything else as ``.npz``.
 
-    Parameters
-    ----------
-    path : path-like
-    thing : object
-        A data class of the package, or an object with ``stored_parts()`` and ``from_stored_parts(parts)``; what it holds may be such objects,
-        arrays, sparse arrays, numbers, text, dates, lists, tuples and mappings.
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written, or a part is something else, such as a function.
+    A record is a data class of the package, or an object with ``stored_parts()`` and ``from_stored_parts(parts)``; what it holds may be such objects,
+    arrays, sparse arrays, numbers, text, dates, lists, tuples and mappings. An `OutputError` refuses all else, such as a function.
     """
     if str(path).lower().endswith(".json"):
         write_file(path, as_json(thing))
@@ -95,19 +86,9 @@ def as_json(thing: Any) -> str:
 
 
 def read_record(path: PathLike, others: Resolver = lambda _: None) -> Any:
-    """Read what `write_record` wrote.
+    """Read what `write_record` wrote; a `FileFormatError` says where it is missing, cut short, altered, of a newer format, or something else.
 
-    Parameters
-    ----------
-    path : path-like
-    others : callable
-        Takes the name of a class outside the package and returns it, or None where a file may not name it. Of the package, a file may
-        name every record.
-
-    Raises
-    ------
-    FileFormatError
-        Missing, cut short, altered, of a newer format, or something else.
+    A file may name every record of the package. `others` takes the name of a class outside and returns it, or None where a file may not name it.
     """
     header, arrays = read_parts(path)
     _check(header, arrays, path)
@@ -122,10 +103,7 @@ def read_record(path: PathLike, others: Resolver = lambda _: None) -> Any:
 def read_parts(path: PathLike) -> tuple[dict[str, Any], Arrays]:
     """Return the header of a file, and the arrays beside it; an empty header where it has none.
 
-    Raises
-    ------
-    FileFormatError
-        Missing, or neither JSON nor an ``.npz`` that can be read to its end.
+    A `FileFormatError` says that it is missing, or neither JSON nor an ``.npz`` that can be read to its end.
     """
     try:
         with Path(path).open("rb") as stream:
@@ -178,6 +156,7 @@ def _with_header(content: Any, arrays: Arrays) -> dict[str, Any]:
 
 
 def _digest(content: Any, arrays: Arrays) -> str:
+    # Over what JSON holds and over type, shape and bits of every array: whatever is altered changes it.
     digest = sha256(json.dumps(content).encode())
     for name, array in sorted(arrays.items()):
         digest.update(f"{name} {array.dtype.str} {array.shape} ".encode())
@@ -187,6 +166,7 @@ def _digest(content: Any, arrays: Arrays) -> str:
 
 def _kept(array: NDArray[Any], arrays: Arrays, names: dict[int, str]) -> str:
     """Put an array among those of the file, once; what several records share is one array."""
+    # By identity: equal arrays that are different objects stay two, so that nothing is compared.
     name = names.setdefault(id(array), f"array_{len(names)}")
     arrays[name] = array
     return name
@@ -194,6 +174,7 @@ def _kept(array: NDArray[Any], arrays: Arrays, names: dict[int, str]) -> str:
 
 def _listed(array: NDArray[Any]) -> dict[str, Any]:
     """Write an array as its values, for a file that is text."""
+    # Dates and spans as the integers they are kept as: their text would lose the unit.
     plain = array.view(np.int64) if array.dtype.kind in "mM" else array
     return {
         "values": _tree(plain.ravel().tolist(), _listed, ""),
@@ -257,18 +238,10 @@ def _name_of(kind: type) -> str:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Makes what a tree was written from.
+    """Makes what a tree was written from."""
 
-    Parameters
-    ----------
-    arrays : dict of str to ndarray
-        Those beside it.
-    others : callable
-        See `read_record`.
-    """
-
-    arrays: Arrays
-    others: Resolver
+    arrays: Arrays  # those beside the tree, by name
+    others: Resolver  # finds classes outside the package, see `read_record`
 
     def thing(self, tree: Any) -> Any:
         """Return what a tree stands for."""

@@ -31,30 +31,14 @@ Content = bytes | str | Callable[[BinaryIO], object]
 def write_file(path: PathLike, content: Content) -> None:
     """Write one file; an interruption or a full disk leaves the old file, or none.
 
-    Parameters
-    ----------
-    path : path-like
-        An existing file is replaced and keeps its permissions. A device or pipe is written to directly.
-    content : bytes, str, or callable taking a binary file
-
-    Raises
-    ------
-    OutputError
-        The path is a folder, its folder is missing or not writable, or the disk is full.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> write_file(Path(folder.name) / "hello.txt", "hello")
-    >>> (Path(folder.name) / "hello.txt").read_text()
-    'hello'
-    >>> folder.cleanup()
+    An existing file is replaced and keeps its permissions; a device or pipe is written to directly. Content is bytes, text, or a callable that
+    takes a binary file. An `OutputError` says that the path is a folder, that its folder is missing or not writable, or that the disk is full.
     """
     with _errors_about(path):
         target = Path(path).resolve()
         _refuse_folder(target)
         if _is_special(target):
+            # A pipe or /dev/stdout cannot be renamed over.
             with target.open("wb") as stream:
                 _put(stream, content)
         else:
@@ -66,8 +50,6 @@ def write_file(path: PathLike, content: Content) -> None:
 def by_memory(write: Callable[[BinaryIO], object]) -> Callable[[BinaryIO], object]:
     """Return a content that is made in memory first: for libraries that write past Python, whose own error a full disk would raise.
 
-    Examples
-    --------
     >>> file = BytesIO()
     >>> by_memory(lambda stream: stream.write(b"rows"))(file), file.getvalue()
     (4, b'rows')
@@ -84,19 +66,9 @@ def by_memory(write: Callable[[BinaryIO], object]) -> Callable[[BinaryIO], objec
 def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
     """Write several files that belong together: all of them, or none.
 
-    Where two processes write to one folder, the files of the one that ends last are there, all of them.
-
-    Parameters
-    ----------
-    folder : path-like
-        Made, with its parents, if it is not there. Files in it under other names are left alone.
-    contents : dict of str to content
-        File names and what they hold. Written in this order, so name last what refers to the others.
-
-    Raises
-    ------
-    OutputError
-        The folder cannot be made or written to, is a file, or the disk is full.
+    The folder is made, with its parents, if it is not there; files in it under other names are left alone. `contents` has what each file name
+    holds, written in this order: name last what refers to the others. Where two processes write to one folder, the files of the one that ends
+    last are there, all of them. An `OutputError` says that the folder cannot be written to, is a file, or that the disk is full.
     """
     with _errors_about(folder):
         target = Path(folder).resolve()
@@ -105,6 +77,7 @@ def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
             for name, content in contents.items():
                 _write_through(staging / name, content)
             if not _become(staging, target):
+                # A new folder appears in one step; into one that is there, files move one by one.
                 with _locked(target):
                     _move_all(staging, target, contents)
 
@@ -113,17 +86,8 @@ def write_folder(folder: PathLike, contents: Mapping[str, Content]) -> None:
 def staged_folder(folder: PathLike, kept: Path | None = None) -> Iterator[Path]:
     """Yield a folder to fill, by this process or by others; at the end it bears the name that was asked for, and after an error it is gone.
 
-    Parameters
-    ----------
-    folder : path-like
-        A name that is not in use; folders above it are made.
-    kept : Path, optional
-        The folder to fill, of one process at a time: it stays after an error, with the files that are whole, for the next call.
-
-    Raises
-    ------
-    OutputError
-        The name is in use, or the folder cannot be made.
+    Folders above it are made. `kept` is a folder to fill, of one process at a time: it stays after an error, with the files that are whole, for
+    the next call. An `OutputError` says that the name is in use, or that the folder cannot be made.
     """
     with _errors_about(folder):
         target = Path(folder).resolve()
@@ -151,19 +115,7 @@ def check_new_folder(folder: PathLike) -> None:
 
 
 def write_npz(path: PathLike, arrays: Mapping[str, NDArray[np.generic]]) -> None:
-    """Write arrays to one ``.npz`` file that loads with ``allow_pickle=False``.
-
-    Parameters
-    ----------
-    path : path-like
-    arrays : dict of str to ndarray
-        Of any type except object.
-
-    Raises
-    ------
-    OutputError
-        As `write_file`; also if an array holds Python objects, which only pickle could store.
-    """
+    """Write arrays to one ``.npz`` file that loads with ``allow_pickle=False``; arrays of Python objects, which need pickle, raise an `OutputError`."""
     objects = [name for name, array in arrays.items() if array.dtype.hasobject]
     if objects:
         raise OutputError(
@@ -178,8 +130,6 @@ def spreadsheet_safe(cell: Any) -> Any:
 
     What begins like one, apostrophes before it or not, gets an apostrophe more: two names never become one.
 
-    Examples
-    --------
     >>> spreadsheet_safe("=1+1"), spreadsheet_safe("'=1+1"), spreadsheet_safe("ann"), spreadsheet_safe("-3")
     ("'=1+1", "''=1+1", 'ann', '-3')
     """
@@ -187,6 +137,7 @@ def spreadsheet_safe(cell: Any) -> Any:
     if not bare.startswith(_FORMULA):
         return cell
     try:
+        # A negative number begins like a formula and is none.
         float(bare)
     except ValueError:
         return f"'{cell}"
@@ -213,13 +164,7 @@ def check_folder(folder: PathLike, names: Iterable[str] = ()) -> None:
 
 
 def remove_leftovers(folder: PathLike) -> None:
-    """Remove what a killed process left half written, from a folder that one process at a time writes to.
-
-    Raises
-    ------
-    OutputError
-        It cannot be removed.
-    """
+    """Remove what a killed process left half written, from a folder that one process at a time writes to."""
     with _errors_about(folder):
         for leftover in Path(folder).glob(f"{_TEMPORARY}*"):
             _remove(leftover)
@@ -272,6 +217,7 @@ def _put(stream: BinaryIO, content: Content) -> None:
 
 def _move(temporary: Path, target: Path) -> None:
     if target.exists():
+        # The new file takes the place of the old one, permissions and all.
         shutil.copymode(target, temporary)
     temporary.replace(target)
 

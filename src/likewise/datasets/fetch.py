@@ -108,6 +108,7 @@ def _known(dataset: str | Dataset) -> Dataset:
 
 def _download(dataset: Dataset, part: Path, patience: float) -> None:
     """Go on with what is there; where that turns out to be something else, once more from the start."""
+    # What was resumed may belong to an older version of the archive; then it is worth a second try.
     resumed = part.is_file() and part.stat().st_size > 0
     try:
         _get(dataset, part, patience)
@@ -137,6 +138,7 @@ def _get(dataset: Dataset, part: Path, patience: float) -> None:
     there = part.stat().st_size if part.is_file() else 0
     if dataset.n_bytes is not None and there == dataset.n_bytes:
         return
+    # Compressed on the way, bytes would neither be counted nor resumed.
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={there}-"} if there else {})}
     limit = (dataset.at_most if dataset.n_bytes is None else dataset.n_bytes) - there
     with part.open("ab") as stream:
@@ -207,27 +209,16 @@ _CHUNK = 1 << 20
 
 
 def unpack_archive(archive: Path, folder: Path, at_most: int, members: Mapping[str, str]) -> None:
-    """Write the files of a zip to a new folder, without the folder that holds them all.
+    """Write the files of a zip to a new folder, without the folder that holds them all; what is left of it after an error is the caller's to remove.
 
-    Parameters
-    ----------
-    archive : Path
-    folder : Path
-        Must not exist; what is left of it after an error is the caller's to remove.
-    at_most : int
-        Bytes of all files together.
-    members : mapping of str to str
-        SHA-256 of files that have to be among them.
-
-    Raises
-    ------
-    DownloadError
-        A file that would lie outside of the folder, a link, two of one name, more bytes or files than expected, damage, a password, or another checksum.
+    All files together may have `at_most` bytes; `members` has the SHA-256 of files that have to be among them. A `DownloadError` says what
+    has no business there: a file that would lie outside of the folder, a link, two of one name, too much of anything, damage, a password.
     """
     folder.mkdir()
     try:
         with zipfile.ZipFile(archive) as opened:
             infos = [info for info in opened.infolist() if not info.is_dir()]
+            # Counted while unpacking: the sizes that an archive states may be lies.
             left = at_most
             for info, name in zip(infos, _plain_names(infos), strict=True):
                 target = folder / name
@@ -254,9 +245,11 @@ def _plain_names(infos: list[zipfile.ZipInfo]) -> list[Path]:
                 f"{info.filename!r} in the archive, which is no plain file below it; nothing was kept"
             )
         names.append(path)
+    # One folder around everything is left away.
     tops = {path.parts[0] for path in names}
     if len(tops) == 1 and all(len(path.parts) > 1 for path in names):
         names = [PurePosixPath(*path.parts[1:]) for path in names]
+    # Also where they differ by case alone: some file systems would overwrite one.
     if len({str(name).lower() for name in names}) < len(names):
         raise DownloadError("an archive with two files of one name; nothing was kept")
     return [Path(name) for name in names]

@@ -31,18 +31,8 @@ class Remembering(Engine):
     An algorithm that is given the same sums asks for the same next one. So a run that begins again in the folder of one that was cut off reads
     what that had, whatever the algorithm and whichever engine computed it, and goes on. A ``with`` that ends well removes the files.
 
-    Parameters
-    ----------
-    engine : Engine
-    folder : path-like
-        Made if it is not there; of one run at a time.
-
-    Raises
-    ------
-    EngineError
-        Another run is at work in the folder.
-    OutputError
-        The folder cannot be made or written to.
+    The folder is made if it is not there. It belongs to one run at a time: an `EngineError` says that another is at work in it, an `OutputError`
+    that it cannot be written to.
     """
 
     def __init__(self, engine: Engine, folder: str | PathLike[str]) -> None:
@@ -61,13 +51,8 @@ class Remembering(Engine):
         return self.engine.map(task, blocks, shared)
 
     def reduce(self, task: Task, blocks: Sequence[Any], shared: Any = None) -> Arrays:
-        """Return the sum of what `task` makes of the blocks, from the folder if it is there.
-
-        Raises
-        ------
-        InputError
-            The folder holds the sums of another computation.
-        """
+        """Return the sum of what `task` makes of the blocks, from the folder if it is there; an `InputError` where that is of another computation."""
+        # The number of a sum is its name: the same algorithm on the same sums asks in the same order.
         self._asked += 1
         path, key = (
             self.folder / f"{self._asked:06}.npz",
@@ -94,6 +79,7 @@ class Remembering(Engine):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # After an error the files stay, for the run that goes on from there.
         if kind is None:
             for number in range(1, self._asked + 1):
                 (self.folder / f"{number:06}.npz").unlink(missing_ok=True)
@@ -135,13 +121,7 @@ def _locked(folder: Path) -> int | None:
 
 
 def digest_of(value: Any) -> str:
-    """Return a fingerprint of what a sum depends on: arrays to the bit, functions by name, blocks by their `identity`.
-
-    Examples
-    --------
-    >>> digest_of((np.zeros(2), "a")) == digest_of((np.zeros(2), "a")), digest_of(np.zeros(2)) == digest_of(np.ones(2))
-    (True, False)
-    """
+    """Return a fingerprint of what a sum depends on: arrays to the bit, functions by name, blocks by their `identity`."""
     hashed = blake2b(digest_size=16)
     for piece in _pieces(value):
         hashed.update(piece)

@@ -22,15 +22,10 @@ _AHEAD = 4
 
 
 class Dask(Engine):
-    """Workers of a Dask cluster.
+    """Workers of a Dask cluster, given by the address of its scheduler or a client; None begins one here, with a process for each processor.
 
     Sums are added on the workers, so that one comes back. A worker that is lost costs what it had in hand; the scheduler has it done
     again elsewhere.
-
-    Parameters
-    ----------
-    cluster : str, distributed.Client or None
-        Address of a scheduler, a client as it is, or None: a cluster on this machine, one process for each processor.
     """
 
     name = "dask"
@@ -119,10 +114,7 @@ def _of_this_machine() -> Any:
 def _check_greets(address: str) -> None:
     """Find out within seconds whether somebody greets, as a scheduler does unasked; Dask itself waits for ever where nobody does.
 
-    Raises
-    ------
-    OSError
-        Nobody listens, or whoever does says nothing.
+    An `OSError` says that nobody listens, or that whoever does says nothing.
     """
     scheme, _, rest = address.rpartition("://")
     host, colon, port = rest.rpartition(":")

@@ -18,28 +18,22 @@ Arrays = tuple[NDArray[Any], ...]
 
 
 def in_tree(leaves: Iterable[Handle], add: Callable[[Handle, Handle], Handle]) -> Handle:
-    """Add leaves up: neighbours first, then neighbouring pairs, and so on; what has no neighbour waits.
+    """Add at least one leaf up: neighbours first, then neighbouring pairs, and so on; what has no neighbour waits.
 
-    The tree depends on how many leaves there are and on nothing else. Leaves are taken one by one, and of k leaves at most
-    ``log2(k) + 1`` sums exist at a time.
+    The tree depends on how many leaves there are and on nothing else. A leaf is a partial sum, or what stands for one on another machine.
+    Leaves are taken one by one, and of k leaves at most ``log2(k) + 1`` sums exist at a time.
 
-    Parameters
-    ----------
-    leaves : iterable
-        At least one; partial sums, or whatever stands for them where they are on other machines.
-    add : callable
-
-    Examples
-    --------
     >>> in_tree("abcdefg", lambda left, right: f"({left}{right})")
     '(((ab)(cd))((ef)g))'
     """
     waiting: list[tuple[int, Handle]] = []
     for leaf in leaves:
+        # As in binary counting: a leaf joins every finished branch that is as high as what it has become.
         height, total = 0, leaf
         while waiting and waiting[-1][0] == height:
             height, total = height + 1, add(waiting.pop()[1], total)
         waiting.append((height, total))
+    # What is left are branches of falling height; the lowest ones join first, whatever their number.
     total = waiting.pop()[1]
     while waiting:
         total = add(waiting.pop()[1], total)
@@ -64,12 +58,11 @@ def groups_of(blocks: Sequence[Any], n_workers: int) -> list[Sequence[Any]]:
     A worker adds a group up by itself and hands on one sum for many blocks. As a group of ``2^h`` neighbours is a branch of the tree,
     its size changes no bit.
 
-    Examples
-    --------
     >>> groups_of(range(9), 1)
     [range(0, 2), range(2, 4), range(4, 6), range(6, 8), range(8, 9)]
     """
     size = 1
+    # Doubled while at least four groups of twice the size remain for each worker.
     while 8 * size * n_workers <= len(blocks):
         size *= 2
     return [blocks[start : start + size] for start in range(0, len(blocks), size)]

@@ -57,6 +57,7 @@ class _Pool(Engine):
         rest, losses = iter(blocks), 0
         begun: deque[tuple[Any, Future[Any]]] = deque()
         while True:
+            # Only so many are ahead: of blocks without end no more results wait than memory was meant for.
             for block in islice(rest, _AHEAD * self.n_workers - len(begun)):
                 begun.append((block, self._begin(task, block, shared)))
             if not begun:
@@ -64,6 +65,7 @@ class _Pool(Engine):
             try:
                 result = begun[0][1].result()
             except BrokenProcessPool as error:
+                # One death breaks the whole pool: what was finished is kept, all else begins again in a new one.
                 losses += 1
                 if losses > _MOST_LOSSES:
                     raise _lost(begun[0][0]) from error
@@ -71,6 +73,7 @@ class _Pool(Engine):
                 begun = deque((block, self._again(task, block, shared, future)) for block, future in begun)
                 continue
             begun.popleft()
+            # A result in between shows that the loss was not the block's own fault.
             losses = 0
             yield self._received(result)
 
@@ -95,7 +98,7 @@ class _Pool(Engine):
     def _again(self, task: Task, block: Any, shared: Any, future: Future[Any]) -> Future[Any]:
         """Begin a block once more, unless it was finished."""
         if future.done() and not future.cancelled() and future.exception() is None:
-            return future
+            return future  # finished before the pool broke
         return self._begin(task, block, shared)
 
     def close(self) -> None:

@@ -24,12 +24,9 @@ _AHEAD = 4
 
 
 class Ray(Engine):
-    """Workers of a Ray cluster; sums are added on them.
+    """Workers of a Ray cluster, on which sums are added: of the one at an address, or for None of one on this machine.
 
-    Parameters
-    ----------
-    address : str or None
-        Of a cluster that runs; None: one on this machine. In a program that has called ``ray.init`` its cluster is taken.
+    In a program that has called ``ray.init`` its cluster is taken.
     """
 
     name = "ray"
