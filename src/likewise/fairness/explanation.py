@@ -202,6 +202,8 @@ def _explained(
     found = differences(distance, i, j)
     if found is None:
         return DistanceExplanation(distance.description, value, (), (), 0.0, 0, 0, by_feature=False)
+    # What two people have in common is what d^q would be of two who have nothing in common, less what it
+    # is; a feature on which they differ by more takes nothing off.
     taken_off = np.maximum(found.expected - found.parts, 0.0)
     total, saved = found.parts.sum(), taken_off.sum()
     names = found.names if ids is None else _named(ids, len(found.names), "feature or output ids")
@@ -221,6 +223,7 @@ def _largest(
     found: Differences, names: NDArray[Any], amounts: NDArray[np.float64], top: int
 ) -> tuple[Contribution, ...]:
     """Return the features with the largest amounts, with their shares of the sum."""
+    # Stable, so that of equal amounts the first feature is named; amounts of 0 explain nothing.
     order = np.argsort(-amounts, kind="stable")[:top]
     chosen, total = order[amounts[order] > 0], amounts.sum()
     columns = (

@@ -23,40 +23,19 @@ _PAIR = 2
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """The features in which two individuals can differ.
+    """The features in which two individuals can differ."""
 
-    Parameters
-    ----------
-    positions : ndarray of int, shape (n_features,)
-        Which features of all these are.
-    names : ndarray, shape (n_all_features,)
-        Of all features; positions where there are no names.
-    left, right : ndarray, shape (n_features,)
-        The two values, numbers or text; NaN where one is missing.
-    parts : ndarray, shape (n_features,)
-        ``|a - b|^q``, of which distances are made.
-    expected : ndarray, shape (n_features,)
-        What would be there of two individuals who have nothing in common.
-    """
-
-    positions: NDArray[np.intp]
-    names: NDArray[Any]
-    left: NDArray[Any]
-    right: NDArray[Any]
-    parts: Floats
-    expected: Floats
+    positions: NDArray[np.intp]  # (n_features,), which features of all these are
+    names: NDArray[Any]  # (n_all_features,), of all features; positions where there are no names
+    left: NDArray[Any]  # (n_features,), numbers or text; NaN where a value is missing
+    right: NDArray[Any]  # the same of the other individual
+    parts: Floats  # (n_features,), |a - b|^q, of which distances are made
+    expected: Floats  # (n_features,), what would be there of two individuals who have nothing in common
 
 
 @singledispatch
 def differences(distance: PairwiseDistance, i: int, j: int) -> Differences | None:  # noqa: ARG001
-    """Return what a distance consists of; None where it is no sum over features.
-
-    Parameters
-    ----------
-    distance : PairwiseDistance
-    i, j : int
-        Positions of two individuals.
-    """
+    """Return what d between the individuals at positions i and j consists of; None where it is no sum over features."""
     return None
 
 
@@ -72,6 +51,7 @@ def _of_observations(distance: ObservedDistance, i: int, j: int) -> Differences:
     values, q = distance.values, _power(distance)
     columns = np.union1d(_columns(values, i), _columns(values, j))
     left, right = (_observed(values, k, columns) for k in (i, j))
+    # d sees 0 where nothing was observed; `left` and `right` keep NaN, to be shown as missing.
     a, b = np.nan_to_num(left), np.nan_to_num(right)
     parts, apart = np.abs(a - b) ** q, np.abs(a) ** q + np.abs(b) ** q
     return Differences(columns, distance.column_ids, left, right, parts, apart)
@@ -138,7 +118,10 @@ def _mean_gower(values: Floats) -> float:
     if n < _PAIR:
         return 0.0
     if known[-1] - known[0] <= 1:
+        # sum_{i<j} (x_j - x_i) of sorted values: each counts as often as it is the larger one, less how
+        # often the smaller one.
         return float(2 * np.arange(1 - n, n, 2) @ known / (n * (n - 1)))
+    # Categories are whole numbers: any two differ by 1 or more, which counts as 1.
     counts = np.unique(known, return_counts=True)[1]
     return float(1 - np.sum(counts * (counts - 1.0)) / (n * (n - 1.0)))
 
@@ -148,6 +131,8 @@ def _(distance: FactorDistance, i: int, j: int) -> Differences:
     """Form the outputs of the two individuals, and of no others: how outputs spread follows from the factors."""
     left, right = distance.left[[i, j]] @ distance.right.T
     centred = distance.left - distance.left.mean(axis=0)
+    # The spread of output j over individuals is sqrt(r_j^T C r_j), C the covariance of the left factors: no
+    # output of others is formed.
     covariance = centred.T @ centred / len(centred)
     spread = np.sqrt(np.einsum("ij,jk,ik->i", distance.right, covariance, distance.right, optimize=True))
     everything = np.arange(left.size)

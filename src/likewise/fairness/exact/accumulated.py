@@ -34,33 +34,16 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What to report of every arm; see `likewise.fairness.measure_fairness`.
+    """What to report of every arm; see `likewise.fairness.measure_fairness`."""
 
-    Parameters
-    ----------
-    ids : ndarray, shape (n_individuals,)
-    nearest_share : float
-    quantiles : tuple of float
-    bins : int or ndarray
-        Number of histogram bins, or their edges.
-    worst : int
-        How many pairs with the largest ratios to keep.
-    condition : (float, float) or None
-        L and gamma of ``D <= L d + gamma``.
-    groups : PairGroups or None
-    confidence : float
-        Of the interval over individuals.
-    metrics : tuple of PairMetric
-    """
-
-    ids: NDArray[Any]
+    ids: NDArray[Any]  # (n_individuals,)
     nearest_share: float
     quantiles: tuple[float, ...] = ()
-    bins: int | Floats = 60
-    worst: int = 10
-    condition: tuple[float, float] | None = None
+    bins: int | Floats = 60  # number of histogram bins, or their edges
+    worst: int = 10  # how many pairs with the largest ratios to keep
+    condition: tuple[float, float] | None = None  # L and gamma of D <= L d + gamma
     groups: PairGroups | None = None
-    confidence: float = 0.95
+    confidence: float = 0.95  # of the interval over individuals
     metrics: tuple[PairMetric, ...] = ()
 
     def cutoffs(
@@ -68,14 +51,8 @@ class Request:
     ) -> Cutoffs:
         """Fix what pairs are held against, the same for all arms, before anything is added up.
 
-        Parameters
-        ----------
-        of_ranks : callable
-            Returns the reference distances with given 0-based ranks.
-        n_pairs : int
-            How many pairs have a defined reference distance.
-        in_bins : bool
-            Whether to count ratios and excesses in bins, for their order statistics.
+        `of_ranks` returns the reference distances with given 0-based ranks among the `n_pairs` that are defined. With `in_bins`, ratios and
+        excesses are counted in bins for their order statistics.
         """
         shares = (self.nearest_share, *EPSILON_SHARES)
         radius, *points = of_ranks([share_rank(share, n_pairs) for share in shares])
@@ -84,23 +61,12 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Cutoffs:
-    """What pairs are held against.
-
-    Parameters
-    ----------
-    request : Request
-    radius : float
-        Pairs at most this far apart, to within rounding, count as most similar.
-    epsilon : ndarray, shape (n_points,)
-        Points of the epsilon-delta curve, increasing; the last one is the largest reference distance.
-    in_bins : bool
-        Whether ratios and excesses are counted in bins.
-    """
+    """What pairs are held against."""
 
     request: Request
-    radius: float
-    epsilon: Floats
-    in_bins: bool
+    radius: float  # pairs at most this far apart, to within rounding, count as most similar
+    epsilon: Floats  # (n_points,), of the epsilon-delta curve, increasing; the last one is the largest d
+    in_bins: bool  # whether ratios and excesses are counted in bins
 
     @cached_property
     def limits(self) -> PairLimits:
@@ -124,15 +90,7 @@ def _up_to_the_last(edges: Floats) -> EdgeCounter:
 
 
 class Sums:
-    """Counts, sums and maxima over some pairs.
-
-    Parameters
-    ----------
-    added : dict of str to ndarray
-        What adds up when other pairs come in.
-    largest : dict of str to ndarray
-        What takes the maximum.
-    """
+    """Counts, sums and maxima over some pairs: `added` adds up when other pairs come in, of `largest` the maximum is taken."""
 
     def __init__(self, added: dict[str, Array], largest: dict[str, Array]) -> None:
         self.added, self.largest = added, largest
@@ -163,25 +121,18 @@ class ReferenceTally(Sums):
 
 
 class Tally(Sums):
-    """Counts, sums and maxima over pairs, and those with the largest ratios.
+    """Counts, sums and maxima over pairs, and those with the largest ratios, in `worst`.
 
     Infinite ratios are counted, not summed. Sums of a block are added pairwise, blocks one after the other: over B blocks the relative
     error is at most about B times 1.1e-16.
 
-    Parameters
-    ----------
-    cutoffs : Cutoffs
-        What pairs are held against.
-    floor : float, optional
-        Pairs with a smaller ratio are not among the worst, as enough others are known from other blocks. A sweep sets it when a unit of work
-        begins; each thread then has a tally of its own, and nothing is shared until the tallies are merged in order.
-
-    Attributes
-    ----------
-    worst : TopPairs
+    Pairs with a ratio below `floor` are not among the worst, as enough others are known from other blocks. A sweep sets it when a unit of
+    work begins; each thread then has a tally of its own, and nothing is shared until the tallies are merged in order.
     """
 
     def __init__(self, cutoffs: Cutoffs, floor: float = -np.inf) -> None:
+        # The arrays are views of what the kernel writes to, under the names they are read by: merging adds
+        # them in place.
         sums, request = PairSums(cutoffs.limits), cutoffs.request
         super().__init__(
             {
@@ -205,14 +156,7 @@ class Tally(Sums):
         self.worst = TopPairs(request.worst)
 
     def add(self, block: Block, reference: Floats, output: Floats) -> None:
-        """Add the pairs of a block; see `likewise._kernels.add_pairs`.
-
-        Parameters
-        ----------
-        block : Block
-        reference, output : ndarray, of the block's shape or shape (n_pairs,)
-            d and D.
-        """
+        """Add the pairs of a block, d and D of its shape or of shape (n_pairs,); see `likewise._kernels.add_pairs`."""
         floor = max(self.floor, self.worst.floor[0])
         limits, count = self.cutoffs.limits, self.worst.count
         self.worst.offer(add_pairs(self.sums, limits, block, reference, output, count, floor))

@@ -34,6 +34,8 @@ def in_order(
         with single_threaded():
             return work(item)
 
+    # Enough ahead that no thread waits for the one whose turn it is; few enough that results do not pile
+    # up.
     with one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
         yield from _windowed(pool, alone, items, 2 * n_threads)
 
@@ -108,24 +110,17 @@ def pair_starts(n_individuals: int) -> Indices:
 def pair_positions(places: Indices, n_individuals: int) -> tuple[Indices, Indices]:
     """Return the individuals (i, j), i < j, of given places in the vector of all pairs.
 
-    Examples
-    --------
     >>> pair_positions(np.arange(6), 4)
     (array([0, 0, 0, 1, 1, 2]), array([1, 2, 3, 2, 3, 3]))
     """
     starts = pair_starts(n_individuals)
+    # The last individual begins no pairs, and shares its place with the end.
     left = np.searchsorted(starts[: n_individuals - 1], places, side="right") - 1
     return left, places - starts[left] + left + 1
 
 
 def pair_places(left: Indices, right: Indices, n_individuals: int) -> Indices:
-    """Return the places of pairs i < j in the vector of all pairs; the inverse of `pair_positions`.
-
-    Examples
-    --------
-    >>> pair_places(np.array([0, 1, 2]), np.array([3, 2, 3]), 4)
-    array([2, 3, 5])
-    """
+    """Return the places of pairs i < j in the vector of all pairs; the inverse of `pair_positions`."""
     return pair_starts(n_individuals)[left] + right - left - 1
 
 
@@ -137,6 +132,7 @@ def row_blocks(n_individuals: int, entries: int) -> list[tuple[int, int]]:
     blocks, start = [], 0
     while start < n_individuals - 1:
         n_others = n_individuals - start
+        # A rectangle of r rows wastes about r / (2 n) of its entries below the diagonal.
         n_rows = min(entries // n_others, max(_LEAST_ROWS, n_others // _ROWS_A_COLUMN))
         stop = min(n_individuals - 1, start + max(1, n_rows))
         blocks.append((start, stop))
@@ -149,19 +145,9 @@ def all_pairs(
     advance: Callable[[int], None] = lambda _: None,
     block_entries: int = _BLOCK_ENTRIES,
 ) -> Floats:
-    """Measure every pair i < j, in the order (0, 1), (0, 2), ... (1, 2), ...
+    """Measure every pair i < j, in the order (0, 1), (0, 2), ... (1, 2), ..., shape (m (m - 1) / 2,).
 
-    Parameters
-    ----------
-    distance : PairwiseDistance
-    advance : callable
-        Called with the number of pairs that each block added.
-    block_entries : int
-        About how many pairs to measure at once.
-
-    Returns
-    -------
-    ndarray, shape (m (m - 1) / 2,)
+    `advance` is called with the number of pairs that each block added; about `block_entries` are measured at once.
     """
     m = distance.n_individuals
     starts = pair_starts(m)
@@ -171,6 +157,7 @@ def all_pairs(
     def measure(rows: tuple[int, int]) -> int:
         start, stop = rows
         block = distance.block(start, stop, start)
+        # Each thread writes to rows of its own; what the rectangle has below the diagonal is left out.
         for k in range(stop - start):
             measured[starts[start + k] : starts[start + k + 1]] = block[k, k + 1 :]
         return int(starts[stop] - starts[start])

@@ -35,19 +35,12 @@ def summarise(
     request: Request,
     neighbors: NDArray[np.intp] | None = None,
 ) -> FairnessMetrics:
-    """Compute every metric of one arm.
+    """Compute every metric of one arm from what was added up of all pairs.
 
-    Parameters
-    ----------
-    pairs : Accumulated
-    name : str
-        Which arm.
-    distance, reference : PairwiseDistance
-        D and d, for their descriptions, and to measure neighbours.
-    request : Request
-    neighbors : ndarray of int, shape (n_individuals, n_neighbors), optional
+    D and d are asked for their descriptions, and to measure `neighbors`, shape (n_individuals, n_neighbors), where these are given.
     """
     arm = _Arm(pairs, pairs.arms[name], reference.n_individuals)
+    # The variance of outputs is sum_{i<j} D^2 / m^2, whatever their dimension: no mean is needed.
     spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
     epsilon, tally = pairs.cutoffs.epsilon, arm.found.tally
     return FairnessMetrics(
@@ -85,6 +78,7 @@ class _Arm:
         check_magnitude("output distances", float(found.tally.largest["epsilon"].max()))
         check_magnitude("reference distances", float(pairs.cutoffs.epsilon[-1]))
         total = self.total("output")
+        # mean(d) / mean(D): what a ratio is multiplied by so that no unit of the outputs counts.
         self.rescale = self.total("reference") / total if total else np.nan
 
     def total(self, name: str) -> float:
@@ -99,6 +93,7 @@ class _Arm:
     def mean_ratios(self) -> dict[str, ExactValue]:
         """Return the means of ratios over all pairs, in their several conventions."""
         m, undefined, infinite = self.n_individuals, self.pairs.n_undefined, self.count("infinite")
+        # A pair with D > 0 = d makes every mean infinite but that of finite ratios.
         finite_total = self.total("ratio")
         total = np.inf if infinite else finite_total
         means = {
@@ -113,6 +108,8 @@ class _Arm:
         """Return the metrics over the most similar pairs."""
         n_near, infinite = self.count("near"), self.count("near_infinite")
         total, n_finite = self.total("near_ratio"), n_near - infinite
+        # Pairs at d = 0 and D = 0 count with ratio 0; none has 1 / d, so `near_inverse` is over those
+        # apart.
         mean = np.inf if infinite else total / n_near
         mean_reference = self.total("reference") / self.n_pairs
         gap, apart = self.total("near_output") / n_near, n_near - self.count("zero")
@@ -158,6 +155,7 @@ class _Arm:
             )
         if undefined := self.pairs.n_undefined:
             notes.append(f"{undefined:,} pairs have no defined reference distance and count nowhere")
+        # Ranks are 0-based: without ties, rank + 1 pairs are within the radius.
         if n_tied := self.count("near") - share_rank(share, self.n_pairs) - 1:
             width = self.pairs.tie_width
             within = f", to within {width:.2%} of its distance," if width else ""

@@ -47,12 +47,7 @@ class _Exact:
 
 
 class SortedNumbers(_Exact):
-    """A few numbers, infinite ones and NaN among them.
-
-    Parameters
-    ----------
-    numbers : ndarray, shape (n,)
-    """
+    """A few numbers, sorted, infinite ones and NaN among them."""
 
     def __init__(self, numbers: Floats) -> None:
         self.numbers = np.sort(numbers)
@@ -69,17 +64,9 @@ class SortedNumbers(_Exact):
 class CountedNumbers(_Exact):
     """Many numbers >= 0, counted in bins, of which those in a few bins can be looked at again.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (N_BINS,)
-        How many finite numbers lie in each bin.
-    parts : iterable
-        What `numbers_of` makes the numbers of, some at a time; taken as often as something is asked.
-    numbers_of : callable
-        Called from several threads. May return NaN, which count nowhere, and infinity, which is not counted.
+    `counts`, shape (N_BINS,), are of finite numbers. `numbers_of` makes the numbers of one of the `parts`, as often as something is asked and
+    from several threads; it may return NaN, which counts nowhere, and infinity, which is not counted.
 
-    Examples
-    --------
     >>> numbers = np.array([0.0, 3.0, 2.0, 3.0, np.inf])
     >>> counts = np.bincount(bins_of(numbers[:4]), minlength=N_BINS)
     >>> counted = CountedNumbers(counts, [slice(0, 2), slice(2, 5)], lambda part: numbers[part])
@@ -93,10 +80,12 @@ class CountedNumbers(_Exact):
 
     def of_ranks(self, ranks: list[int]) -> list[float]:
         """Return the numbers with given 0-based ranks, exactly; beyond the finite ones stand infinite ones."""
+        # The bin in which the count passes the rank; past the last bin there are infinite numbers only.
         bins = np.searchsorted(self.up_to_bin[1:], ranks, side="right")
         finite = bins < N_BINS
         found = np.full(len(ranks), np.inf)
         within, first = self._in_bins(bins[finite])
+        # Within its bin a number stands at its rank less how many lie in earlier bins.
         found[finite] = within[first + np.array(ranks, np.intp)[finite] - self.up_to_bin[bins[finite]]]
         return [float(number) for number in found]
 
@@ -104,6 +93,7 @@ class CountedNumbers(_Exact):
         """Return how many numbers are smaller than each edge >= 0, exactly."""
         bins = bins_of(edges)
         within, first = self._in_bins(bins)
+        # All of the earlier bins, and of its own bin those that are smaller.
         counts: Counts = self.up_to_bin[bins] + np.searchsorted(within, edges) - first
         return counts
 
@@ -123,15 +113,9 @@ class CountedNumbers(_Exact):
 class BinnedNumbers:
     """Numbers of which no more is known than how many lie in each bin; beyond the finite ones stand infinite ones.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (N_BINS,)
-        How many finite numbers lie in each bin.
-    largest : ndarray, shape (N_BINS,), optional
-        The largest number in each, where it is known; by default the largest there could be.
+    `counts` and `largest` have shape (N_BINS,): how many finite numbers lie in each bin, and the largest of them where it is known; by
+    default the largest there could be.
 
-    Examples
-    --------
     >>> binned = BinnedNumbers(np.bincount(bins_of(np.array([0.0, 3.0])), minlength=N_BINS))
     >>> [value.kind for value in binned.values([0, 1, 2], 3)]
     ['exact', 'bracketed', 'exact']
@@ -168,4 +152,5 @@ class BinnedNumbers:
         if place >= N_BINS:
             return ExactValue(np.inf, n_pairs)
         low, high = float(self.smallest[place]), float(self.largest[place])
+        # The upper end is what is reported: a fairness metric is never told too small.
         return ExactValue(low, n_pairs) if low == high else BracketedValue(high, low, high, n_pairs)

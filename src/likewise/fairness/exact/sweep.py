@@ -39,17 +39,10 @@ from likewise.progress import Progress
 
 
 class Sweep(ABC):
-    """All pairs, cut into units of work whose results are put together in their order, so that sums have the same bits every time.
-
-    Attributes
-    ----------
-    units : sequence
-    concurrent : bool
-        Whether several units may be worked on at once.
-    """
+    """All pairs, cut into units of work whose results are put together in their order, so that sums have the same bits every time."""
 
     units: Sequence[Any]
-    concurrent: bool
+    concurrent: bool  # whether several units may be worked on at once
 
     @abstractmethod
     def reference_blocks(self, unit: Any) -> Iterator[tuple[Block, Floats]]:
@@ -100,39 +93,21 @@ class Sweep(ABC):
 
 @dataclass(frozen=True, eq=False)
 class AccumulatedArm:
-    """What was found of one set of outputs.
-
-    Parameters
-    ----------
-    tally : Tally
-    quantiles : mapping of float to ExactValue or BracketedValue
-    needed_slack : mapping of float to ExactValue or BracketedValue
-        Empty without a condition.
-    histogram : RatioHistogram
-    """
+    """What was found of one set of outputs."""
 
     tally: Tally
     quantiles: Mapping[float, AnyMetricValue]
-    needed_slack: Mapping[float, AnyMetricValue]
+    needed_slack: Mapping[float, AnyMetricValue]  # empty without a condition
     histogram: RatioHistogram
 
 
 @dataclass(frozen=True, eq=False)
 class Accumulated:
-    """What was found of all pairs.
-
-    Parameters
-    ----------
-    cutoffs : Cutoffs
-    n_undefined : int
-        Pairs without a defined reference distance.
-    tie_width : float
-        To within this share of the radius pairs count as tied with the last of the most similar ones.
-    arms : mapping of str to AccumulatedArm
-    """
+    """What was found of all pairs."""
 
     cutoffs: Cutoffs
-    n_undefined: int
+    n_undefined: int  # pairs without a defined reference distance
+    # to within this share of the radius pairs count as tied with the last of the most similar ones
     tie_width: float
     arms: Mapping[str, AccumulatedArm]
 
@@ -142,14 +117,7 @@ def accumulated_arms(
     ratios: Mapping[str, Numbers],
     excesses: Mapping[str, Numbers],
 ) -> dict[str, AccumulatedArm]:
-    """Complete what was added up by order statistics, and by histograms that have common edges.
-
-    Parameters
-    ----------
-    tallies : mapping of str to Tally
-    ratios, excesses : mapping of str to Numbers
-        Of each arm; excesses only where there is a condition.
-    """
+    """Complete what was added up by order statistics, and by histograms that have common edges; `excesses` are empty without a condition."""
     bins = next(iter(tallies.values())).cutoffs.request.bins
     edges = common_edges(tallies, ratios, bins) if isinstance(bins, int) else bins
     return {
@@ -178,6 +146,8 @@ def common_edges(tallies: Mapping[str, Tally], ratios: Mapping[str, Numbers], co
     for name, tally in tallies.items():
         if n_finite := int(tally.added["pairs"] - tally.added["infinite"]):
             end = max(end, *ratios[name].of_ranks([share_rank(REACH, n_finite)]))
+    # Counts are exact only where edges fall on ends of bins, so edges move there where numbers are known by
+    # bin alone.
     some = next(iter(ratios.values()))
     return some.aligned(np.linspace(0.0, end or 1.0, count + 1))
 
@@ -204,11 +174,13 @@ def measure_streamed(
     """Measure all pairs twice, block by block, as `measure_in_memory` does once; order statistics are those of bins."""
     advance = progress_counter(progress, 2 * pair_count(reference.n_individuals))
     pairs = _MeasuredAgain(reference, distances, advance)
+    # First pass: d alone. What counts as similar must be known before the first pair is added up.
     known = pairs.count()
     if not known.n_pairs:
         raise DistanceError(f"no pair has a defined distance under {reference.name}", "at least one pair")
     measured = BinnedNumbers(known.added["bins"], known.largest["bins"])
     cutoffs = request.cutoffs(measured.of_ranks, known.n_pairs, in_bins=True)
+    # Second pass: d again, and D of every arm.
     tallies = pairs.tally(distances, cutoffs)
     for distance in (reference, *distances.values()):
         distance.release()
@@ -272,12 +244,7 @@ def measure_in_memory(
 ) -> Accumulated:
     """Measure all pairs once, then find and add up; `distances` has the D of each arm.
 
-    Raises
-    ------
-    DistanceError
-        No pair has a defined reference distance.
-    MemoryLimitError
-        One number for each pair and arm would not fit.
+    Raises DistanceError where no pair has a defined d, MemoryLimitError where one number for each pair and arm would not fit.
     """
     n_pairs = pair_count(reference.n_individuals)
     what = f"one number for each of {n_pairs:,} pairs and {len(distances)} arms"
@@ -313,18 +280,7 @@ def bytes_in_memory(reference: PairwiseDistance, distances: Mapping[str, Pairwis
 
 
 class _PairsInMemory(Sweep):
-    """d and D of every arm; d is NaN where it is not defined.
-
-    Parameters
-    ----------
-    n_individuals : int
-    reference : ndarray, shape (n_pairs,)
-
-    Attributes
-    ----------
-    outputs : dict of str to ndarray, shape (n_pairs,)
-        None until they are measured.
-    """
+    """d, shape (n_pairs,), NaN where it is not defined, and D of every arm in `outputs`, once they are measured."""
 
     concurrent = True
 

@@ -57,17 +57,7 @@ def violations_of(
     largest: float,
     needed_slack: Mapping[float, AnyMetricValue],
 ) -> Violations:
-    """Make metrics of what was counted.
-
-    Parameters
-    ----------
-    condition : (float, float)
-        L and gamma.
-    n_pairs, n_violating : int
-    total, largest : float
-        Sum and maximum of ``max(0, D - L d - gamma)``.
-    needed_slack : mapping of float to MetricValue or BracketedValue
-    """
+    """Make metrics of what was counted under a `condition` (L, gamma): `total` and `largest` are sum and maximum of ``max(0, D - L d - gamma)``."""
     rate, mean, maximum = (
         ExactValue(value, n_pairs) for value in (n_violating / n_pairs, total / n_pairs, largest)
     )

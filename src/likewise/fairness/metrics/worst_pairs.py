@@ -16,10 +16,7 @@ from likewise._typing import Floats, Indices
 class TopPairs:
     """The `count` pairs with the largest ratios, largest first; ties by output distance, then by position.
 
-    Attributes
-    ----------
-    columns : dict of str to ndarray
-        ``ratio``, ``output``, ``reference``, ``left`` and ``right`` of these pairs.
+    `columns` has the ratio, output and reference distance of these pairs, and who is left and right.
     """
 
     def __init__(self, count: int) -> None:
@@ -37,6 +34,8 @@ class TopPairs:
     def offer(self, columns: Mapping[str, NDArray[Any]]) -> None:
         """Take in what belongs among the largest."""
         joined = {name: np.concatenate([self.columns[name], columns[name]]) for name in PAIR_COLUMNS}
+        # The last key is the first to sort by; `left` and `right` break ties the same way whatever the
+        # order in which pairs came.
         keys = ("right", "left", "output", "ratio")
         signs = {"output": -1.0, "ratio": -1.0}
         order = np.lexsort([signs.get(name, 1) * joined[name] for name in keys])[: self.count]
@@ -67,15 +66,6 @@ class WorstPair:
 def name_pairs(
     left: Indices, right: Indices, ids: NDArray[Any], reference: Floats, output: Floats, ratio: Floats
 ) -> tuple[WorstPair, ...]:
-    """Put ids to pairs.
-
-    Parameters
-    ----------
-    left, right : ndarray of int, shape (n_named,)
-        The two individuals of each pair.
-    ids : ndarray, shape (n_individuals,)
-    reference, output, ratio : ndarray, shape (n_named,)
-        d, D and D / d of these pairs.
-    """
+    """Put ids, shape (n_individuals,), to pairs; the other arrays have an entry for each pair."""
     columns = (ids[left], ids[right], reference, output, ratio)
     return tuple(WorstPair(*row) for row in zip(*(column.tolist() for column in columns), strict=True))

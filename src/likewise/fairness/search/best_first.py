@@ -30,18 +30,10 @@ _MOST_LEAVES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """Individuals in the order of leaves, each of which lies in a box of coordinates.
+    """Individuals in the order of leaves, each of which lies in a box of coordinates."""
 
-    Parameters
-    ----------
-    order : ndarray of int, shape (n_individuals,)
-        Individuals, those of a leaf together.
-    starts : ndarray of int, shape (n_leaves + 1,)
-        Where each leaf begins.
-    """
-
-    order: Indices
-    starts: Indices
+    order: Indices  # (n_individuals,), individuals, those of a leaf together
+    starts: Indices  # (n_leaves + 1,), where each leaf begins
 
     @classmethod
     def of(cls, points: Floats) -> Leaves:
@@ -53,6 +45,8 @@ class Leaves:
             if part.size <= largest:
                 found.append(part)
                 continue
+            # Cut the longest side, at the median: boxes stay compact, so that gaps between them, which
+            # bound d, are large; and leaves are of one size, so that there are not too many.
             widest = np.ptp(points[part], axis=0).argmax()
             halves = np.argpartition(points[part, widest], part.size // 2)
             waiting += [part[halves[: part.size // 2]], part[halves[part.size // 2 :]]]
@@ -75,38 +69,25 @@ class Leaves:
 
 @dataclass(frozen=True, eq=False)
 class LeafPairs:
-    """All pairs of leaves, a leaf with itself included, the most promising first.
-
-    Parameters
-    ----------
-    left, right : ndarray of int, shape (n_leaf_pairs,)
-    ratio, output : ndarray, shape (n_leaf_pairs,)
-        What D / d, and D, do not exceed for any pair between the two.
-    """
+    """All pairs of leaves, a leaf with itself included, the most promising first; each field has one entry for each of them."""
 
     left: Indices
     right: Indices
-    ratio: Floats
-    output: Floats
+    ratio: Floats  # what D / d of no pair between the two exceeds
+    output: Floats  # what D of no such pair exceeds
 
     @classmethod
     def of(cls, leaves: Leaves, coordinates: Coordinates, to_pivots: Floats, slack: float) -> LeafPairs:
-        """Bound all pairs of leaves.
+        """Bound all pairs of leaves: by `coordinates`, which bound d from below, and by D `to_pivots`, shape (n_individuals, n_pivots).
 
-        Parameters
-        ----------
-        leaves : Leaves
-        coordinates : Coordinates
-            That bound d from below.
-        to_pivots : ndarray, shape (n_individuals, n_pivots)
-            D from everybody to some pivots.
-        slack : float
-            What is added to bounds on D, beside a share of 1e-9.
+        Rounding is allowed for by `slack`, which is added to bounds on D, beside a share of 1e-9.
         """
         boxes, farthest = leaves.extremes(coordinates.points), leaves.extremes(to_pivots)[1]
         rows = [_bounds(b, boxes, farthest, coordinates, slack) for b in range(leaves.n_leaves)]
         ratio, output, guess = (np.concatenate(column) for column in zip(*rows, strict=True))
         left, right = np.triu_indices(leaves.n_leaves)
+        # Where boxes touch the bound on D / d is infinite: among these, the guess says which to look at
+        # first.
         best = np.lexsort((-guess, -ratio))
         return cls(left[best], right[best], ratio[best], output[best])
 
@@ -116,9 +97,13 @@ def _bounds(
 ) -> tuple[Floats, Floats, Floats]:
     """Bound D / d and D between leaf b and those from b on, and guess where ratios are large among equal bounds."""
     low, high = (ends[b:] for ends in boxes)
+    # Points in two boxes are no nearer than the boxes: along each coordinate the gap between their sides, 0
+    # where they overlap.
     gaps = np.maximum(np.maximum(low - high[0], low[0] - high), 0.0)
     spans = np.maximum(high, high[0]) - np.minimum(low, low[0])
     lower = coordinates.safe(np.linalg.norm(gaps, coordinates.order, axis=1))
+    # D(x, y) <= D(x, p) + D(p, y) for every pivot p, so at most the farthest of either leaf from p, by way
+    # of the best p.
     upper = (farthest[b:] + farthest[b]).min(axis=1) * (1 + 2 * RELATIVE_ERROR) + slack
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(upper > 0, upper / lower, 0.0)
@@ -143,23 +128,12 @@ _SAFE = 1 + 4 * RELATIVE_ERROR
 
 @dataclass
 class SearchResult:
-    """The largest ratios, and how they were found.
-
-    Parameters
-    ----------
-    top : TopPairs
-    n_examined : int
-        Pairs of visited leaves, each of which was bounded or measured.
-    n_measured : int
-        Those whose distances were measured.
-    bound : float
-        What no ratio of the other pairs exceeds; -infinity where there are none.
-    """
+    """The largest ratios, and how they were found."""
 
     top: TopPairs
-    n_examined: int = 0
-    n_measured: int = 0
-    bound: float = -np.inf
+    n_examined: int = 0  # pairs of visited leaves, each of which was bounded or measured
+    n_measured: int = 0  # those whose distances were measured
+    bound: float = -np.inf  # what no ratio of the other pairs exceeds; -infinity where there are none
 
     def take(self, other: SearchResult) -> None:
         """Take in what was found elsewhere."""
@@ -170,28 +144,14 @@ class SearchResult:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Both distances with what bounds them, individuals in the order of leaves.
+    """Both distances with what bounds them, individuals in the order of leaves."""
 
-    Parameters
-    ----------
-    output, reference : PairwiseDistance
-        D and d.
-    leaves : Leaves
-    ordered_output : PairwiseDistance
-        D of the individuals in the order of leaves.
-    fine : Coordinates or None
-        That bound d of single pairs, in the order of leaves.
-    ordered_reference : PairwiseDistance or None
-        Where d itself costs no more than a bound.
-    leaf_pairs : LeafPairs
-    """
-
-    output: PairwiseDistance
-    reference: PairwiseDistance
+    output: PairwiseDistance  # D
+    reference: PairwiseDistance  # d
     leaves: Leaves
-    ordered_output: PairwiseDistance
-    fine: Coordinates | None
-    ordered_reference: PairwiseDistance | None
+    ordered_output: PairwiseDistance  # D of the individuals in the order of leaves
+    fine: Coordinates | None  # bound d of single pairs, in the order of leaves
+    ordered_reference: PairwiseDistance | None  # where d itself costs no more than a bound
     leaf_pairs: LeafPairs
 
     @classmethod
@@ -201,6 +161,8 @@ class Search:
         if coarse is None or output.description.axioms not in ("metric", "pseudometric"):
             return None
         leaves = Leaves.of(coarse.points)
+        # Two legs of the way over a pivot: each may have been set to 0 where it was smaller than the
+        # resolution.
         slack = 2 * output.resolution
         leaf_pairs = LeafPairs.of(leaves, coarse, pivot_distances(output, _OUTPUT_PIVOTS), slack)
         fine = fine_coordinates(reference)
@@ -222,9 +184,12 @@ class Search:
         """
         found, left = SearchResult(TopPairs(count)), self.leaf_pairs
         concurrent = self.output.concurrent and self.reference.concurrent
+        # Makes its working copies before several threads would.
         self.ordered_output.block(0, 1, 0, 1)
         start, size = 0, 1
         while start < left.ratio.size and left.ratio[start] >= found.top.floor[0]:
+            # The bounds on ratios decrease, so all pairs of leaves from here on end with the first that is
+            # below the floor; within a round, D may rule one out that ties.
             here = np.arange(start, min(start + size, left.ratio.size))
             matters = not_below(left.ratio[here], left.output[here], found.top.floor)
             found.bound = max(found.bound, left.ratio[here[~matters]].max(initial=-np.inf))
@@ -233,6 +198,7 @@ class Search:
                 found.take(part)
                 advance(part.n_examined)
             start, size = start + size, min(2 * size, _LARGEST_ROUND)
+        # What was never visited is bounded by the first of it.
         found.bound = max(found.bound, left.ratio[start:].max(initial=-np.inf))
         return found
 
@@ -245,6 +211,8 @@ class Search:
 
     def _examine(self, left: slice, right: slice, floor: Floor, found: SearchResult) -> None:
         """Bound the pairs between two leaves, and measure them from the largest bound on while that is not below the floor."""
+        # D of all pairs between two leaves is measured at once, which is cheap, and may round otherwise than D
+        # of single pairs.
         upper = self.ordered_output.block(left.start, left.stop, right.start, right.stop) * _SAFE
         ratio = _ratio_bounds(upper, self._lower(left, right))
         found.n_examined += ratio.size
@@ -253,6 +221,8 @@ class Search:
             found.n_examined -= len(ratio) * (len(ratio) + 1) // 2
         ratio, upper = ratio.ravel(), upper.ravel()
         places = np.flatnonzero(not_below(ratio, upper, max(floor, found.top.floor)))
+        # The most promising first, so that the floor grows soonest; as bounds only fall from here, a part
+        # without any pair above the floor is the last.
         places = places[np.lexsort((-upper[places], -ratio[places]))]
         for k in range(0, places.size, _MEASURED_AT_ONCE):
             part = places[k : k + _MEASURED_AT_ONCE]
@@ -269,6 +239,8 @@ class Search:
         return self.ordered_reference.block(left.start, left.stop, right.start, right.stop)
 
     def _measure(self, left: Indices, right: Indices, found: SearchResult) -> None:
+        # In the order of leaves the later individual may come first; a pair is named by the earlier one,
+        # and ties go by position.
         left, right = np.minimum(left, right), np.maximum(left, right)
         output, reference = self.output.between(left, right), self.reference.between(left, right)
         ratio = pair_ratios(output, reference)

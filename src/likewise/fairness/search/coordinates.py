@@ -20,21 +20,12 @@ _CANDIDATES = 32
 
 
 def pivot_distances(distance: PairwiseDistance, n_pivots: int) -> Floats:
-    """Measure everybody against some pivots: a central individual, then those farthest from all pivots so far.
-
-    Parameters
-    ----------
-    distance : PairwiseDistance
-        A metric or pseudometric.
-    n_pivots : int
-
-    Returns
-    -------
-    ndarray, shape (n_individuals, n_pivots)
-    """
+    """Measure everybody against some pivots, shape (n_individuals, n_pivots): a central individual, then those farthest from all pivots so far."""
     m = distance.n_individuals
     drawn = np.unique(np.random.default_rng(0).integers(m, size=_CANDIDATES))
     among = distance.between(*(ends.ravel() for ends in np.meshgrid(drawn, drawn, indexing="ij")))
+    # Nobody is far from a central pivot, so the way over it bounds distances closely; those at the rim tell apart
+    # who is equally far from it.
     pivot = int(drawn[among.reshape(drawn.size, -1).mean(axis=1).argmin()])
     measured: list[Floats] = []
     while len(measured) < n_pivots:
@@ -58,20 +49,11 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Points whose lq distance, less what rounding may have added, never exceeds the distance that they stand for.
+    """Points whose lq distance, less what rounding may have added, never exceeds the distance that they stand for."""
 
-    Parameters
-    ----------
-    points : ndarray, shape (n_individuals, n_coordinates)
-    order : float
-        q; infinite for the maximum.
-    loss : float
-        What is taken off every bound, beside a share of 1e-9.
-    """
-
-    points: Floats
-    order: float
-    loss: float
+    points: Floats  # (n_individuals, n_coordinates)
+    order: float  # q; infinite for the maximum
+    loss: float  # what is taken off every bound, beside a share of 1e-9
 
     def taken(self, individuals: NDArray[np.intp]) -> Coordinates:
         """Return those of some individuals, in their order."""
@@ -102,12 +84,14 @@ def coarse_coordinates(distance: PairwiseDistance) -> Coordinates | None:
     """
     if isinstance(distance, ObservedDistance):
         return _made(_signed_norms(distance.values, distance.order, 1), distance.order)
+    # What d is measured between bounds it best; a projection on orthonormal directions only shortens l2.
     if isinstance(distance, RowDistance) and distance.rows.shape[1] <= _DIRECTIONS:
         return _made(distance.rows, distance.order, distance.resolution)
     if isinstance(distance, RowDistance) and distance.order == 2:
         return _made(_leading_components(distance.rows), 2.0, distance.resolution)
     if distance.description.axioms not in ("metric", "pseudometric"):
         return None
+    # |d(x, p) - d(y, p)| <= d(x, y) for every pivot p: their maximum is a linf distance of the coordinates.
     return _made(pivot_distances(distance, _PIVOTS), np.inf, getattr(distance, "resolution", 0.0))
 
 
@@ -131,6 +115,7 @@ def _signed_norms(values: sparse.csr_array, order: float, n_groups: int) -> Floa
     more than what they are of.
     """
     m, n = values.shape
+    # Groups are drawn: features that stand together are often alike, and would waste their coordinates.
     group = np.random.default_rng(0).permutation(n) % n_groups
     norms = np.empty((m, 2 * n_groups))
     for start in range(0, m, _ROWS_AT_ONCE):
@@ -143,6 +128,7 @@ def _signed_norms(values: sparse.csr_array, order: float, n_groups: int) -> Floa
         if order == np.inf:
             np.maximum.at(sizes, places, np.abs(entries))
         else:
+            # The sum of q-th powers of each row, group and sign at once; its root is their lq norm.
             sizes += np.bincount(places, np.abs(entries) ** order, sizes.size) ** (1 / order)
         norms[start : start + n_rows] = sizes.reshape(n_rows, -1)
     return norms

@@ -152,10 +152,15 @@ class _Way:
         """Return rows on ways from one to the other, shape (ways, p, n): d to both sums to d between them."""
         if self.empty is None:
             left, right = np.nan_to_num(left), np.nan_to_num(right)
+        # Half a way added, not half a sum: it cannot overflow, and of equal values it is that value.
         middle = left + (right - left) / 2
         lacking = np.isnan(middle)
+        # Where one of both is empty there is no middle: the row between has the entry of either, at d =
+        # `empty` or 0 from each.
         ways = [np.where(lacking, np.where(rng.random(left.shape) < 0.5, left, right), middle)]
         if self.order == 1 or self.empty is not None:
+            # Under l1 each feature adds up by itself, so a row that takes some features from one and the
+            # rest from the other lies on a way as well.
             ways += [np.where(rng.random(left.shape) < 0.5, left, right) for _ in range(_WAYS - 1)]
         return np.stack(ways)
 
@@ -175,6 +180,7 @@ class _Search:
 
     def run(self, pairs: Floats, n_steps: int) -> UnseenRows:
         """Part the pairs so many times; returns the best that there ever was."""
+        # Outputs travel with the rows, so that each row is asked for once.
         rows = pairs.copy()
         outputs = np.stack([self._outputs(rows[:, side]) for side in (0, 1)], axis=1)
         usable = self._usable(rows[:, 0]) & self._usable(rows[:, 1])
@@ -182,6 +188,7 @@ class _Search:
         first = int(ratios.argmax())
         start, best, found = float(ratios[first]), float(ratios[first]), rows[first].copy()
         for _ in range(n_steps):
+            # Rows that are all but equal differ by rounding alone.
             open_ = np.flatnonzero(usable & (self.way.distances(rows[:, 0], rows[:, 1]) > _CLOSEST))
             if not open_.size:
                 break
@@ -198,6 +205,8 @@ class _Search:
         flat = between.reshape(-1, rows.shape[2])
         middle = self._outputs(flat).reshape(*between.shape[:2], -1)
         may = self._usable(flat).reshape(between.shape[:2])
+        # First the pair as it was, then both parts of each way, in this order: the largest ratio says which
+        # to go on with.
         parts, values = [rows], [outputs]
         for way, of_way in zip(between, middle, strict=True):
             for side in (0, 1):
@@ -206,6 +215,7 @@ class _Search:
                 ends = (outputs[:, 0], of_way) if side == 0 else (of_way, outputs[:, 1])
                 values.append(np.stack(ends, axis=1))
         ratios = np.stack([self._ratios(part, value) for part, value in zip(parts, values, strict=True)])
+        # A part that ends at an inadmissible row is none: below any ratio, so it is never chosen.
         ratios[1:] = np.where(np.repeat(may, 2, axis=0), ratios[1:], -1.0)
         ratios[0] *= 1 - 1e-12  # a part that is as bad is shorter, and can be parted otherwise
         worst, k = ratios.argmax(axis=0), np.arange(len(rows))
@@ -254,24 +264,9 @@ def rounding_of(rows: Floats, outputs: Floats) -> Floats:
 
 
 def attained_ratios(outputs: Floats, distances: Floats, rounding: Floats) -> Floats:
-    """Return D / d of pairs, D less what may be rounding: they are attained for certain.
+    """Return D / d of pairs, D less what may be `rounding` of both outputs together, so that they are attained for certain.
 
-    Parameters
-    ----------
-    outputs, distances : ndarray
-        D and d.
-    rounding : ndarray
-        Of both outputs together; see `rounding_of`.
-
-    Returns
-    -------
-    ndarray
-        Infinite where d is 0 and D is not; 0 where D is, to rounding.
-
-    Examples
-    --------
-    >>> attained_ratios(np.array([1.0, 1.0, 0.0]), np.array([0.5, 0.0, 0.0]), np.zeros(3))
-    array([ 2., inf,  0.])
+    Infinite where d is 0 and D is not; 0 where D is, to rounding.
     """
     D = np.maximum(outputs - rounding, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -26,17 +26,9 @@ if TYPE_CHECKING:
 def visit_all(
     output: PairwiseDistance, reference: PairwiseDistance, count: int, advance: Callable[[int], None]
 ) -> SearchResult:
-    """Measure all pairs, block by block, and keep the `count` largest ratios.
-
-    Parameters
-    ----------
-    output, reference : PairwiseDistance
-        D and d.
-    count : int
-    advance : callable
-        Called with numbers of pairs.
-    """
+    """Measure all pairs, block by block, and keep the `count` largest ratios; `advance` is called with numbers of pairs."""
     found = SearchResult(TopPairs(count))
+    # Makes their working copies before several threads would.
     for distance in (output, reference):
         distance.block(0, 1, 0, 1)
 
@@ -58,6 +50,7 @@ def _look_at(
     """Offer the pairs of a block whose ratios are not below the floor."""
     place = (block.start, block.stop, block.first, block.last)
     d, D = (block.pairs_of(distance.block(*place)) for distance in (reference, output))
+    # All ratios of a block are cheap; only those that can come in are sorted.
     ratios = pair_ratios(D, d)
     found.n_examined += d.size
     found.n_measured += d.size
