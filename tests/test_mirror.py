@@ -26,13 +26,12 @@ test_hostile_arguments   errors: what is raised for what cannot be used
 datasets/fetch           known: a data set, from its licence to its folder
 estimation/plugins       ../registry: names that others add
 estimation/als/solver    descent in_blocks variational ../base/factor_update: one regression, its parts
-estimation/auto/transformer      candidates folds last_fit trials: one choice, its steps
+estimation/auto/transformer      trials: one choice, its steps
 estimation/auto/mixture          ../base/mixture_folding: a mixture and its folding
 estimation/base/preparation      bias_equations ../biases: the centre, and the estimator that is nothing else
 estimation/base/folding          weighting posterior_folding: rows that are folded in, and the estimate that holds them
 estimation/contract      base/estimator: what every estimator keeps to
 estimation/budget/budget         dual: the budget, and the proof that it is kept at least cost
-estimation/nuclear_norm/in_blocks        path_in_blocks: one descent, its parts
 estimation/nuclear_norm/soft_impute      transformer: one problem, its solver and its estimator
 estimation/thresholding/rules/rules      optimal paper ../noise_level: every rule against the same simulated spectra
 estimation/thresholding/thresholds       statistics: what rules are told

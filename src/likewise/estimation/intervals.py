@@ -32,34 +32,16 @@ _PRIOR = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """``rows_i columns_j``: the mean absolute residual that is expected of an entry.
+    """``rows_i columns_j``, all above 0: the mean absolute residual that is expected of an entry."""
 
-    Parameters
-    ----------
-    rows : ndarray, shape (m,)
-    columns : ndarray, shape (n,)
-        All above 0.
-    """
-
-    rows: Floats
-    columns: Floats
+    rows: Floats  # (m,)
+    columns: Floats  # (n,)
 
     @classmethod
     def of(cls, values: Values, estimate: LowRankEstimate, scaling: Scaling) -> Spread:
-        """Measure the residuals of observations that the estimate was made of.
+        """Measure the residuals of observations, on the method's working range, that the estimate was made of.
 
-        Parameters
-        ----------
-        values : csr_array, shape (m, n)
-            On the method's working range.
-        estimate : LowRankEstimate
-        scaling : {"none", "row", "column", "both"}
-            By what the spread may differ; with ``"none"`` it is 1.
-
-        Raises
-        ------
-        InputError
-            Unknown scaling.
+        `scaling` says by what the spread may differ; with ``"none"`` it is 1. `InputError` for an unknown one.
         """
         checked_name("scaling", scaling, SCALINGS)
         labels, indices = rows_of_entries(values), values.indices
@@ -69,6 +51,7 @@ class Spread:
         if average > 0 and scaling in ("row", "both"):
             rows = _relative(residuals, labels, rows.size)
         if average > 0 and scaling in ("column", "both"):
+            # What the rows do not say: a column is wide where its residuals are large for their rows.
             columns = _relative(residuals / rows[labels], indices, columns.size)
         return cls(rows, columns)
 
@@ -268,6 +251,7 @@ def entry_intervals(
     scores = np.abs(actual - predicted) / spread.at(hidden.rows, hidden.columns)
     declared, cut = not observed.value_range.inferred, _may_cut(training, confidence)
     if cut:
+        # Counted as not covered, whatever the radius: so cutting at the range costs no coverage.
         scores[_beyond(training.value_range, hidden.values)] = inf
     radius = conformal_radius(scores, confidence)
     return EntryIntervals(
@@ -306,8 +290,6 @@ def _beyond(found: ValueRange, values: NDArray[np.floating]) -> NDArray[np.bool_
 def conformal_radius(scores: Floats, confidence: float) -> float:
     """Return the ``ceil((k + 1) confidence)``-th smallest of k scores; infinity where that is more than k.
 
-    Examples
-    --------
     >>> conformal_radius(np.array([3.0, 1.0, 2.0, 4.0]), 0.6), conformal_radius(np.array([1.0]), 0.9)
     (3.0, inf)
     """

@@ -187,18 +187,9 @@ def _chosen_radius(target: AnyFloats, rng: np.random.Generator) -> tuple[float, 
 
 
 class _Descent:
-    """Projected gradients on the cells of weight 1; each run starts from where the last one ended.
+    """Projected gradients on the cells of weight 1, of a matrix of 0 and 1 at least as tall as wide; each run starts from where the last one ended.
 
-    Parameters
-    ----------
-    target : ndarray, shape (m, n)
-        m >= n; 0 and 1.
-    weights : ndarray, shape (m, n), or None
-        0 for cells that are held out, 1 for the others; None where none are.
-    rng : Generator
-        For directions that a subspace lacks.
-    start : tuple of float and ndarray, optional
-        Level and matrix; by default the logit of the observed share, and 0.
+    Weights are 0 for cells that are held out, 1 for the others; None where none are. The start is by default the logit of the observed share, and 0.
     """
 
     def __init__(
@@ -254,10 +245,12 @@ class _Descent:
             slopes = self.scratch[rows] = self._slopes(rows, ahead)
             total += float(slopes.sum(dtype=np.float64))
             curved += float(_curvatures(slopes).sum(dtype=np.float64))
+        # A Newton step of at most 1: far from its best value the logistic loss is flatter than its curvature here says.
         change = -float(np.clip(total / max(curved, 1e-300), -1, 1))
         self.level += change
         for rows in self.parts:
             slopes = self.scratch[rows]
+            # The slopes after the change of the intercept, to first order, so that no cell is passed through the exponential again.
             slopes += change * _curvatures(slopes)
             slopes *= -_STEP
             slopes += ahead[rows]
@@ -291,6 +284,7 @@ class _Descent:
             curved += float(_curvatures(slopes).sum(dtype=np.float64))
             lost += float(losses.sum(dtype=np.float64))
             inner += float(np.vdot(slopes, self.low_rank[rows]))
+        # Within ||B'||_* <= limit, <slopes, B - B'> is at most <slopes, B> + limit sigma_1(slopes).
         gain = inner + limit * largest_singular_value(self.scratch) + total**2 / max(curved, 1e-300)
         return gain / max(lost, 1e-300)
 
@@ -357,6 +351,7 @@ def _leading(matrix: AnyFloats, basis: AnyFloats) -> tuple[AnyFloats, AnyFloats,
 
 def _cut(values: AnyFloats, radius: float) -> float:
     """Return the amount by which decreasing singular values are lowered for their sum to be the radius; not above 0 where it is less."""
+    # If k values are left, they are lowered by (their sum - radius) / k; k is the largest for which the k-th stays above 0.
     excess = (np.cumsum(values, dtype=np.float64) - radius) / np.arange(1, values.size + 1)
     return float(excess[max(int(np.count_nonzero(values > excess)) - 1, 0)])
 
@@ -370,6 +365,7 @@ def _projected_exactly(matrix: AnyFloats, radius: float) -> tuple[AnyFloats, Any
         return matrix.copy(), vectors
     cut = _cut(values, radius)
     kept = int(np.count_nonzero(values > cut))
+    # M V diag(1 - cut / s) V^T = U diag(s - cut) V^T: no left vectors are made.
     basis = vectors[:, :kept].astype(matrix.dtype)
     factors = (1 - cut / values[:kept]).astype(matrix.dtype)
     return (matrix @ basis * factors) @ basis.T, vectors[:, : kept + _SPARE]

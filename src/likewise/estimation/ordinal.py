@@ -40,20 +40,8 @@ _BLOCK = 1 << 14
 def cell_probabilities(means: Floats, deviations: Floats, cuts: Floats) -> Floats:
     """Return ``P(level k) = Phi((c_k - mean) / deviation) - Phi((c_(k-1) - mean) / deviation)``, with ends at minus and plus infinity.
 
-    Parameters
-    ----------
-    means, deviations : ndarray, shape (k,)
-        Deviations above 0.
-    cuts : ndarray, shape (L - 1,)
-        Increasing.
+    Means and deviations above 0, (k,), and increasing cuts, (L - 1,), give shape (k, L); rows sum to 1.
 
-    Returns
-    -------
-    ndarray, shape (k, L)
-        Rows sum to 1.
-
-    Examples
-    --------
     >>> cell_probabilities(np.array([0.0]), np.array([1.0]), np.array([0.0])).tolist()
     [[0.5, 0.5]]
     """
@@ -67,21 +55,11 @@ def cell_probabilities(means: Floats, deviations: Floats, cuts: Floats) -> Float
 
 @dataclass(frozen=True, eq=False)
 class OrderedProbit:
-    """Cut points between levels and the noise: level k is seen where ``mean + deviation * normal`` lies between cuts k - 1 and k.
+    """Cut points between levels and the noise: level k is seen where ``mean + deviation * normal`` lies between cuts k - 1 and k."""
 
-    Parameters
-    ----------
-    cuts : ndarray, shape (L - 1,)
-        On the method's working range, increasing.
-    noise : float
-        Variance of an observation about its expectation.
-    spread : float
-        What the variance of the expectation is multiplied by.
-    """
-
-    cuts: Floats
-    noise: float
-    spread: float
+    cuts: Floats  # (L - 1,), on the method's working range, increasing
+    noise: float  # variance of an observation about its expectation
+    spread: float  # what the variance of the expectation is multiplied by
 
     def probabilities(self, means: Floats, variances: Floats) -> Floats:
         """Return the probability of each level, shape (k, L)."""
@@ -89,23 +67,14 @@ class OrderedProbit:
 
     @classmethod
     def fit(cls, means: Floats, variances: Floats, seen: Indices, levels: Floats) -> OrderedProbit:
-        """Find what makes levels most likely that were seen at entries of these means and variances.
+        """Find what makes levels most likely that were seen at entries of these means, before clipping, and variances of the expectation.
 
-        Parameters
-        ----------
-        means, variances : ndarray, shape (k,)
-            Before clipping; of the expectation.
-        seen : ndarray of int, shape (k,)
-            Which level, from 0.
-        levels : ndarray, shape (L,)
-            On the working range; the search begins with cuts half-way between them.
-
-        References
-        ----------
-        McKelvey, Zavoina, "A statistical model for the analysis of ordinal level dependent variables", Journal of Mathematical Sociology 4 (1975).
+        `seen` counts levels from 0; `levels` are on the working range, and the search begins with cuts half-way between them. McKelvey, Zavoina, "A
+        statistical model for the analysis of ordinal level dependent variables", Journal of Mathematical Sociology 4 (1975).
         """
         middles = (levels[1:] + levels[:-1]) / 2
         noise = max(float(np.mean((levels[seen] - means) ** 2)), 1e-6)
+        # In logarithms of the gaps, the noise and the spread, so that cuts increase and variances are above 0 wherever the search goes.
         first = np.array([middles[0], *np.log(np.diff(middles)), np.log(noise), 0.0])
 
         def loss(parameters: Floats) -> float:
@@ -123,15 +92,9 @@ class OrderedProbit:
 
 @dataclass(frozen=True, eq=False)
 class EntryVariance:
-    """What is uncertain of entries' expectations, on the working range: the weighted sum of `factor_variance` over parts, 0 without any.
+    """What is uncertain of entries' expectations, on the working range: the weighted sum of `factor_variance` over parts, 0 without any."""
 
-    Parameters
-    ----------
-    parts : tuple of (float, Factors, Factors)
-        Weight, rows and columns.
-    """
-
-    parts: tuple[tuple[float, Factors, Factors], ...] = ()
+    parts: tuple[tuple[float, Factors, Factors], ...] = ()  # weight, rows and columns
 
     def __call__(self, i: Indices, j: Indices) -> Floats:
         """Return the variance of entries by their positions, each of shape (k,)."""
@@ -153,18 +116,9 @@ def entry_variance(fitted: MatrixEstimator) -> EntryVariance:
 
 
 def factor_variance(rows: Factors, columns: Factors, i: Indices, j: Indices) -> Floats:
-    """Return ``Var(u_i^T v_j + a_i + b_j)`` for independent vectors (u, a) and (v, b).
+    """Return ``Var(u_i^T v_j + a_i + b_j)`` for independent vectors (u, a) and (v, b), at positions i and j of shape (k,).
 
     With covariances C of (u, a) and D of (v, b) it is ``(v, 1)^T C (v, 1) + (u, 1)^T D (u, 1) + tr(C_uu D_vv)``, u and v at their means.
-
-    Parameters
-    ----------
-    rows, columns : Factors
-    i, j : ndarray of int, shape (k,)
-
-    Returns
-    -------
-    ndarray, shape (k,)
     """
     found = np.empty(i.size)
     for start in range(0, i.size, _BLOCK):
@@ -284,12 +238,11 @@ class LevelProbabilities:
 def growing_masses(probabilities: Floats) -> Floats:
     """Return for each level the probability of the interval that first holds it, grown from the likeliest level by the likelier neighbour.
 
-    Examples
-    --------
     >>> growing_masses(np.array([[0.1, 0.5, 0.3, 0.1]])).round(9).tolist()
     [[0.9, 0.5, 0.8, 1.0]]
     """
     k, L = probabilities.shape
+    # A column of -1 on either side, which is never the likelier neighbour.
     rows, padded = np.arange(k), np.column_stack([np.full(k, -1.0), probabilities, np.full(k, -1.0)])
     low = high = probabilities.argmax(axis=1) + 1
     mass = padded[rows, low]
@@ -359,6 +312,7 @@ def level_probabilities(
     places = hidden.rows.astype(np.intp), hidden.columns.astype(np.intp)
     means, variances = estimate.unclipped().entries(*places), variance(*places)
     seen = np.abs(known[:, None] - hidden.values).argmin(axis=0)  # values may have single precision
+    # Half of what was set aside for the cuts, the other half for the sets: calibrated on what the cuts were fitted to, they would be too small.
     fits = rng.permutation(seen.size) % 2 == 0
     on_range = np.asarray(estimate.scale.forward(known, np.zeros(known.size, dtype=np.intp)))
     probit = OrderedProbit.fit(means[fits], variances[fits], seen[fits], on_range)

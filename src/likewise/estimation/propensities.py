@@ -186,6 +186,7 @@ def propensities_of(
 def _by_degrees(values: Values, floor: float) -> Propensities:
     rows, columns = np.diff(values.indptr), np.bincount(values.indices, minlength=values.shape[1])
     raw = rows[rows_of_entries(values)] * columns[values.indices] / values.nnz
+    # A new row with r observations has r c_j / N, whatever the rows of the fit: columns and the count say all.
     weighting = Weighting(columns / values.nnz, True, floor, _observed_fraction(values))
     found = _clipped("degrees", values, raw, weighting)
     return replace(found, notes=(*_notes_on_degrees(values, found), *found.notes))
@@ -215,6 +216,7 @@ def _one_bit(values: Values, floor: float, random_state: int | np.random.Generat
     fit = one_bit_completion(values, random_state=random_state)
     raw = fit.probabilities[rows_of_entries(values), values.indices].astype(np.float64)
     columns = fit.probabilities.sum(axis=0, dtype=np.float64)
+    # The completion knows no new rows: theirs follow from how likely each column is on average, and from their count.
     weighting = Weighting(columns / columns.sum(), True, floor, _observed_fraction(values))
     reached = "" if fit.converged else f"; NOT CONVERGED after {fit.n_iter} iterations, gap {fit.gap:.1g}"
     note = (
@@ -302,6 +304,7 @@ def _clipped(
     chances = np.clip(raw, weighting.floor, 1.0)
     share = float(np.mean(chances != raw))
     weights = 1 / chances
+    # Kish: so many equally weighted observations would tell a mean as well.
     worth = float(weights.sum() ** 2 / (weights**2).sum())
     told = (
         f"propensities ({method}) from {chances.min():.3g} to {chances.max():.3g}; {share:.1%} of the observations clipped to "

@@ -123,8 +123,6 @@ def _takers(option: str) -> str:
 def options_of(name: str) -> tuple[str, ...]:
     """Return the names of the options that an estimator takes.
 
-    Examples
-    --------
     >>> options_of("biases")
     ('regularization', 'propensities', 'max_lipschitz', 'value_range', 'working_range', 'random_state')
     """

@@ -19,7 +19,7 @@ from likewise.estimation import (
     mixed_estimate,
     stacking_weights,
 )
-from likewise.estimation.auto.folds import held_out_folds, later_fold
+from likewise.estimation.auto.stacking import held_out_folds, later_fold
 from likewise.fairness import PatternDistance, Unavailable
 from likewise.fairness.search.unseen_rows import search_unseen_rows
 from likewise.observations import with_features, with_times

@@ -27,7 +27,7 @@ from likewise.estimation.auto.candidates import (
     final_seconds,
     within,
 )
-from likewise.estimation.auto.folds import held_out_folds
+from likewise.estimation.auto.stacking import held_out_folds
 from likewise.estimation.auto.transformer import Search
 from likewise.estimation.auto.trials import CandidateResult, HeldOut
 from likewise.observations.synthetic import clustered

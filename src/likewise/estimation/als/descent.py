@@ -216,6 +216,7 @@ class Descent:
         else:
             n, d = self.sides.column_counts.size, self.prior.precision.shape[0]
             first = np.zeros((n, d))
+            # Two sides of standard deviation (variance / d)^(1/4) make products of the observed variance. Small ones leave it to the data.
             first[:, :-1] = rng.normal(0.0, _SMALL * (self.sides.variance / d) ** 0.25, (n, d - 1))
             columns, row_prior, column_prior = Factors.certain(first), self.prior, self.prior
         rows = self.sides.rows_given(columns, row_prior)
@@ -256,6 +257,7 @@ class Descent:
 
     def _misfit(self, state: State) -> float:
         """``sum w E[(z - estimate)^2]``."""
+        # With f the vectors of the columns and x those of the rows, E[(z - bias - f x)^2] = (z - bias)^2 - (2 (z - bias) f x - E[(f x)^2]).
         return self.sides.bias_misfit(state.columns.factors) - state.rows.explained
 
     def _fit(self, state: State, converged: bool) -> FactorFit:

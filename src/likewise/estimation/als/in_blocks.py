@@ -47,19 +47,12 @@ _COPIES_OF_ROWS = 5
 class RowsInBlocks:
     """What stands for the factors of the rows: the normal equations of the columns that they give, and their own second moments.
 
-    Parameters
-    ----------
-    grams : ndarray, shape (n, d (d + 1) / 2)
-        ``sum_i E[f_i f_i^T]`` over the rows of each column, with ``f_i = (coordinates of i, 1)``; packed.
-    sides : ndarray, shape (n, d)
-        ``sum_i E[(z_ij - bias_i) f_i]``.
-    moment : ndarray, shape (d, d)
-        ``sum_i E[x_i x_i^T]``.
+    With ``f_i = (coordinates of i, 1)``, sums over the rows of each column.
     """
 
-    grams: Floats
-    sides: Floats
-    moment: Floats
+    grams: Floats  # (n, d (d + 1) / 2), sum E[f_i f_i^T], packed
+    sides: Floats  # (n, d), sum E[(z_ij - bias_i) f_i]
+    moment: Floats  # (d, d), sum of E[x_i x_i^T] over all rows
 
     @property
     def width(self) -> int:
@@ -79,13 +72,7 @@ class RowsInBlocks:
 
 
 class SidesInBlocks:
-    """Observations in blocks, less their mean; see `Sides`.
-
-    Attributes
-    ----------
-    passes : int
-        So far.
-    """
+    """Observations in blocks, less their mean, and how often the blocks were passed over so far; see `Sides`."""
 
     def __init__(
         self, observed: PartitionedMatrix, reader: BlockReader, centre: float, sums: Any, rank: int
@@ -101,10 +88,7 @@ class SidesInBlocks:
     def of(cls, observed: PartitionedMatrix, working_range: WorkingRange, rank: int) -> Self:
         """Find the mean of all observations, and what is left of each column, in two passes.
 
-        Raises
-        ------
-        MemoryLimitError
-            The equations of all columns, or the vectors of all individuals, do not fit.
+        Raises `MemoryLimitError` where the equations of all columns, or the vectors of all individuals, do not fit.
         """
         (m, n), d = observed.shape, rank + 1
         largest = max(block.n_entries for block in observed.blocks)
@@ -131,6 +115,7 @@ class SidesInBlocks:
 
     def bias_misfit(self, columns: Factors) -> float:
         """``sum E[(z - bias of the column)^2]``."""
+        # sum (z - b_j)^2 = sum z^2 - 2 sum_j b_j sum_i z_ij + sum_j n_j b_j^2: sums of columns are enough.
         known = self.column_counts @ columns.squared_biases - 2 * self._column_sums @ columns.biases
         return float(self._energy + known)
 

@@ -28,18 +28,10 @@ _LOST = 1e-200
 
 
 def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
-    """Return the names of the sources that are used.
+    """Return the names of the sources that are used: None stands for the features that the observations have, "all" for these and all else there is.
 
-    Parameters
-    ----------
-    sources : None, "none", "all", a name, or a sequence of names
-        None stands for the features that the observations have; "all" for these, both patterns, and time where times are known and differ.
-    observed : ObservedMatrix
-
-    Raises
-    ------
-    InputError
-        An unknown name; features that the observations do not have.
+    All else is both patterns, and time where times are known and differ. Raises `InputError` for an unknown name, or features that the observations
+    do not have.
     """
     given = {"row-features": observed.side.rows, "column-features": observed.side.columns}
     here = tuple(name for name in given if given[name] is not None)
@@ -67,13 +59,7 @@ def checked_sources(sources: Any, observed: ObservedMatrix) -> tuple[str, ...]:
 def refuse_contradictions(
     names: Sequence[str], propensities: Any, max_lipschitz: float | None, sources: Any
 ) -> None:
-    """Raise where sources contradict what else was asked for.
-
-    Raises
-    ------
-    InputError
-        A pattern beside propensities; sources that rows depend on beside a limit of their constant.
-    """
+    """Raise `InputError` for a pattern beside propensities, and for sources that rows depend on beside a limit of their constant."""
     if propensities is not None and any(name.endswith("pattern") for name in names):
         raise InputError(
             f"{option('sources', repr(sources))} beside {option('propensities', '')}",
@@ -95,30 +81,15 @@ def sources_of_rows(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class SideSources:
-    """What the vectors of one side are regressed on.
-
-    Parameters
-    ----------
-    regressors : Regressors
-    coding : Coding or None
-        Of the features.
-    uses_pattern : bool
-    """
+    """What the vectors of one side are regressed on."""
 
     regressors: Regressors
-    coding: Coding | None
+    coding: Coding | None  # of the features
     uses_pattern: bool
 
     @classmethod
     def of(cls, features: Features | None, pattern: Values | None) -> Self | None:
-        """Collect what is used; None where nothing is.
-
-        Parameters
-        ----------
-        features : Features or None
-        pattern : csr_array, shape (k, n), or None
-            The observations of each vector.
-        """
+        """Collect what is used, features and `pattern`, the (k, n) observations of each vector; None where nothing is."""
         coding = None if features is None else Coding.of(features)
         parts = [] if features is None or coding is None else [coding.regressors(features)]
         parts += [] if pattern is None else [pattern_of(pattern)]
@@ -167,31 +138,15 @@ def regress_on_sources(
     """Go some steps towards W, the minimum of ``sum_i (x_i - s_i W) P (x_i - s_i W)^T + STRENGTH tr(P W^T W)`` over the vectors that were seen.
 
     In coordinates in which P is the identity the columns of W are ridge regressions of their own. Each goes some steps of conjugate gradients
-    from where the last sweep left it, so that the sum falls with every sweep; a step passes twice over the regressors.
+    from where the last sweep left it, so that the sum falls with every sweep; a step passes twice over the regressors. There are k vectors of
+    length d and as many regressors of length p; W is p x d, P d x d. A vector is `seen` where it rests on observations.
 
-    Parameters
-    ----------
-    regressors : Regressors
-        k of length p.
-    vectors : ndarray, shape (k, d)
-    seen : ndarray of bool, shape (k,)
-        Whose vector rests on observations.
-    precision : ndarray, shape (d, d)
-        P.
-    start : ndarray, shape (p, d)
-    n_steps : int
-
-    Returns
-    -------
-    ndarray, shape (p, d)
-
-    Examples
-    --------
     >>> from scipy import sparse
     >>> ones = Regressors(sparse.csr_array([[1.0], [1.0]]), np.zeros(1))
     >>> regress_on_sources(ones, np.array([[3.0], [6.0]]), np.array([True, True]), np.eye(1), np.zeros((1, 1)))
     array([[3.]])
     """
+    # P = R R^T: of W R each column is a regression that has nothing to do with the others.
     root = np.linalg.cholesky(precision)
     counted = seen[:, None].astype(np.float64)
 
@@ -200,12 +155,14 @@ def regress_on_sources(
 
     weights = start @ root
     residual = regressors.transposed_product(counted * (vectors @ root)) - normal(weights)
+    # Preconditioned by the diagonal: regressors of very different lengths would else need many steps.
     scaling = 1 / (regressors.squares() + STRENGTH)[:, None]
     direction = scaling * residual
     size = (residual * direction).sum(axis=0)
     for _ in range(n_steps):
         image = normal(direction)
         curvature = (direction * image).sum(axis=0)
+        # A column that has arrived stays where it is.
         step = np.divide(size, curvature, out=np.zeros_like(size), where=curvature > _LOST)
         weights, residual = weights + step * direction, residual - step * image
         scaled = scaling * residual
@@ -225,36 +182,20 @@ _SEARCH_STEPS = 20
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """Levels of rows and columns in each period, about what they are over all of it.
+    """Levels of rows and columns in each period, about what they are over all of it; 0 where nothing was observed."""
 
-    Parameters
-    ----------
-    edges : ndarray, shape (b - 1,)
-        The last time of each period but the last one.
-    rows, columns : ndarray, shapes (m, b) and (n, b)
-        0 where nothing was observed.
-    """
-
-    edges: Floats
-    rows: Floats
-    columns: Floats
+    edges: Floats  # (b - 1,), the last time of each period but the last one
+    rows: Floats  # (m, b)
+    columns: Floats  # (n, b)
 
     @classmethod
     def of(cls, residuals: Values, times: Floats, noise: float, n_periods: int = PERIODS) -> Self:
         """Fit levels to what an estimate without time leaves, those of the columns first, those of the rows to what is left.
 
-        A level is normal about 0, with a variance that is common to its side and makes the residuals most likely, and so is the residual about it.
-
-        Parameters
-        ----------
-        residuals : csr_array, shape (m, n)
-        times : ndarray, shape (n_observed,)
-            In the order of ``residuals.data``; NaN where unknown: such say nothing of drifts.
-        noise : float
-            Variance of a residual.
-        n_periods : int
-            At most so many.
+        A level is normal about 0, with a variance that is common to its side and makes the residuals most likely, and so is the residual about it, with
+        variance `noise`. `times` are in the order of ``residuals.data``, NaN where unknown: such say nothing of drifts. There are at most `n_periods`.
         """
+        # Periods of equally many observations; many at one time may leave fewer of them.
         edges = np.unique(np.nanquantile(times, np.arange(1, n_periods) / n_periods, method="lower"))
         drift = cls(edges, *(np.zeros((k, edges.size + 1)) for k in residuals.shape))
         known, periods = np.flatnonzero(~np.isnan(times)), drift.periods(times)
@@ -291,6 +232,8 @@ def _levels(
     sums = np.bincount(cells, residuals, counts.size)
     seen, variance = counts > 0, noise
     for _ in range(_SEARCH_STEPS):
+        # Expectation: given the variance, a level has mean sums / precision and variance noise / precision. Maximisation: the mean of
+        # their squares is the next variance.
         precision = counts + noise / variance
         variance = max(float(np.mean((sums / precision) ** 2 + noise / precision, where=seen)), _least(noise))
     levels: Floats = (sums / (counts + noise / variance)).reshape(shape)

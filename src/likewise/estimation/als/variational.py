@@ -59,6 +59,7 @@ class EstimatedDescent(Descent):
             state = self._swept(state)
             self.objectives.append(state.objective)
         self.may_thin = start is None and self.noise is None and self.sides.sources.is_empty
+        # From infinity, so that the first sweep under priors that follow the factors is never taken for the last.
         state, converged = self._settled(replace(state, objective=inf))
         if converged and self.may_thin:
             state = self._heated(state)
@@ -94,6 +95,7 @@ class EstimatedDescent(Descent):
             hot = self._swept(self._judged(hot, _HEAT))
         cooled, converged = self._settled(replace(hot, objective=inf))
         better = converged and cooled.objective < state.objective
+        # Objectives never increase: of the way over the hill only what lies below its foot is kept.
         self.objectives[so_far:] = [
             energy for energy in self.objectives[so_far:] if better and energy < state.objective
         ]
@@ -104,6 +106,7 @@ class EstimatedDescent(Descent):
         noise = self.noise
         if noise is None:
             least = _LEAST_NOISE * self.sides.variance
+            # The noise that makes the observations most likely is the mean of their squared residuals, the uncertainty of the factors included.
             noise = max(heat * self._misfit(state) / self._n_observations, least)
         sides, sources = self.sides, self.sides.sources
         found = self._likeliest(
@@ -145,6 +148,7 @@ class EstimatedDescent(Descent):
             )
             means = sources.regressors.product(mean.weights)
             total = factors.moment_about(means, seen) + STRENGTH * mean.weights.T @ mean.weights
+        # Likeliest is the mean of the second moments about the means; the first prior counts as a thousandth of a vector.
         total = total + _PSEUDO * self._first(d)
         return Prior(np.linalg.inv(total / (seen.sum() + _PSEUDO)), noise, uncertain=True, means=means), mean
 
@@ -155,6 +159,8 @@ class EstimatedDescent(Descent):
 
     def _objective(self, state: State) -> float:
         noise = state.row_prior.noise
+        # Free energy: minus the expected log-likelihood, the divergence of the vectors of both sides from their priors (which `penalty` is),
+        # and what the priors and the weights of sources cost.
         fit = self._n_observations * np.log(2 * np.pi * noise) + self._misfit(state) / noise
         beliefs = sum(self._belief(prior) for prior in (state.row_prior, state.column_prior))
         beliefs += _tie(state.row_prior, state.row_mean) + _tie(state.column_prior, state.column_mean)
@@ -162,6 +168,7 @@ class EstimatedDescent(Descent):
 
     def _belief(self, prior: Prior) -> float:
         """What the pseudo-observations of the first prior cost: nothing where the prior is that one still."""
+        # The divergence of normal distributions, 0 where they are equal, times the weight of the first.
         against_first = prior.precision @ self._first(prior.precision.shape[0])
         return (
             _PSEUDO
@@ -245,6 +252,7 @@ def _balanced(rows: Floats, columns: Floats) -> tuple[Floats, Floats, Floats]:
 
     Moore, "Principal component analysis in linear systems", IEEE Transactions on Automatic Control 26 (1981): balancing.
     """
+    # rows = H H^T, and H^T columns H = V s^2 V^T. Then T = H^-T V s^(1/2) makes both diag(s).
     half = np.linalg.cholesky(rows)
     squares, vectors = np.linalg.eigh(half.T @ columns @ half)
     squares, vectors = np.maximum(squares[::-1], np.finfo(np.float64).tiny), vectors[:, ::-1]

@@ -1,15 +1,17 @@
-"""The estimators that `Auto` chooses among, what a fit of each costs, and which the time and memory allow."""
+"""The estimators that `Auto` chooses among, what a fit of each costs, which the time and memory allow, and which show what a source brings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
 
 from likewise._typing import Floats
+from likewise.errors import InputError, option
 from likewise.estimation.als.descent import FactorFit, bytes_of_fit
 from likewise.estimation.als.solver import AlternatingLeastSquares, Regularization
+from likewise.estimation.als.sources import checked_sources, sources_of_rows
 from likewise.estimation.auto.mixture import Mixture
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.preparation import Centering, prepare
@@ -36,6 +38,8 @@ RANKS = (10, 20, 40, 80)
 _SMALL_RANK = 5
 NOISES = (0.9, 0.75, 0.6, 0.4, 0.3, 0.2, 0.1)
 """Shares of the variance. Where observations are few, the estimate of the noise takes weak components for it."""
+_INFORMED_NOISE = 0.75
+"""Where sources explain a part, the rest is taken for noise first."""
 _NUCLEAR_RANKS = (10, 20)
 _NUCLEAR_SHARES = (0.5, 0.35, 0.25, 0.18, 0.12)
 """Lambdas, of the largest singular value of what the biases leave: above it the estimate is the biases."""
@@ -65,29 +69,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An estimator that may be chosen.
-
-    Parameters
-    ----------
-    name : str
-    make : callable
-        Takes the observations that it is going to be fitted on, and `Settings`.
-    operations : callable
-        Takes m, n and the number of observations.
-    rank : int
-        Number of components that it is given; 0 where it finds it.
-    mixes : bool
-        Whether mixtures are made of it: its rows are regressions, so that a mixture has a constant where it has.
-    parts : tuple of Candidate
-        What it is a mixture of; empty otherwise.
-    """
+    """An estimator that may be chosen."""
 
     name: str
+    # From the observations that it is going to be fitted on.
     make: Callable[[Any, Settings], MatrixEstimator] = field(repr=False)
+    # Of a fit, from m, n and the number of observations.
     operations: Callable[[int, int, int], float] = field(repr=False)
-    rank: int = 0
-    mixes: bool = False
-    parts: tuple[Candidate, ...] = ()
+    rank: int = 0  # number of components that it is given; 0 where it finds it
+    mixes: bool = False  # whether mixtures are made of it: its rows are regressions, so a mixture has a constant where it has
+    parts: tuple[Candidate, ...] = ()  # what it is a mixture of
 
     def seconds(self, observed: ObservedMatrix | PartitionedMatrix) -> float:
         """Predict from the sizes alone, the same on every computer, how long a fit takes."""
@@ -174,7 +165,7 @@ def _least_squares(rank: int, noise: float | None = None, sources: tuple[str, ..
 def informed(sources: tuple[str, ...]) -> tuple[Grid, int]:
     """Return least squares that are regressed on sources too, and the place in the lowest rank where the climb begins."""
     grid = tuple(tuple(_least_squares(rank, noise, sources) for noise in NOISES) for rank in RANKS)
-    return grid, NOISES.index(0.75)
+    return grid, NOISES.index(_INFORMED_NOISE)
 
 
 def _nuclear(rank: int, share: float) -> Candidate:
@@ -265,6 +256,7 @@ class Plan:
             return f"not tried: needs {format_bytes(n_bytes)}, more than {format_bytes(_MEMORY)}"
         if self.over():
             return f"not tried: the {self.seconds:g} s of computing were over"
+        # Only one candidate is fitted again on everything: the dearest of those tried has to fit in.
         needed = trials + max(final, self.reserved)
         if self.planned + needed > self.seconds:
             return f"not tried: needs {needed:.2g} s more than the {self.planned:.2g} of {self.seconds:g} s that are planned"
@@ -279,3 +271,60 @@ class Plan:
 def final_seconds(candidate: Candidate, observed: ObservedMatrix) -> float:
     """Predict how long the last fit takes, which goes on from a trial."""
     return candidate.seconds(observed) * (_GOES_ON if candidate.rank else 1.0)
+
+
+ALL = "all together"
+"""What the fit with every source is called where there are several."""
+
+
+def sources_within(sources: Any, observed: ObservedMatrix, max_lipschitz: float | None) -> tuple[str, ...]:
+    """Return the names of the sources that may be tried; those of the columns alone where a constant of the rows is to be kept to.
+
+    `sources` as in `AlternatingLeastSquares`. Raises `InputError` for an unknown name, features that the observations do not have, or rows that were asked
+    to be regressed beside a limit.
+    """
+    names = checked_sources(sources, observed)
+    if max_lipschitz is None:
+        return names
+    of_rows = sources_of_rows(names)
+    if of_rows and sources is not None:
+        raise InputError(
+            f"{option('max_lipschitz', str(max_lipschitz))} for rows that are regressed on {' and '.join(of_rows)}",
+            "rows that depend on their values alone",
+            f"{option('sources', repr('none'))}, or sources of the columns",
+        )
+    return tuple(name for name in names if name not in of_rows)
+
+
+def without_rows(sources: Any, observed: ObservedMatrix, max_lipschitz: float | None) -> tuple[str, ...]:
+    """Say which sources a limit leaves out; nothing where there are none such."""
+    kept = sources_within(sources, observed, max_lipschitz)
+    left = [name for name in checked_sources(sources, observed) if name not in kept]
+    why = "no constant holds for rows that are regressed on them"
+    return (f"{' and '.join(left)} left out, as {why}",) if left else ()
+
+
+def ablation(sources: tuple[str, ...]) -> dict[str, Candidate]:
+    """Return least squares of the lowest rank without sources, with each alone, and with all, under the names of what they use.
+
+    >>> list(ablation(("row-features", "column-pattern")))
+    ['nothing', 'row-features', 'column-pattern', 'all together']
+    """
+    used = {"nothing": (), **{name: (name,) for name in sources}}
+    if len(sources) > 1:
+        used[ALL] = sources
+    return {name: _least_squares(RANKS[0], _INFORMED_NOISE, names) for name, names in used.items()}
+
+
+def told(base: float, changes: Mapping[str, float]) -> Sequence[str]:
+    """Say what each source brought, in one sentence; nothing where there is nothing to compare.
+
+    `base` is the held-out error without sources, in the unit of the data; `changes` by how much the error is larger with each source, on the
+    observations that both were measured on.
+
+    >>> told(0.9, {"row-features": -0.05})
+    ['what each source brought to a held-out error of 0.9000 without any: row-features -0.0500']
+    """
+    parts = [f"{name} {change:+.4f}" for name, change in changes.items()]
+    said = f"what each source brought to a held-out error of {base:.4f} without any: {', '.join(parts)}"
+    return [said] if parts else []

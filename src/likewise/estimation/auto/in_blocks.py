@@ -59,46 +59,18 @@ KINDS: tuple[Ladder, ...] = (LADDERS[0], LADDERS[1], LADDERS[3], tuple(map(_soft
 
 @dataclass(frozen=True, eq=False)
 class BlockTrial:
-    """A candidate with its error on what was held out.
-
-    Parameters
-    ----------
-    candidate : Candidate
-    loss : float
-        Mean squared error; infinite where it failed.
-    seconds : float
-        Wall time.
-    clear : bool
-        Whether biases are worse by more than one standard error of the difference, and by what matters.
-    exhausted : bool
-        Whether it uses all components that it was given.
-    remark : str
-        Why it failed.
-    """
+    """A candidate with its error on what was held out."""
 
     candidate: Candidate
-    loss: float
-    seconds: float
-    clear: bool = False
-    exhausted: bool = True
-    remark: str = ""
+    loss: float  # mean squared error; infinite where it failed
+    seconds: float  # wall time
+    clear: bool = False  # whether biases are worse by more than one standard error of the difference, and by what matters
+    exhausted: bool = True  # whether it uses all components that it was given
+    remark: str = ""  # why it failed
 
 
 class BlockSearch:
-    """Try what there is time for, and keep what predicts best.
-
-    Parameters
-    ----------
-    observed : PartitionedMatrix
-        All of them.
-    settings : Settings
-    plan : Plan
-
-    Attributes
-    ----------
-    kinds : tuple of tuple of Candidate
-        Ladders, each climbed as long as that helps.
-    """
+    """Try what there is time for, and keep what predicts best; `kinds` are ladders, each climbed as long as that helps."""
 
     kinds: ClassVar[tuple[Ladder, ...]] = KINDS
 
@@ -134,6 +106,7 @@ class BlockSearch:
             below = inf
             for candidate in within(ladder, self.observed.shape):
                 found = self._try(candidate)
+                # More components, or a weaker penalty, cannot help once some are left unused or the error has risen.
                 if found is None or not found.exhausted or found.loss >= below:
                     break
                 below = found.loss
@@ -154,6 +127,7 @@ class BlockSearch:
         began = perf_counter()
         try:
             estimate = self._fitted(candidate)
+            # Both estimates in one pass, over the same entries: so the difference has a standard error of its own.
             errors = BlockErrors.of(
                 self._seen, self._pairs, [self._baseline, estimate], self.settings.working_range
             )

@@ -16,8 +16,7 @@ from likewise.checks import checked_instance
 from likewise.errors import EstimatorError, InputError, ShapeError
 from likewise.estimation.als.solver import AlternatingLeastSquares
 from likewise.estimation.als.sources import checked_sources
-from likewise.estimation.auto.folds import held_out_folds, later_fold
-from likewise.estimation.auto.stacking import Pool
+from likewise.estimation.auto.stacking import Pool, held_out_folds, later_fold
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.mixture_folding import MixtureFolding, MixturePart
@@ -75,6 +74,7 @@ def mixed_estimate(estimates: Sequence[LowRankEstimate], weights: ArrayLike) -> 
     first = estimates[0]
     for other in estimates[1:]:
         _check_alike(first, other)
+    # sum_p w_p L_p R_p^T = [w_1 L_1, ..., w_k L_k] [R_1, ..., R_k]^T, decomposed again.
     rows = np.hstack([w * each.left * each.shrunk_values for w, each in zip(shares, estimates, strict=True)])
     left, values, right = _decomposed(rows, np.hstack([each.right for each in estimates]))
     parts = [
@@ -132,10 +132,12 @@ def _decomposed(rows: Floats, columns: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the singular value decomposition of ``rows columns^T`` with a V that spans all columns: rows that are folded in may use any."""
     if not columns.size:
         return rows[:, :0], np.zeros(0), columns[:, :0]
+    # Pivoting puts directions that the columns span already behind all others, where they are rounding.
     basis, triangle, order = linalg.qr(columns, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     kept = int(np.count_nonzero(sizes > _ROUNDING * sizes.max(initial=0.0)))
     left, values, turn = linalg.svd(rows[:, order] @ triangle[:kept].T, full_matrices=False)
+    # Directions of V that no row of the fit uses: they are kept with the smallest value that is not 0, for rows that are folded in.
     rest = linalg.null_space(turn) if turn.shape[0] < kept else np.zeros((kept, 0))
     lengths = np.concatenate([values, np.zeros(rest.shape[1])])
     left = np.hstack([left, np.zeros((left.shape[0], rest.shape[1]))])
@@ -274,6 +276,7 @@ class Mixture(MatrixEstimator):
         self, observed: ObservedMatrix, parts: Sequence[MatrixEstimator], rng: np.random.Generator
     ) -> Floats:
         """Return the weights by held-out observations; equal ones where those are too few."""
+        # Whoever estimates the present is tried on what came last.
         folds = later_fold(observed) if _finds_drifts(parts, observed) else ()
         folds = folds or held_out_folds(observed.n_observed, rng)
         if not folds:

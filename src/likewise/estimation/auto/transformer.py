@@ -11,8 +11,8 @@ import numpy as np
 
 from likewise.checks import checked_positive
 from likewise.errors import EstimatorError
-from likewise.estimation.auto.ablation import ALL, ablation, sources_within, told, without_rows
 from likewise.estimation.auto.candidates import (
+    ALL,
     BIASES,
     FIRST,
     GRIDS,
@@ -22,15 +22,18 @@ from likewise.estimation.auto.candidates import (
     Ladder,
     Plan,
     Settings,
+    ablation,
     final_seconds,
     informed,
     mixture,
+    sources_within,
+    told,
     within,
+    without_rows,
 )
-from likewise.estimation.auto.folds import held_out_folds, later_fold
 from likewise.estimation.auto.in_blocks import BlockSearch
-from likewise.estimation.auto.last_fit import LastFit
-from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut
+from likewise.estimation.auto.stacking import held_out_folds, later_fold
+from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut, LastFit
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import within_budget
@@ -50,14 +53,7 @@ class Search:
     """Try candidates, and keep the best.
 
     The best is the one with the smallest error on what was held out. Biases alone stay the best unless they are worse than it by more than one
-    standard error of the difference and by what matters.
-
-    Parameters
-    ----------
-    held_out : HeldOut
-    plan : Plan
-    sources : tuple of str
-        What factors may be regressed on beside the values.
+    standard error of the difference and by what matters. `sources` are what factors may be regressed on beside the values.
     """
 
     def __init__(self, held_out: HeldOut, plan: Plan, sources: tuple[str, ...] = ()) -> None:
@@ -135,6 +131,7 @@ class Search:
                 )
                 self.skipped.append(CandidateTrial(f"a mixture of {size}", remark=refused))
                 return
+            # A third part joins the best two: trying all triples would cost a solution for each.
             members, parts = found, [self.kept[number] for number in found]
             candidate = mixture([part.candidate for part in parts], pool.weights(members))
             squares = pool.squares(members)

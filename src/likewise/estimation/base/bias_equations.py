@@ -21,18 +21,10 @@ _ACCURACY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class BiasSolution:
-    """The solution and what it rests on.
+    """The solution and what it rests on; a lambda is infinite where no bias was found."""
 
-    Parameters
-    ----------
-    rows, columns : ndarray, shapes (m,) and (n,)
-    row_penalty, column_penalty : float
-        lambda of the rows and of the columns; infinite where no bias was found.
-    notes : tuple of str
-    """
-
-    rows: Floats
-    columns: Floats
+    rows: Floats  # (m,)
+    columns: Floats  # (n,)
     row_penalty: float
     column_penalty: float
     notes: tuple[str, ...]
@@ -44,23 +36,10 @@ def solve_biases(values: Values, weights: Floats, regularization: float | None =
     Rows are eliminated, ``a_i = sum_j w (z - b_j) / (sum_j w + lambda_row)``; what remains is a symmetric, positive (semi-)definite system
     in b, solved by conjugate gradients to a relative residual of 1e-12. Each iteration passes twice over the observations.
 
-    Parameters
-    ----------
-    values : csr_array, shape (m, n)
-        Deviations from the mean of all.
-    weights : ndarray, shape (n_observed,)
-        Of mean 1.
-    regularization : float, optional
-        Both lambdas; by default from `variance_components`.
+    `values` are deviations from the mean of all, `weights` have mean 1; `regularization` stands for both lambdas, by default from
+    `variance_components`, and raises `InputError` where it is negative or not a number.
 
-    Raises
-    ------
-    InputError
-        If the regularization is negative or not a number.
-
-    References
-    ----------
-    Koren, "Factorization meets the neighborhood", KDD (2008), Section 2.1, for the model; Henderson, "Best linear unbiased estimation and
+    Sources: Koren, "Factorization meets the neighborhood", KDD (2008), Section 2.1, for the model; Henderson, "Best linear unbiased estimation and
     prediction under a selection model", Biometrics 31 (1975), for lambda as a ratio of variances.
     """
     if regularization is None:
@@ -89,10 +68,12 @@ def _minimise(
         return means
 
     def normal(b: Floats) -> Floats:
+        # sum_i w b_j + lambda b_j, less what the rows take of it at their own minimum.
         image: Floats = column_totals * b - transposed @ per_row(weighted @ b)
         return image
 
     columns, converged = np.zeros(n), True
+    # An infinite penalty leaves no bias: the variance of the columns was estimated as 0.
     if np.isfinite(column_penalty):
         products = with_data(values, values.data * weights)
         side = products.T @ np.ones(m) - transposed @ per_row(products @ np.ones(n))
@@ -106,13 +87,7 @@ def solve_for_columns(
 ) -> tuple[Floats, bool]:
     """Solve the equations of the column biases by conjugate gradients; return them, and whether that succeeded.
 
-    Parameters
-    ----------
-    normal : callable
-        Applies the matrix of the equations, rows eliminated.
-    side : ndarray, shape (n,)
-    totals : ndarray, shape (n,)
-        Weights of the columns and lambda: the scaling.
+    `normal` applies the matrix of the equations, rows eliminated; `totals`, the weights of the columns and lambda, scale it.
     """
     n = side.size
     scaling = np.divide(1.0, totals, out=np.ones(n), where=totals > 0)
@@ -128,20 +103,14 @@ def solve_for_columns(
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Variances in ``z_ij = mean + a_i + b_j + noise``.
-
-    Parameters
-    ----------
-    rows, columns, noise : float
-        Of the row biases, the column biases and the noise; 0 where the estimate is negative.
-    worth : float, default 1
-        How many equally weighted observations a weighted one is worth, ``(sum w)^2 / (N sum w^2)`` (Kish 1965).
-    """
+    """Variances of the row biases, the column biases and the noise in ``z_ij = mean + a_i + b_j + noise``; 0 where the estimate is negative."""
 
     rows: float
     columns: float
     noise: float
-    worth: float = 1.0
+    worth: float = (
+        1.0  # how many equal observations a weighted one is worth, (sum w)^2 / (N sum w^2) (Kish 1965)
+    )
 
     @property
     def penalties(self) -> tuple[float, float]:
@@ -173,20 +142,11 @@ def variance_components(values: Values, weights: Floats | None = None) -> Varian
     Where it does, and observations are weighted by inverse propensities, two entries of one row are compared instead: over pairs of
     different entries of a row ``sum w d w' d' / sum w w'`` estimates the variance of the row biases for all entries, not for those that
     were chosen, d being the deviation from the weighted mean; likewise for columns. What is left of the weighted variance is noise.
+    Weights are above 0, by default all equal.
 
-    Parameters
-    ----------
-    values : csr_array, shape (m, n)
-    weights : ndarray, shape (n_observed,), optional
-        Above 0; all equal by default.
-
-    References
-    ----------
-    Henderson, "Estimation of variance and covariance components", Biometrics 9 (1953), method 1; Searle, Casella, McCulloch, "Variance
+    Sources: Henderson, "Estimation of variance and covariance components", Biometrics 9 (1953), method 1; Searle, Casella, McCulloch, "Variance
     Components" (1992), Section 5.3. Kish, "Survey sampling" (1965), for the worth of weighted observations.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> components = variance_components(sparse.csr_array(np.array([[1.0, 2.0], [3.0, 4.0]])))
     >>> [round(variance, 12) for variance in (components.rows, components.columns, components.noise)]
@@ -203,17 +163,12 @@ def variance_components(values: Values, weights: Floats | None = None) -> Varian
 def components_of(
     squares: float, sums: float, total: float, by_row: Grouped, by_column: Grouped
 ) -> VarianceComponents:
-    """Solve Henderson's equations for sums over all observations, by rows and by columns.
-
-    Parameters
-    ----------
-    squares, sums, total : float
-        The sum of squares, the sum, and how many there are.
-    by_row, by_column : Grouped
-    """
+    """Solve Henderson's equations for the sum of squares, the sum and the number of all observations, and their sums by rows and by columns."""
     of_mean = sums**2 / total
     sides = np.array([squares, by_row.between, by_column.between]) - of_mean
     spread_rows, spread_columns = by_row.squared_counts / total, by_column.squared_counts / total
+    # An equation for the sum of squares of all observations, of row means and of column means, less that of the mean:
+    # how often its expectation has the variance of the rows, of the columns, and of the noise.
     system = np.array(
         [
             [total - spread_rows, total - spread_columns, total - 1],
@@ -221,6 +176,7 @@ def components_of(
             [by_column.n_groups - spread_rows, total - spread_columns, by_column.n_groups - 1],
         ]
     )
+    # Least squares, as equations may coincide: one row, or one observation a row, tells two variances together.
     solution = np.linalg.lstsq(system, sides, rcond=None)[0]
     rows, columns, noise = (float(variance) for variance in np.maximum(solution, 0.0))
     return VarianceComponents(rows, columns, noise)
@@ -237,12 +193,10 @@ def _weighted_components(values: Values, weights: Floats) -> VarianceComponents:
 
 
 def _between(labels: NDArray[np.integer], deviations: Floats, weights: Floats, n_labels: int) -> float:
-    """Return the mean product of the deviations of two different entries with one label, weighted; 0 where it is negative.
-
-    The sum over pairs is the square of the sum less the sum of the squares.
-    """
+    """Return the mean product of the deviations of two different entries with one label, weighted; 0 where it is negative."""
 
     def pairs(terms: Floats) -> float:
+        # Over pairs of different entries: the square of the sum, less the sum of the squares.
         sums = np.bincount(labels, terms, minlength=n_labels)
         return float(sums @ sums - terms @ terms)
 

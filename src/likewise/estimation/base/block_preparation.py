@@ -31,20 +31,11 @@ from likewise.spectrum.operators import BlockRows
 
 @dataclass(frozen=True, eq=False)
 class ResidualReader:
-    """Reads what remains of the observations of a block after the centre; the offset of a row follows from its own observations.
+    """Reads what remains of the observations of a block after the centre; the offset of a row follows from its own observations."""
 
-    Parameters
-    ----------
-    reader : BlockReader
-        On the working range.
-    column_offsets : ndarray, shape (n,), or None
-    row_penalty : float or None
-        See `Centre`.
-    """
-
-    reader: BlockReader
-    column_offsets: Floats | None = None
-    row_penalty: float | None = None
+    reader: BlockReader  # on the working range
+    column_offsets: Floats | None = None  # (n,)
+    row_penalty: float | None = None  # see `Centre`
 
     def read(self, block: RowBlock, dtype: Any = np.float64) -> Values:
         """Return the residuals of a block, shape (n_rows, n)."""
@@ -66,20 +57,11 @@ class ResidualReader:
 
 @dataclass(frozen=True, eq=False)
 class BlockPrepared:
-    """Observations in blocks as they are decomposed.
+    """Observations in blocks as they are decomposed."""
 
-    Parameters
-    ----------
-    observed : PartitionedMatrix
-        In the user's units.
-    working_range : {"symmetric", "unit"}
-    centre : Centre
-        Without the offsets of rows, which stay with them.
-    """
-
-    observed: PartitionedMatrix
+    observed: PartitionedMatrix  # in the user's units
     working_range: WorkingRange
-    centre: Centre
+    centre: Centre  # without the offsets of rows, which stay with them
 
     @property
     def reader(self) -> ResidualReader:
@@ -127,10 +109,7 @@ def prepare_blocks(
 ) -> BlockPrepared:
     """Find the centre of observations in blocks, in one pass, or for biases in as many as their equations take.
 
-    Raises
-    ------
-    EstimatorError
-        A centering that is unknown.
+    Raises `EstimatorError` for a centering that is unknown.
     """
     reader = observed.on(working_range)
     if centering == "none":
@@ -142,10 +121,8 @@ def prepare_blocks(
         found = solve_block_biases(observed, reader, mean, regularization)
         centre = Centre(centering, offsets + found.columns, None, found.row_penalty, found.notes)
     elif centering == "column":
-        means = np.divide(
-            sums, counts, out=offsets, where=counts > 0
-        )  # of a column that nobody has, the mean of all
-        centre = Centre(centering, means)
+        # Of a column that nobody has, the mean of all stays.
+        centre = Centre(centering, np.divide(sums, counts, out=offsets, where=counts > 0))
     else:
         checked_name("centering", centering, ("global", "row"), EstimatorError)
         centre = Centre(centering, offsets, None, 0.0 if centering == "row" else None)
@@ -157,15 +134,13 @@ def estimate_of_blocks(
 ) -> LowRankEstimate:
     """Make the estimate of singular triplets without left vectors: one pass makes them, unless only others are folded into it.
 
-    Raises
-    ------
-    MemoryLimitError
-        If the vectors of all individuals do not fit.
+    Raises `MemoryLimitError` if the vectors of all individuals do not fit.
     """
     m, rank = prepared.observed.shape[0], triplets.rank
     left = triplets.left
     if not left.shape[0] and prepared.observed.estimates_rows:
         prepared.observed.room(2 * 8.0 * m * rank, f"vectors of rank {rank} of {m:,} individuals")
+        # u = A v / sigma.
         left = prepared.operator.forward(np.asarray(triplets.right, dtype=np.float64)) / triplets.values
     return _estimate(prepared, left, triplets.values, shrunk_values, triplets.right)
 
@@ -213,20 +188,8 @@ def solve_block_biases(
 ) -> BiasSolution:
     """Minimise what `solve_biases` does, all weights 1; each iteration is one pass.
 
-    Parameters
-    ----------
-    observed : PartitionedMatrix
-    reader : BlockReader
-        On the working range.
-    mean : float
-        Of all observations there.
-    regularization : float, optional
-        Both lambdas; by default from the variance components.
-
-    Returns
-    -------
-    BiasSolution
-        Without those of the rows, which follow from the observations of each.
+    The biases of the rows are left out of the result: they follow from the observations of each. `reader` and the `mean` of all observations
+    are on the working range; `regularization` stands for both lambdas, by default from the variance components.
     """
     engine, blocks = observed.engine, observed.blocks
     sums, counts, of_rows = engine.reduce(_sums, blocks, (reader, mean))
@@ -246,6 +209,7 @@ def solve_block_biases(
     columns, converged = np.zeros(sums.size), True
     if np.isfinite(column_penalty):
         totals = counts + column_penalty
+        # As in `solve_biases`, rows eliminated: in a pass each block takes from its part of the columns what its rows explain.
         side = sums - engine.reduce(_through_rows, blocks, (reader, mean, row_penalty, None))[0]
 
         def normal(b: Floats) -> Floats:
@@ -290,16 +254,6 @@ def _through_rows(block: RowBlock, told: tuple[BlockReader, float, float, Floats
 class BlockErrors:
     """Squared errors of k estimates on the same entries.
 
-    Parameters
-    ----------
-    n_entries : int
-    sums : ndarray, shape (k,)
-        Of the squares of each.
-    products : ndarray, shape (k, k)
-        Sums of products of the squares of two.
-
-    Examples
-    --------
     Two entries, with squared errors 1 and 3, and 2 and 2:
 
     >>> errors = BlockErrors(2, np.array([4.0, 4.0]), np.array([[10.0, 8.0], [8.0, 8.0]]))
@@ -308,8 +262,8 @@ class BlockErrors:
     """
 
     n_entries: int
-    sums: Floats
-    products: Floats
+    sums: Floats  # (k,), of the squared errors of each
+    products: Floats  # (k, k), of the squared errors of two
 
     @classmethod
     def of(
@@ -333,6 +287,7 @@ class BlockErrors:
         """Return by how much the mean squared error of one is above that of another, with the standard error of that."""
         n, of_squares = self.n_entries, self.products
         mean = float(self.sums[one] - self.sums[other]) / n
+        # The mean of (x - y)^2 from sums of products, so that no entry is kept.
         spread = float(of_squares[one, one] - 2 * of_squares[one, other] + of_squares[other, other]) / n
         return mean, float(np.sqrt(max(spread - mean**2, 0.0) / max(n - 1, 1)))
 

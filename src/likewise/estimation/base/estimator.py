@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from likewise._typing import Floats
-from likewise.certificates import certify
+from likewise.certificates import LipschitzCertificates, certify
 from likewise.engines.checkpoint import digest_of
 from likewise.errors import ConvergenceWarning, EstimatorError, ObservationError, ShapeError
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -32,10 +32,6 @@ from likewise.observations.table import Values
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
 from likewise.writing import PathLike, by_memory, staged_folder, write_file
-
-if TYPE_CHECKING:
-    from likewise.certificates import LipschitzCertificates
-    from likewise.writing import PathLike
 
 _PART_BYTES = 32 << 20
 """Of the complete rows of one file."""
@@ -129,23 +125,9 @@ def _write(rows: _Rows, told: tuple[BlockReader, LowRankEstimate, list[str]]) ->
 def warn_unless_converged(
     converged: bool, n_iter: int, unit: str, state: str, stacklevel: int = 5
 ) -> tuple[str, ...]:
-    """Warn where iterations were stopped by their limit; return what the reader of the result should know.
+    """Warn where iterations were stopped by their limit; return what the reader of the result should know, nothing where they converged.
 
-    Parameters
-    ----------
-    converged : bool
-    n_iter : int
-    unit : str
-        What an iteration is called.
-    state : str
-        How far it is from the end.
-    stacklevel : int
-        Of the call of ``fit``.
-
-    Returns
-    -------
-    tuple of str
-        Empty where it converged.
+    `unit` is what an iteration is called, `state` how far it is from the end, `stacklevel` that of the call of ``fit``.
     """
     if converged:
         return ()
@@ -293,8 +275,6 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
         >>> pl.read_parquet(folder / "complete").columns
         ['user', 'x', 'y']
         """
-        from likewise.estimation.base.estimator import write_complete_rows
-
         check_is_fitted(self)
         write_complete_rows(self.estimate_, X, folder)
 
@@ -346,9 +326,8 @@ class MatrixEstimator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC
     def stored_parts(self) -> dict[str, Any]:
         """Return parameters and fitted attributes, from which `from_stored_parts` makes the estimator again; see `likewise.save`."""
         fitted = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        fitted.pop(
-            "certificate_", None
-        )  # proved again from the estimate, which is quicker than trusting a file
+        # Proved again from the estimate: a file is not trusted with it.
+        fitted.pop("certificate_", None)
         return {"parameters": self.get_params(deep=False), "fitted": fitted}
 
     @classmethod

@@ -23,17 +23,10 @@ _BLOCK_BYTES = 64 << 20
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """What is known of the vectors ``x_j = (coordinates, bias)`` of one side, d numbers each.
+    """What is known of the vectors ``x_j = (coordinates, bias)`` of one side, d numbers each."""
 
-    Parameters
-    ----------
-    means : ndarray, shape (n, d)
-        The last column holds the biases.
-    moments : ndarray, shape (n, d (d + 1) / 2)
-        ``E[x_j x_j^T]``, upper triangles row by row; ``x_j x_j^T`` itself where nothing is uncertain.
-    """
-
-    means: Floats
+    means: Floats  # (n, d), the last column holds the biases
+    # (n, d (d + 1) / 2), E[x_j x_j^T], upper triangles row by row; x_j x_j^T itself where nothing is uncertain.
     moments: Floats
 
     @classmethod
@@ -88,14 +81,7 @@ class Factors:
 class ObservedRows:
     """Weighted observations, laid out so that the normal equations of all rows are sparse products.
 
-    Parameters
-    ----------
-    values : csr_array, shape (m, n)
-        A stored entry is an observation.
-    weights : ndarray, shape (n_observed,), optional
-        >= 0; all 1 by default.
-    rank : int
-        Largest number of coordinates, which decides how many rows are treated at a time.
+    Weights are >= 0, all 1 by default; `rank`, the largest number of coordinates, decides how many rows are treated at a time.
     """
 
     def __init__(self, values: Values, weights: Floats | None, rank: int) -> None:
@@ -125,8 +111,10 @@ class ObservedRows:
         for rows, weights, weighted in self._laid_out:
             grams = _product(weights, columns.moments)
             means, sides = _product(weights, columns.means), _product(weighted, columns.means)
+            # The last column of the moments is E[bias_j x_j]: in all but its last entry what the biases take from the sides.
             sides -= grams[:, last]
             sides[:, -1] = self._row_sums[rows] - means[:, -1]
+            # In its place goes E[f_j], the last entry of which is 1.
             means[:, -1] = self._row_weights[rows]
             grams[:, last] = means
             yield rows, grams, sides
@@ -183,27 +171,17 @@ _ROWS_AT_A_TIME = 512
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What is thought of the vectors ``(coordinates, bias)`` of one side before anything is observed: normal with mean 0, or means of their own.
+    """What is thought of the vectors ``(coordinates, bias)`` of one side before anything is observed: normal with mean 0, or means of their own."""
 
-    Parameters
-    ----------
-    precision : ndarray, shape (d, d)
-        Inverse covariance.
-    noise : float
-        Variance of an observation about its expectation; 1 in least squares, where only the ratio to `precision` matters.
-    uncertain : bool
-        Whether what remains uncertain of a vector is kept, as Bayes' rule has it, or forgotten, as least squares does.
-    by_count : bool
-        Whether the precision of a vector is multiplied by how many observations it has.
-    means : ndarray, shape (k, d), or None
-        Of each vector, where what is known of it says where it is likely to lie; None for 0.
-    """
-
-    precision: Floats
-    noise: float = 1.0
-    uncertain: bool = False
-    by_count: bool = False
-    means: Floats | None = None
+    precision: Floats  # (d, d), inverse covariance
+    noise: float = (
+        1.0  # variance of an observation; 1 in least squares, where only its ratio to the precision matters
+    )
+    uncertain: bool = False  # whether what remains uncertain of a vector is kept, as by Bayes, or forgotten, as in least squares
+    by_count: bool = False  # whether the precision of a vector is multiplied by how many observations it has
+    means: Floats | None = (
+        None  # (k, d), where what is known of a vector says where it is likely to lie; None for 0
+    )
 
     def multiples(self, counts: NDArray[np.integer]) -> Floats:
         """By how much the precision of each vector is multiplied, shape (k,)."""
@@ -217,32 +195,19 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class FactorUpdate:
-    """The factors of the rows and what they leave unexplained.
-
-    Parameters
-    ----------
-    factors : Factors
-    explained : float
-        What ``sum w E[(observation - bias of its column)^2]`` falls by through them.
-    penalty : float
-        Of the vectors: half of ``sum x^T precision x``; where they are uncertain the Kullback-Leibler divergence from the prior.
-    """
+    """The factors of the rows and what they leave unexplained."""
 
     factors: Factors
-    explained: float
-    penalty: float
+    explained: float  # what sum w E[(observation - bias of its column)^2] falls by through them
+    penalty: float  # half of sum x^T precision x; of uncertain vectors the Kullback-Leibler divergence from the prior
 
 
 def regress(observations: ObservedRows, columns: Factors, prior: Prior) -> FactorUpdate:
     """Find the factors of all rows given those of the columns.
 
     Each row i has normal equations ``(precision + sum_j w_ij E[f_j f_j^T] / noise) x_i = precision mean_i + sum_j w_ij E[(z_ij - bias_j) f_j] / noise``
-    with regressors ``f_j = (coordinates of j, 1)``; the inverse of the matrix is what remains uncertain of ``x_i``.
-
-    Raises
-    ------
-    InputError
-        If the prior is so weak beside the observations that rounding swallows it.
+    with regressors ``f_j = (coordinates of j, 1)``; the inverse of the matrix is what remains uncertain of ``x_i``. Raises `InputError` if the prior is
+    so weak beside the observations that rounding swallows it.
     """
     return solve_equations(
         observations.equations(columns), observations.counts, prior, columns.means.shape[1]
@@ -291,6 +256,7 @@ class _Block:
                 totals[number] = self._solve(slice(starts[number], starts[number] + _ROWS_AT_A_TIME))
 
         run_together(solve, equal_shares(np.arange(len(starts) + 1), thread_count()))
+        # Added up in the order of the rows: the same bits for any number of threads.
         total: Floats = totals.sum(axis=0)
         return total
 

@@ -26,28 +26,11 @@ def ridge_rows(
     penalties: Floats,
     weights: Floats | None = None,
 ) -> Floats:
-    """Solve ``min sum_j w_ij (values_ij - c_i b_j)^2 + sum_l penalty_l c_il^2`` for each row i, over its stored entries j.
+    """Solve ``min sum_j w_ij (values_ij - c_i b_j)^2 + sum_l penalty_l c_il^2`` for each row i of `values`, (k, n), over its stored entries j.
 
-    The normal equations of a row cost ``n_i r^2`` operations; they are solved for many rows at once.
+    `basis` has the rows ``b_j``, (n, r); penalties, (r,), are above 0, weights >= 0. The coefficients, (k, r), are 0 for rows without an entry. The normal
+    equations of a row cost ``n_i r^2`` operations; they are solved for many rows at once.
 
-    Parameters
-    ----------
-    values : csr_array, shape (k, n)
-        A stored entry is an observation.
-    basis : ndarray, shape (n, r)
-        Rows ``b_j``.
-    penalties : ndarray, shape (r,)
-        Above 0.
-    weights : ndarray, shape (n_observed,), optional
-        >= 0; all 1 by default.
-
-    Returns
-    -------
-    ndarray, shape (k, r)
-        Zero for rows without an entry.
-
-    Examples
-    --------
     >>> from scipy import sparse
     >>> ridge_rows(sparse.csr_array([[2.0, 4.0]]), np.array([[1.0], [2.0]]), np.array([5.0]))
     array([[1.]])
@@ -311,6 +294,7 @@ class RidgeFolding(Folding):
 
     def regression(self, factors: Factors) -> RegressionMap | str:
         """Return the ridge regression with its penalty taken into the regressors; see `Folding.regression`."""
+        # With c = c' / sqrt(penalty) the penalty is |c'|^2, the same for all components.
         return self._regression(factors, factors.right / np.sqrt(self.penalties))
 
     def coefficients(self, residuals: Values, weights: Floats | None, factors: Factors) -> Floats:
@@ -356,8 +340,6 @@ def _stronger_penalty(penalty: float | None, strength: float) -> float | None:
 def row_offsets(values: Values, penalty: float, weights: Floats | None = None) -> Floats:
     """Return ``sum_j w_ij values_ij / (sum_j w_ij + penalty)`` of each row; 0 where nothing is observed.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> row_offsets(sparse.csr_array([[1.0, 2.0], [0.0, 0.0]]), penalty=1.0)
     array([1., 0.])

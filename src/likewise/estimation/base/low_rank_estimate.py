@@ -309,6 +309,7 @@ class LowRankEstimate:
         folding = self.folding.knowing(observed.side.rows)
         coefficients, offsets = folding.fold(self._on_interval(observed), self)
         strengths = self.shrunk_values
+        # A row of the estimate is (left * strengths) V^T; a component of strength 0 adds nothing, whatever its coefficient.
         left = np.divide(coefficients, strengths, out=np.zeros_like(coefficients), where=strengths > 0)
         return replace(self, left=left, row_ids=observed.row_ids, row_offsets=offsets)
 

@@ -25,27 +25,14 @@ _NUMBERS = ("weight", "right", "gains", "turn")
 
 @dataclass(frozen=True, eq=False)
 class MixturePart:
-    """One estimate of a mixture, as far as folding needs it.
+    """One estimate of a mixture, as far as folding needs it."""
 
-    Parameters
-    ----------
-    weight : float
-        >= 0.
-    right : ndarray, shape (n, r_p)
-        V of the part.
-    gains : ndarray, shape (r_p,)
-    column_offsets : ndarray, shape (n,), or None
-    folding : Folding
-    turn : ndarray, shape (r_p, r)
-        From coefficients of the part to those of the mixture: ``c V_p^T = c turn V^T``.
-    """
-
-    weight: float
-    right: Floats
-    gains: Floats
-    column_offsets: Floats | None
+    weight: float  # >= 0
+    right: Floats  # (n, r_p), V of the part
+    gains: Floats  # (r_p,)
+    column_offsets: Floats | None  # (n,)
     folding: Folding
-    turn: Floats
+    turn: Floats  # (r_p, r), from coefficients of the part to those of the mixture: c V_p^T = c turn V^T
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `from_arrays` needs, to be stored."""
@@ -57,13 +44,7 @@ class MixturePart:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self:
-        """Return what was stored.
-
-        Raises
-        ------
-        InputError
-            If something is missing, of another shape, or of a kind that this version does not know.
-        """
+        """Return what was stored; `InputError` if something is missing, of another shape, or of a kind that this version does not know."""
         if not {*_NUMBERS, "kind"} <= set(arrays) or str(arrays["kind"]) not in _OF_PARTS:
             raise InputError(f"a part of a mixture with {sorted(arrays)}", "a whole part")
         own = {name.removeprefix("folding_"): a for name, a in arrays.items() if name.startswith("folding_")}
@@ -85,12 +66,7 @@ class MixturePart:
 class MixtureFolding(Folding):
     """``c = sum_p weight_p c_p turn_p`` and ``a = sum_p weight_p a_p``: of a row, the weighted sum of what its parts make of it.
 
-    Parameters
-    ----------
-    row_penalty, weighting
-        None: those of the parts are their own.
-    parts : tuple of MixturePart
-        Weights sum to 1.
+    The weights of the parts sum to 1; row penalties and weights of observations are their own.
     """
 
     parts: tuple[MixturePart, ...] = field(kw_only=True)

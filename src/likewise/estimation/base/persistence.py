@@ -30,18 +30,9 @@ _FOLDING = "folding_"
 
 
 def save_parts(parts: Mapping[str, Any], path: PathLike) -> None:
-    """Write factors, scale and ids to one ``.npz`` file.
+    """Write factors, scale and ids, the fields of a `LowRankEstimate` by name, to one ``.npz`` file.
 
-    Parameters
-    ----------
-    parts : mapping of str to any
-        The fields of a `LowRankEstimate`, by name.
-    path : path-like
-
-    Raises
-    ------
-    OutputError
-        The file cannot be written, or ids are neither numbers nor text.
+    Raises `OutputError` where the file cannot be written, or ids are neither numbers nor text.
     """
     header = {
         "format": FORMAT,
@@ -59,18 +50,10 @@ def save_parts(parts: Mapping[str, Any], path: PathLike) -> None:
 
 
 def load_parts(path: PathLike) -> dict[str, Any]:
-    """Read what `save_parts` wrote.
+    """Read the fields of a `LowRankEstimate` that `save_parts` wrote.
 
-    Returns
-    -------
-    dict of str to any
-        The fields of a `LowRankEstimate`, by name.
-
-    Raises
-    ------
-    FileFormatError
-        Missing, damaged, not an estimate, of a newer format, with shapes that do not fit each other, or with a folding that this
-        version does not know.
+    Raises `FileFormatError` for a file that is missing, damaged, not an estimate, of a newer format, with shapes that do not fit each other, or with
+    a folding that this version does not know.
     """
     arrays = _arrays(path)
     bounds, kind = _checked_header(arrays.get("header"), path)

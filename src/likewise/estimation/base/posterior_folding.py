@@ -41,33 +41,20 @@ _SCALARS = ("centre", "noise", "uncertain", "by_count")
 class PosteriorFolding(Folding):
     """Coefficients and offset of a row together: its regression on the factors of the columns, as in `alternating_least_squares`.
 
-    Parameters
-    ----------
-    row_penalty, weighting
-        As in `Folding`; the penalty of an offset is part of the prior, so `row_penalty` is None.
-    columns : Factors
-        ``(v_j, b_j)`` and their second moments.
-    prior : Prior
-        Of the rows.
-    centre : float
-        Mean that was subtracted from the observations.
-    turn : ndarray, shape (d - 1, r)
-        From coordinates to coefficients in terms of the columns V of the estimate.
-    mean : PriorMean or None
-        How the mean of the prior of a row follows from its features and from which entries it observed; None where it is 0.
-    is_dated : bool
-        Whether the observations of the fit were brought to the present by their times. Rows that are folded in count as of the present.
-    features : Features or None
-        Of the rows that are folded in; see `knowing`.
+    The penalty of an offset is part of the prior, so `row_penalty` is None.
     """
 
-    columns: Factors = None  # type: ignore[assignment]  # given always; fields of the base have defaults
+    # (v_j, b_j) and their second moments, and the prior of the rows. Given always: fields of the base have defaults.
+    columns: Factors = None  # type: ignore[assignment]
     prior: Prior = None  # type: ignore[assignment]
-    centre: float = 0.0
+    centre: float = 0.0  # mean that was subtracted from the observations
+    # (d - 1, r), from coordinates to coefficients in terms of the columns V of the estimate.
     turn: Floats = None  # type: ignore[assignment]
+    # How the mean of the prior of a row follows from its features and from which entries it observed; None where it is 0.
     mean: PriorMean | None = None
+    # Whether the observations of the fit were brought to the present by their times. Rows that are folded in count as of the present.
     is_dated: bool = False
-    features: Features | None = None
+    features: Features | None = None  # of the rows that are folded in; see `knowing`
 
     kind: ClassVar[str] = "posterior"
     not_linear: ClassVar[str] = RidgeFolding.not_linear
@@ -124,11 +111,11 @@ class PosteriorFolding(Folding):
         if self.prior.uncertain:
             means = self.columns.means
             covariances = unpacked(self.columns.moments, d) - means[:, :, None] * means[:, None, :]
+            # E[(z - b) f] = (z - E b) E f - Cov(b, f): the covariance with the bias moves the right-hand side.
             shifts = np.column_stack([covariances[:, :-1, -1], np.zeros(n)]) @ whitening.T / noise
-            covariances[:, -1], covariances[:, :, -1] = (
-                0.0,
-                0.0,
-            )  # the regressor of a row's own bias is 1, for certain
+            # E[f f^T] = E f E f^T + Cov f, where the regressor of a row's own bias is 1, for certain.
+            covariances[:, -1] = 0.0
+            covariances[:, :, -1] = 0.0
             spreads = whitening @ covariances @ whitening.T
         return RegressionMap(
             regressors @ whitening.T,

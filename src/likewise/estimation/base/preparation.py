@@ -147,45 +147,24 @@ def _notes_on_empty(values: Values, centering: Centering) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Recentred:
-    """All observations less a centre that knows only some of them, so that the others can test what is made of these.
+    """All observations less a centre that knows only some of them, so that the others can test what is made of these."""
 
-    Parameters
-    ----------
-    matrix : csr_array, shape (m, n)
-        The differences, times their weights.
-    centre : ndarray, shape (n_observed,)
-        That centre at each observation.
-    low, high : float
-        Between which an estimate lies: estimates are clipped when they are read.
-    """
-
-    matrix: Values
-    centre: Floats
+    matrix: Values  # (m, n), the differences, times their weights
+    centre: Floats  # (n_observed,), that centre at each observation
+    # Between which an estimate lies: estimates are clipped when they are read.
     low: float = -np.inf
     high: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Observations as they are decomposed.
+    """Observations as they are decomposed."""
 
-    Parameters
-    ----------
-    observed : ObservedMatrix
-        In the user's units.
-    working_range : {"symmetric", "unit"}
-    residuals : csr_array, shape (m, n)
-        What remains of the observations after the centre.
-    centre : Centre
-    propensities : Propensities or None
-        Where the weights come from; None where all are 1.
-    """
-
-    observed: ObservedMatrix
+    observed: ObservedMatrix  # in the user's units
     working_range: WorkingRange
-    residuals: Values
+    residuals: Values  # (m, n), what remains of the observations after the centre
     centre: Centre
-    propensities: Propensities | None = None
+    propensities: Propensities | None = None  # where the weights come from; None where all are 1
 
     @property
     def weights(self) -> Floats | None:
@@ -204,12 +183,7 @@ class Prepared:
         return self.residuals if weights is None else with_data(self.residuals, self.residuals.data * weights)
 
     def recentred(self, hidden: NDArray[np.bool_]) -> Recentred:
-        """Return the observations as they are if some had not been known when the centre was found.
-
-        Parameters
-        ----------
-        hidden : ndarray of bool, shape (n_observed,)
-        """
+        """Return the observations as they are if those that are `hidden`, a mask of shape (n_observed,), had not been known when the centre was found."""
         values, known, kept = self.observed.scaled(self.working_range).values, self.centre, self
         if self.centre.kind != "none":
             known = centre(

@@ -19,15 +19,8 @@ from likewise.observations.table import Values, with_data
 
 @dataclass(frozen=True, eq=False)
 class Regressors:
-    """``s_i = row i of matrix - shift``, one for each row of a side; the matrix is sparse, the shift never made into one.
+    """``s_i = row i of matrix - shift``, one for each row of a side; the matrix, (k, p), is sparse, the shift never made into one.
 
-    Parameters
-    ----------
-    matrix : csr_array, shape (k, p)
-    shift : ndarray, shape (p,)
-
-    Examples
-    --------
     >>> two = Regressors(sparse.csr_array([[1.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.0]))
     >>> two.product(np.eye(2))
     array([[ 0.5,  0. ],
@@ -65,8 +58,6 @@ class Regressors:
 def pattern_of(values: Values) -> Regressors:
     """Return which entries of each row are observed, each row divided by its length: ``1 / sqrt(n_i)`` at what is observed (Koren 2008).
 
-    Examples
-    --------
     >>> pattern_of(sparse.csr_array([[5.0, 3.0, 0.0, 1.0, 4.0]])).matrix.data
     array([0.5, 0.5, 0.5, 0.5])
     """
@@ -77,28 +68,19 @@ def pattern_of(values: Values) -> Regressors:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How features become regressors: centred, numbers divided by their spread, and all scaled to rows of mean squared length 1.
+    """How p features become regressors: centred, numbers divided by their spread, and all scaled to rows of mean squared length 1.
 
     So one strength of regularisation suits all sources, whatever their units and however many columns they have.
-
-    Parameters
-    ----------
-    names : ndarray of str, shape (p,)
-    centre : ndarray, shape (p,)
-        Means, which stand for what is missing.
-    factors : ndarray, shape (p,)
     """
 
     names: NDArray[Any]
-    centre: Floats
+    centre: Floats  # means, which stand for what is missing
     factors: Floats
 
     @classmethod
     def of(cls, features: Features) -> Self:
         """Find means and factors from the features of a fit.
 
-        Examples
-        --------
         >>> age = Features(sparse.csr_array([[20.0], [40.0], [np.nan]]), np.array(["age"]), np.array([True]))
         >>> coding = Coding.of(age)
         >>> coding.regressors(age).product(np.eye(1)).round(3).ravel()
@@ -120,6 +102,7 @@ class Coding:
         squares = np.bincount(values.indices, deviations**2, p) + n_zeros * means**2
         is_scaled = features.is_number & (squares > 0)
         factors = np.where(is_scaled, 1 / np.sqrt(np.where(is_scaled, squares, 1.0) / n_known), 1.0)
+        # The mean squared length of a row of what is centred and divided.
         length = float(factors**2 @ squares) / k
         centre, factors = means * units, factors / units
         return cls(features.names, centre, factors / np.sqrt(length or 1.0))
@@ -137,32 +120,16 @@ _CODING = ("feature_names", "feature_centre", "feature_factors")
 
 @dataclass(frozen=True, eq=False)
 class PriorMean:
-    """``m_i = s_i W``: the mean of the prior of row i, from its features and from which of its entries were observed.
+    """``m_i = s_i W``: the mean of the prior of row i, from its features and from which of its entries were observed."""
 
-    Parameters
-    ----------
-    weights : ndarray, shape (p, d)
-        W: of the features first, then of the columns of the matrix where the pattern counts.
-    coding : Coding or None
-        Of the features; None where they do not count.
-    uses_pattern : bool
-        Whether it counts which entries were observed.
-    """
-
-    weights: Floats
-    coding: Coding | None
-    uses_pattern: bool
+    weights: (
+        Floats  # (p, d), W: of the features first, then of the columns of the matrix where the pattern counts
+    )
+    coding: Coding | None  # of the features; None where they do not count
+    uses_pattern: bool  # whether it counts which entries were observed
 
     def of(self, observations: Values, features: Features | None) -> Floats:
-        """Return the means of rows, of the fit or new, shape (k, d).
-
-        Parameters
-        ----------
-        observations : csr_array, shape (k, n)
-            A stored entry is an observation; values do not matter.
-        features : Features or None
-            Of these rows; without them features are taken to be at their means.
-        """
+        """Return the means of rows, of the fit or new, shape (k, d), by which entries are stored; without `features` these are taken to be at their means."""
         n_features = 0 if self.coding is None else self.coding.names.size
         means = np.zeros((observations.shape[0], self.weights.shape[1]))
         if self.coding is not None and features is not None:
@@ -181,13 +148,7 @@ class PriorMean:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> Self | None:
-        """Return what was stored; None where the prior has mean 0.
-
-        Raises
-        ------
-        InputError
-            Arrays that do not fit each other.
-        """
+        """Return what was stored; None where the prior has mean 0, `InputError` for arrays that do not fit each other."""
         if "mean_weights" not in arrays:
             return None
         coding = None

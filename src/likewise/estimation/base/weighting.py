@@ -117,6 +117,7 @@ class ValueWeighting:
 
     def propensities(self, observations: Values) -> Floats:
         """Return ``p(z_ij)`` of each stored entry, shape (n_observed,)."""
+        # The nearest level is found by the middles between two.
         between = (self.levels[1:] + self.levels[:-1]) / 2
         return np.clip(self.chances[np.searchsorted(between, observations.data)], self.floor, 1.0)
 
@@ -137,13 +138,7 @@ AnyWeighting = Weighting | ValueWeighting
 
 
 def stored_weighting(arrays: dict[str, NDArray[Any]]) -> AnyWeighting | None:
-    """Return the weighting that was stored as arrays; None where there was none.
-
-    Raises
-    ------
-    InputError
-        If only part of one is there.
-    """
+    """Return the weighting that was stored as arrays; None where there was none, `InputError` if only part of one is there."""
     kinds = {"column_propensities": "propensities_by_count", "value_levels": "value_propensities"}
     first = next((name for name in kinds if name in arrays), None)
     if first is None:
@@ -170,24 +165,9 @@ def _stored(floor: float, scale: float) -> dict[str, NDArray[Any]]:
 
 
 def checked_weights(weights: Floats | None, observations: Values) -> Floats | None:
-    """Return weights of observations as float64; None, which stands for all 1, as it is.
+    """Return weights of observations as float64, shape (n_observed,); None, which stands for all 1, as it is.
 
-    Parameters
-    ----------
-    weights : ndarray, shape (n_observed,), or None
-        >= 0.
-    observations : csr_array, shape (m, n)
-
-    Returns
-    -------
-    ndarray, shape (n_observed,), or None
-
-    Raises
-    ------
-    ShapeError
-        If there is not one for each observation.
-    InputError
-        If one is negative or not finite, or all are 0.
+    Raises `ShapeError` if there is not one for each observation, `InputError` if one is negative or not finite, or all are 0.
     """
     if weights is None:
         return None
@@ -219,8 +199,6 @@ def self_normalised_error(errors: Floats, weights: Floats | None) -> float:
     Dividing by the sum of the weights rather than by how many entries there are makes it exact for errors of one size, whatever the
     weights (Swaminathan and Joachims 2015; Schnabel et al. 2016).
 
-    Examples
-    --------
     >>> self_normalised_error(np.array([1.0, 3.0]), np.array([7.0, 1.0]))
     1.4142135623730951
     """

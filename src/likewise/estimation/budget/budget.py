@@ -243,6 +243,7 @@ def _shrink(gains: Floats, singular_values: Floats, rows: FilledRowMap, limit: f
     return BudgetSolution(
         limit=limit,
         gains=feasible,
+        # As it will be certified: from the values that the estimate stores.
         constant=rows.largest_row(feasible * singular_values / singular_values),
         unconstrained=unconstrained,
         distance=sqrt(squared),
@@ -254,6 +255,7 @@ def _shrink(gains: Floats, singular_values: Floats, rows: FilledRowMap, limit: f
 
 def _constraints(rows: FilledRowMap, gains: Floats, limit: float) -> Constraints:
     """Return that no row of the map may be longer than the limit: each is a quadratic in the gains, divided by the limit squared."""
+    # The certificate adds its own rounding, which has to fit into the limit too.
     unit = limit - rows.slack(gains)
     slopes, inside, outside = (part / unit for part in rows.coefficients())
     return Constraints(slopes**2, slopes * inside, (inside**2).sum(axis=1) + outside**2)
@@ -268,6 +270,7 @@ def _scaled_within(gains: Floats, singular_values: Floats, rows: FilledRowMap, l
     excess = rows.largest_row(gains) - limit
     if excess > 0:
         gains = gains * (1 - excess / (excess + limit - smallest_constant(rows)))
+    # By a unit in the last place, then by two, four, ...: few are needed, and any number of them ends.
     step = 2.0**-52
     while rows.largest_row(gains * singular_values / singular_values) > limit:
         gains, step = gains * (1 - step), 2 * step

@@ -23,19 +23,11 @@ _RIDGE = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """``sum_l (squares_kl g_l^2 + 2 cross_kl g_l) + constants_k <= 1``, one for each feature k; g = 0 meets them all with room to spare.
+    """``sum_l (squares_kl g_l^2 + 2 cross_kl g_l) + constants_k <= 1``, one for each feature k; g = 0 meets them all with room to spare."""
 
-    Parameters
-    ----------
-    squares, cross : ndarray, shape (n, r)
-        With ``squares >= 0``, so that each is convex.
-    constants : ndarray, shape (n,)
-        Below 1.
-    """
-
-    squares: Floats
-    cross: Floats
-    constants: Floats
+    squares: Floats  # (n, r), >= 0, so that each constraint is convex
+    cross: Floats  # (n, r)
+    constants: Floats  # (n,), below 1
 
     def loads(self, gains: Floats) -> Floats:
         """The left sides, shape (n,)."""
@@ -54,39 +46,20 @@ class Constraints:
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
-    """Multipliers, as far as they matter.
+    """Multipliers, as far as they matter."""
 
-    Parameters
-    ----------
-    gains : ndarray, shape (r,)
-        The minimiser of the Lagrangian, within the limit up to a small excess.
-    value : float
-        Of the dual: no feasible gains are at a smaller squared distance.
-    n_binding : int
-        How many multipliers are above 0.
-    n_iterations : int
-    """
-
-    gains: Floats
-    value: float
-    n_binding: int
+    gains: Floats  # (r,), the minimiser of the Lagrangian, within the limit up to a small excess
+    value: float  # of the dual: no feasible gains are at a smaller squared distance
+    n_binding: int  # how many multipliers are above 0
     n_iterations: int
 
 
 @dataclass(frozen=True, eq=False)
 class _Lagrangian:
-    """``sum_l s_l (g_l - targets_l)^2 + sum_k lambda_k (load_k(g) - 1)``, minimised over ``g >= 0``: component by component.
+    """``sum_l s_l (g_l - targets_l)^2 + sum_k lambda_k (load_k(g) - 1)``, minimised over ``g >= 0``: component by component."""
 
-    Parameters
-    ----------
-    targets : ndarray, shape (r,)
-    energies : ndarray, shape (r,)
-        ``s_l > 0``.
-    constraints : Constraints
-    """
-
-    targets: Floats
-    energies: Floats
+    targets: Floats  # (r,)
+    energies: Floats  # (r,), s_l > 0
     constraints: Constraints
 
     def gains(self, multipliers: Floats) -> Floats:
@@ -104,6 +77,7 @@ class _Lagrangian:
     def hessian(self, multipliers: Floats) -> Floats:
         """How fast the loads fall with the multipliers: minus the Hessian of the dual."""
         gains = self.gains(multipliers)
+        # A gain at 0 stays there, so it moves no load.
         slopes = self.constraints.slopes(gains)[:, gains > 0]
         stiffness = (self.energies + multipliers @ self.constraints.squares)[gains > 0]
         fall: Floats = 2 * (slopes / stiffness) @ slopes.T
@@ -113,19 +87,14 @@ class _Lagrangian:
 def solve_dual(targets: Floats, energies: Floats, constraints: Constraints) -> DualSolution:
     """Minimise ``sum_l s_l (g_l - targets_l)^2`` over ``g >= 0`` subject to the constraints, through the dual.
 
-    Parameters
-    ----------
-    targets : ndarray, shape (r,)
-        >= 0, and violating a constraint.
-    energies : ndarray, shape (r,)
-        s > 0.
-    constraints : Constraints
+    The targets, >= 0, violate a constraint; s, the energies, is above 0.
     """
     unit = float((energies * targets**2).sum())  # the objective at g = 0, so that multipliers are near 1
     scaled = energies / unit
     chosen, multipliers, gains, steps = np.zeros(0, dtype=np.intp), np.zeros(0), targets, 0
     value = 0.0
     for _ in range(_ROUNDS):
+        # Few features bind: the worst of those that are violated join, and those whose multiplier fell to 0 leave, until none is violated.
         loads = constraints.loads(gains)
         loads[chosen] = 0.0
         violated = np.flatnonzero(loads > 1 + _TOLERANCE)
@@ -144,6 +113,7 @@ def _ascend(dual: _Lagrangian, multipliers: Floats) -> tuple[Floats, int]:
     """Take Newton steps on the multipliers, kept >= 0, until none helps."""
     for step in range(_NEWTON_STEPS):
         slope = dual.constraints.loads(dual.gains(multipliers)) - 1
+        # At the maximum the load is at the limit where a multiplier is above 0, and within it elsewhere.
         if (np.where(multipliers > 0, np.abs(slope), slope) <= _TOLERANCE).all():
             return multipliers, step
         target = _newton_target(dual.hessian(multipliers), slope, multipliers)
@@ -159,6 +129,7 @@ def _newton_target(hessian: Floats, slope: Floats, multipliers: Floats) -> Float
     from scipy.linalg import cholesky, solve_triangular
     from scipy.optimize import nnls
 
+    # The model's rise, slope^T d - d^T H d / 2, is largest where |U x - (U lambda + U^-T slope)| is least, with H = U^T U.
     hessian[np.diag_indices_from(hessian)] += _RIDGE * float(np.trace(hessian))
     upper = cholesky(hessian)
     sought = upper @ multipliers + solve_triangular(upper, slope, trans="T")

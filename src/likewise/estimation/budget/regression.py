@@ -20,27 +20,14 @@ _ROOM = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class StrongerPrior:
-    """An estimate whose rows are fitted with a stronger prior.
-
-    Parameters
-    ----------
-    estimate : LowRankEstimate
-    limit : float
-        L.
-    strength : float
-        t >= 1: the precision of the prior of every row was multiplied by it; 1 where the budget did not bind.
-    constant, unconstrained : float
-        The largest slope of its rows, at most the limit, and what it was without a budget.
-    distance : float
-        Frobenius norm of what the budget changes in the components of the estimate, on the working range.
-    """
+    """An estimate whose rows are fitted with a stronger prior."""
 
     estimate: LowRankEstimate
-    limit: float
-    strength: float
-    constant: float
-    unconstrained: float
-    distance: float
+    limit: float  # L
+    strength: float  # >= 1: the precision of the prior of every row was multiplied by it; 1 where the budget did not bind
+    constant: float  # the largest slope of its rows, at most the limit
+    unconstrained: float  # what it was without a budget
+    distance: float  # Frobenius norm of what the budget changes in the components, on the working range
 
     def to_dict(self) -> dict[str, float]:
         """Return the numbers."""
@@ -63,22 +50,9 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
     ``1 / t``: there is one t at which the largest meets the limit. One number is moved and no feature is treated otherwise than before; the rows lose what the prior takes from
     them, little where much was observed.
 
-    Parameters
-    ----------
-    estimate : LowRankEstimate
-        Its folding is a regression.
-    values : csr_array, shape (m, n)
-        The observations of the fit, on the working range.
-    limit : float
-        L > 0, of the constant in the metric in which the empty entry is a point.
+    `values` are the observations of the fit, on the working range; `limit` is L > 0, of the constant in the metric in which the empty entry is a
+    point. Raises `EstimatorError` where the rows of the estimate are not regressions, or no prior is strong enough.
 
-    Raises
-    ------
-    EstimatorError
-        The rows of the estimate are not regressions, or no prior is strong enough.
-
-    Examples
-    --------
     >>> from likewise import make_estimator
     >>> from likewise.observations import clustered
     >>> data = clustered(60, 40, 3, observed_fraction=0.4, random_state=1)
@@ -97,6 +71,7 @@ def within_regression_budget(estimate: LowRankEstimate, values: Values, limit: f
             f"a budget of {limit:g}",
             f"at least {_steepest(estimate, _STRONGEST):.3g}, the constant with a prior {_STRONGEST:g} times as strong",
         )
+    # By the logarithm, in which the constant falls evenly.
     strength = float(
         np.exp(
             brentq(

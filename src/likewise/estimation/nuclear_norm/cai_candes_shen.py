@@ -154,6 +154,7 @@ class _Ascent:
         self.energy = float(np.linalg.norm(values.data)) or 1.0
         largest = largest_singular_value(values) or 1.0
         self.first_step = step
+        # k0 delta P(Z) with the largest k0 for which no singular value passes tau by more than a step: up to there X is 0, and nothing is to be computed.
         with np.errstate(all="ignore"):  # told by `_bounded`
             self.dual: NDArray[np.float64] = self._bounded(
                 float(np.ceil(threshold / np.float64(step * largest))) * step * values.data
@@ -168,6 +169,7 @@ class _Ascent:
             done, before = done + 1, residual
             error = self.values.data - self._continued()
             residual = float(np.linalg.norm(error)) / self.energy
+            # Nothing moves any more, and what is left is rounding: a smaller tolerance cannot be met.
             if stall.after(residual) and residual <= ROUNDED:
                 return self._proved(max(tol, ROUNDED), done)
             if residual > before and self.step > _SAFE:
@@ -316,6 +318,7 @@ class CaiCandesShen(MatrixEstimator):
             *(note_on_rounding(self.tol, fit.residual, fit.n_iter) if fit.converged else ()),
             *warn_unless_converged(fit.converged, fit.n_iter, "step", state),
         )
+        # Y V = c (1 + tau / s) for the coefficients c of a row. Errors of `slack` times Y make that the normal equations of a ridge regression.
         penalties = np.asarray(max(fit.slack, _SMALLEST_SLACK) * (1 + fit.threshold / fit.values))
         folding = RidgeFolding(prepared.centre.row_penalty, penalties=penalties)
         factors = (fit.left, fit.values, fit.right)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from likewise._kernels import CompressedRows, forward_product, gram_product, sampled_entries
@@ -54,20 +53,11 @@ _LOOK = 0.03
 
 @dataclass(frozen=True, eq=False)
 class FittedReader:
-    """Reads what a factor of the columns leaves of the residuals of a block.
-
-    Parameters
-    ----------
-    reader : ResidualReader
-    basis : ndarray, shape (n, r)
-        W.
-    regularization : float
-        lambda.
-    """
+    """Reads what a factor of the columns leaves of the residuals of a block."""
 
     reader: ResidualReader
-    basis: Floats
-    regularization: float
+    basis: Floats  # (n, r), W
+    regularization: float  # lambda
 
     def read(self, block: RowBlock, dtype: Any = np.float64) -> Values:
         """Return what is left of a block, shape (n_rows, n)."""
@@ -86,8 +76,6 @@ class FittedReader:
 def regressed(values: Values, columns: Factors, regularization: float) -> FactorUpdate:
     """Regress each row on the columns, without a bias, with the penalty lambda.
 
-    Examples
-    --------
     >>> from scipy.sparse import csr_array
     >>> columns = Factors.certain(np.array([[1.0], [2.0]]))
     >>> regressed(csr_array([[2.0, 4.0]]), columns, 5.0).factors.means
@@ -121,25 +109,13 @@ def _product(rows: Values, block: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """What a pass finds of a point.
+    """What a pass finds of a point."""
 
-    Parameters
-    ----------
-    grams, sides : ndarray, shapes (n, r (r + 1) / 2) and (n, r)
-        Normal equations of the columns.
-    moment : ndarray, shape (r (r + 1) / 2,)
-        ``U^T U``, packed.
-    scalars : ndarray, shape (2,)
-        ``<R, R>`` and ``<R, Z>``, R the residual.
-    images : ndarray, shape (n, b)
-        ``R^T R`` times the columns that were given.
-    """
-
-    grams: Floats
-    sides: Floats
-    moment: Floats
-    scalars: Floats
-    images: Floats
+    grams: Floats  # (n, r (r + 1) / 2), of the normal equations of the columns, packed
+    sides: Floats  # (n, r)
+    moment: Floats  # (r (r + 1) / 2,), U^T U, packed
+    scalars: Floats  # (2,), <R, R> and <R, Z>, R the residual
+    images: Floats  # (n, b), R^T R times the columns that were given
 
 
 def _swept(block: RowBlock, told: tuple[FittedReader, Floats]) -> tuple[Any, ...]:
@@ -147,15 +123,11 @@ def _swept(block: RowBlock, told: tuple[FittedReader, Floats]) -> tuple[Any, ...
     values, left, rows = reader.found(block)
     with one_blas_thread():
         images = gram_product(CompressedRows.from_csr(left), columns, 1)
-        seen = values.T.tocsr()
-        _, grams, sides = (np.concatenate(part) for part in zip(*_listed(seen, rows.factors), strict=True))
+        of_columns = equations(values.T.tocsr(), rows.factors)
+        grams, sides = (np.concatenate([part[k] for part in of_columns]) for k in (1, 2))
         scalars = np.array([left.data @ left.data, left.data @ values.data])
         # Row by row: the order in which BLAS adds depends on how many threads it has.
         return grams, sides, np.add.reduce(rows.factors.moments, axis=0), scalars, images
-
-
-def _listed(values: Values, factors: Factors) -> list[tuple[NDArray[np.intp], Floats, Floats]]:
-    return [(np.zeros(0, np.intp), grams, sides) for _, grams, sides in equations(values, factors)]
 
 
 def _rows_of(block: RowBlock, reader: FittedReader) -> Floats:
@@ -164,20 +136,12 @@ def _rows_of(block: RowBlock, reader: FittedReader) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class BlockFit:
-    """``A = U diag(d) V^T`` but for U, which follows from W; see `NuclearNormFit`.
+    """``A = U diag(d) V^T`` but for U, which follows from W; see `NuclearNormFit`."""
 
-    Parameters
-    ----------
-    basis : ndarray, shape (n, r)
-        W.
-    regularization, objective, gap, converged, n_iter
-        As there; the gap is estimated, never above the true one, where no proof was asked for.
-    """
-
-    basis: Floats
+    basis: Floats  # (n, r), W
     regularization: float
     objective: float
-    gap: float
+    gap: float  # estimated, never above the true one, where no proof was asked for
     converged: bool
     n_iter: int
 
@@ -185,15 +149,7 @@ class BlockFit:
 class BlockDescent:
     """Regressions of rows and columns in turn, each step mixed with the last ones (Anderson 1965; Walker, Ni 2011) unless that leads uphill.
 
-    Parameters
-    ----------
-    prepared : BlockPrepared
-    regularization : float
-        lambda.
-    max_rank : int
-    rng : Generator
-    basis : ndarray, shape (n, r), optional
-        W of a larger lambda.
+    `regularization` is lambda; `basis` is W of a larger lambda, (n, r), where there is one.
     """
 
     def __init__(
@@ -226,9 +182,11 @@ class BlockDescent:
             settled = self._advance(tol)
             fallen -= self.objective
             limited = self._limited(basis) and fallen <= _LOOK * tol * self.objective
+            # At a limit of the rank the gap need not close: there the objective has to settle.
             if settled and done >= look_at and (limited or self._estimate.at(self.largest) <= tol):
                 if self._trimmed(tol):
                     continue
+                # A look that was in vain is repeated after a tenth more steps, since a proof costs passes.
                 look_at = done + 1 + done // 10
                 self._judge(basis, tol, proved=proved)
                 if limited or self.gap <= tol:
@@ -262,6 +220,7 @@ class BlockDescent:
         self.passes += 1
         factored = self._measure(sums, known)
         before, self.largest = self.largest, _largest(together, sums.images)
+        # Mixing led uphill: back to the step without it.
         if self.retreat is not None and factored > self.least * (1 + _RISEN):
             self._begin_at(self.retreat)
             return False
@@ -275,6 +234,7 @@ class BlockDescent:
         moment = unpacked(sums.moment[None], r)[0] if r else np.zeros((0, 0))
         self._components = values, _ = _spectrum(moment, basis)
         self.objective = misfit / 2 + self.regularization * float(values.sum())
+        # c R is feasible in the dual where its largest singular value is at most lambda: see `DualityGap`.
         self._estimate = DualityGap(self.objective, linear, misfit, self.regularization)
         size = float(np.trace(moment) + np.sum(basis * basis))
         return float(misfit / 2 + self.regularization / 2 * size)
@@ -286,6 +246,7 @@ class BlockDescent:
         if r:
             whole = [(slice(None), sums.grams, sums.sides)]
             after = solve_equations(whole, counts, Prior(lam * np.eye(r)), r).factors.means
+        # Where a singular value of the residual is above lambda, a component along it lowers the objective.
         strengths, directions, images = _ritz(self.probe, sums.images[:, r:])
         missing = int(np.count_nonzero(strengths > lam * (1 + _CLEARLY * tol)))
         missing = min(missing, self.max_rank - r)
@@ -317,6 +278,7 @@ class BlockDescent:
         columns = _orthonormal(self.basis)
         n, r = columns.shape
         wide = np.asarray(with_room(vectors, r, self.rng)[:, : n - r], np.float64)
+        # Twice, as the first leaves rounding of what it takes out.
         for _ in range(2):
             wide = wide - columns @ (columns.T @ wide)
         return _orthonormal(wide)
@@ -352,6 +314,7 @@ def _spectrum(moment: Floats, basis: Floats) -> tuple[Floats, Floats]:
     """Return the singular values of ``U W^T``, largest first, and its right singular vectors, from ``U^T U`` and W."""
     if not basis.shape[1]:
         return np.zeros(0), basis
+    # With W = Q T, (U W^T)^T (U W^T) = Q (T U^T U T^T) Q^T: no row of U is needed.
     columns, triangle = linalg.qr(basis, mode="economic")
     squares, turn = linalg.eigh(triangle @ moment @ triangle.T)
     return np.sqrt(np.maximum(squares[::-1], 0.0)), columns @ turn[:, ::-1]

@@ -55,18 +55,6 @@ class DualityGap:
     c times the weighted residual is a feasible point of the dual problem where ``c bound <= lambda``; its value, ``c linear - c^2 / 2
     quadratic``, is below every objective.
 
-    Parameters
-    ----------
-    objective : float
-    linear : float
-        ``<w R, Z>``, R the residual.
-    quadratic : float
-        ``<w R, R>``.
-    regularization : float
-        lambda.
-
-    Examples
-    --------
     Z = 5, A = 4, lambda = 1: nothing is left to gain. Where the residual could be twice as large, half of it is feasible:
 
     >>> gap = DualityGap(objective=4.5, linear=5.0, quadratic=1.0, regularization=1.0)
@@ -75,9 +63,9 @@ class DualityGap:
     """
 
     objective: float
-    linear: float
-    quadratic: float
-    regularization: float
+    linear: float  # <w R, Z>, R the residual
+    quadratic: float  # <w R, R>
+    regularization: float  # lambda
 
     def at(self, bound: float) -> float:
         """Return the gap relative to the objective: the minimum is at least ``(1 - gap)`` times it."""
@@ -92,6 +80,7 @@ class DualityGap:
     def bound_for(self, gap: float) -> float:
         """Return the largest bound with which the gap is so small, for a gap that some bound has."""
         wanted = (1 - gap) * self.objective
+        # The smallest c with c linear - c^2 / 2 quadratic = wanted, written so that nothing cancels; c bound = lambda then.
         root = sqrt(max(self.linear**2 - 2 * self.quadratic * wanted, 0.0))
         scale = 2 * wanted / (self.linear + root) if self.linear > 0 else 0.0
         return self.regularization / scale if scale else float("inf")
@@ -107,21 +96,14 @@ def proved_gap(
 ) -> float:
     """Return a gap that is proved; somewhat above the true one, but below `tol` where that is possible.
 
-    Parameters
-    ----------
-    gap : DualityGap
-    residual : RowOperator
-        The weighted residual.
-    seen : float
-        Its largest singular value as far as is known.
-    tol : float
-    rng : Generator
-        Draws the vectors of a randomised test, where columns are many.
+    `residual` is the weighted residual, `seen` its largest singular value as far as is known; `rng` draws the vectors of a randomised test, where
+    columns are many.
     """
     least = gap.at(seen)
     # Nothing can be proved to be below rounding; and doubled, 0 stays 0 for ever.
     target = max(least + max(_SPARED * (tol - least), _LOOSE * least), _LEAST_GAP)
     while target < 1:
+        # If no singular value of the residual is above the level, the gap is at most the target.
         level = gap.bound_for(target)
         if level == np.inf or certify_norm_bound(residual, level, seen, rng).complete:
             return target
@@ -130,18 +112,7 @@ def proved_gap(
 
 
 class NuclearNormProblem:
-    """``1/2 sum w (z - a)^2 + lambda ||A||_*``, on observations at least as tall as wide.
-
-    Parameters
-    ----------
-    observed : csr_array, shape (m, n)
-        m >= n.
-    regularization : float
-        lambda.
-    max_rank : int
-    weights : ndarray, shape (n_observed,), or None
-        All 1 where None.
-    """
+    """``1/2 sum w (z - a)^2 + lambda ||A||_*``, on observations at least as tall as wide; all w are 1 where there are no weights."""
 
     def __init__(
         self,
@@ -183,6 +154,7 @@ class NuclearNormProblem:
         basis = np.asarray(point.right * np.sqrt(point.values), dtype=np.float64)
         rows = ridge_rows(self.observed, basis, penalties, self.weights)
         columns = ridge_rows(self._transposed, rows, penalties, self._transposed_weights)
+        # U V^T = Q_1 (R_1 R_2^T) Q_2^T, whose singular values are those of the small matrix in the middle.
         left, first = np.linalg.qr(rows)
         right, second = np.linalg.qr(columns)
         turn_left, values, turn_right = np.linalg.svd(first @ second.T)
@@ -252,13 +224,7 @@ ROUNDED = 1e-8
 
 
 class Stall:
-    """Tells that what should fall has not fallen by more than rounding for a while.
-
-    Parameters
-    ----------
-    patience : int
-        Of how many steps.
-    """
+    """Tells that what should fall has not fallen by more than rounding for `patience` steps."""
 
     def __init__(self, patience: int = 20) -> None:
         self.patience, self.least, self.since = patience, inf, 0
@@ -292,18 +258,8 @@ _INDEPENDENT = 1e-10
 class Mixing:
     """Anderson's mixing of ``x -> g(x)``: the combination of the last steps of least residual ``g(x) - x``, as if g were linear.
 
-    Parameters
-    ----------
-    memory : int
-        How many differences of steps are kept.
-
-    References
-    ----------
-    Walker, Ni, "Anderson acceleration for fixed-point iterations", SIAM Journal on Numerical Analysis 49 (2011).
-
-    Examples
-    --------
-    Of a linear map of one number the second point is the fixed one:
+    Walker, Ni, "Anderson acceleration for fixed-point iterations", SIAM Journal on Numerical Analysis 49 (2011). Of a linear map of one number the
+    second point is the fixed one:
 
     >>> mixing, x = Mixing(), np.array([0.0])
     >>> for _ in range(2):
@@ -325,5 +281,6 @@ class Mixing:
         if len(self._steps) == 1:
             return image
         steps, images = (np.diff(np.array(kept), axis=0).T for kept in (self._steps, self._images))
+        # The combination of the last points whose residual would be least; its image is the next point.
         weights = np.linalg.lstsq(steps, self._steps[-1], rcond=_INDEPENDENT)[0]
         return np.asarray((image.ravel() - images @ weights).reshape(image.shape))

@@ -194,6 +194,7 @@ class _Descent:
             if self._rests():
                 break
             if settled and (self._limited or done >= look_at):
+                # An estimate of the gap takes a decomposition, a proof several: after one in vain, a tenth more steps go by.
                 look_at = done + 1 + done // 10
                 if self._limited or self._estimated_gap() <= tol:
                     self._prove(tol)
@@ -216,6 +217,7 @@ class _Descent:
 
     def _advance(self) -> float:
         """Take a step and return how far the objective fell; infinity where momentum led uphill and starts again."""
+        # Nesterov's weights. Momentum can lead uphill; a step without it never does, so it starts again from there.
         momentum = 0.0 if self.by_regressions else self.age / (self.age + 3)
         candidate = self._step(self.point.plus(self.previous, momentum) if momentum else self.point)
         if self.by_regressions:
@@ -265,16 +267,10 @@ PATIENCE = 1
 
 @dataclass(frozen=True, eq=False)
 class PathPoint:
-    """A solution on the path.
-
-    Parameters
-    ----------
-    fit : NuclearNormFit
-    held_out_error : float
-        Root mean squared error, weighted where the fit is, on the observations held out; NaN where none are.
-    """
+    """A solution on the path."""
 
     fit: NuclearNormFit
+    # Root mean squared error, weighted where the fit is, on the observations held out; NaN where none are.
     held_out_error: float = float("nan")
 
 
@@ -286,22 +282,7 @@ def largest_singular_value(values: Values) -> float:
 def solution_path(
     values: Values, regularizations: AnyFloats, start: NuclearNormFit | None = None, **options: Any
 ) -> Iterator[NuclearNormFit]:
-    """Yield the solutions for decreasing lambdas, each started from the last.
-
-    Parameters
-    ----------
-    values : csr_array, shape (m, n)
-    regularizations : ndarray
-        Decreasing, above 0.
-    start : NuclearNormFit, optional
-        Of the first.
-    **options
-        Of `soft_impute`.
-
-    Yields
-    ------
-    NuclearNormFit
-    """
+    """Yield the solutions for decreasing lambdas above 0, each started from the last, the first from `start`; options are those of `soft_impute`."""
     for regularization in regularizations.tolist():
         start = soft_impute(values, regularization, start=start, **options)
         yield start
@@ -310,8 +291,6 @@ def solution_path(
 def lambdas_down_to(smallest: float, largest: float, n_path: int) -> AnyFloats:
     """Return `n_path` lambdas in geometric steps, the last of them `smallest`.
 
-    Examples
-    --------
     >>> lambdas_down_to(1.0, 10.0, 3).round(6)
     array([9., 3., 1.])
     """
@@ -326,24 +305,11 @@ def chosen_on_path(
     weights: Floats | None = None,
     **options: Any,
 ) -> list[PathPoint]:
-    """Follow the path on part of the observations until the error on the rest has risen for good.
+    """Follow the path on part of the observations until the error on the rest has risen for good, and return it up to there.
 
-    Parameters
-    ----------
-    values : csr_array, shape (m, n)
-    n_path : int
-        Solutions on the whole path, from `_LARGEST` to `SMALLEST` of the largest singular value.
-    rng : Generator
-        Draws the observations held out.
-    weights : ndarray, shape (n_observed,), optional
-        Of squared errors, in the fit and held out.
-    **options
-        Of `soft_impute`.
-
-    Returns
-    -------
-    list of PathPoint
-        Up to where the path ended; empty where there are too few observations to hold any out, or nothing to explain but 0.
+    The whole path has `n_path` solutions, from `_LARGEST` to `SMALLEST` of the largest singular value. `rng` draws the observations held out,
+    `weights` are those of squared errors, in the fit and held out, and options those of `soft_impute`. Nothing is returned where there are too few
+    observations to hold any out, or nothing to explain but 0.
     """
     hidden = np.zeros(values.nnz, dtype=bool)
     hidden[rng.choice(values.nnz, round(HIDDEN * values.nnz), replace=False)] = True

@@ -65,20 +65,8 @@ def assumption_notes(
 
 
 def unevenness(matrix: sparse.csr_array, axis: int) -> tuple[float, float]:
-    """Return the coefficient of variation of the sums of squares along an axis, and the one that chance would give.
+    """Return the coefficient of variation of the sums of squares along an axis, 0 for columns and 1 for rows, and the one that chance would give.
 
-    Parameters
-    ----------
-    matrix : csr_array, shape (m, n)
-    axis : int
-        0 for columns, 1 for rows.
-
-    Returns
-    -------
-    found, by_chance : float
-
-    Examples
-    --------
     >>> found, by_chance = unevenness(sparse.csr_array([[1.0, 3.0], [1.0, 1.0]]), axis=0)  # sums of squares 2 and 10
     >>> round(found, 4), round(by_chance, 4)  # squares 1, 9, 1, 1: mean 3, variance 12; sqrt(12 / 2) / 3
     (0.6667, 0.8165)
@@ -87,6 +75,7 @@ def unevenness(matrix: sparse.csr_array, axis: int) -> tuple[float, float]:
     sums = np.asarray(squares.sum(axis=axis), dtype=np.float64).ravel()
     size, count = matrix.shape[0] * matrix.shape[1], matrix.shape[axis]
     mean = float(sums.sum()) / size
+    # Of the squared entries, those that are missing being 0: a sum of so many independent ones varies by its root.
     variance = float(np.dot(squares.data, squares.data)) / size - mean**2
     if mean == 0:
         return 0.0, 0.0

@@ -23,18 +23,9 @@ _RESIDUAL = option("threshold", repr("noise-edge-residual"))
 def median_square(aspect: float) -> float:
     """Return the median ``mu_beta`` of the squared singular values of white noise, over the longer side and the variance.
 
-    Parameters
-    ----------
-    aspect : float
-        ``beta``, shorter over longer side, in (0, 1].
+    `aspect` is ``beta``, shorter over longer side, in (0, 1]. Gavish and Donoho, "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE
+    Transactions on Information Theory 60 (2014).
 
-    References
-    ----------
-    Gavish and Donoho, "The optimal hard threshold for singular values is 4/sqrt(3)", IEEE Transactions on Information Theory 60
-    (2014).
-
-    Examples
-    --------
     >>> round(median_square(1.0), 4)
     0.6528
     """
@@ -45,7 +36,7 @@ def median_square(aspect: float) -> float:
 
 
 def _share_above(angle: float, aspect: float) -> float:
-    """Return the probability of ``x > 1 + beta + 2 sqrt(beta) cos(angle)``.
+    """Return the probability of ``x > 1 + beta + 2 sqrt(beta) cos(angle)`` under the law of Marchenko and Pastur.
 
     In the angle the density ``sqrt((b - x)(x - a)) / (2 pi beta x)`` on [a, b] = [(1 - sqrt(beta))^2, (1 + sqrt(beta))^2] is smooth.
     """
@@ -78,11 +69,6 @@ def residual_variance(statistics: ObservationStatistics) -> float:
     Each round keeps the singular values above the edge at the present variance and takes the mean square of the rest; it
     can only fall, and settles from above: signal below the edge counts as noise. At most a tenth of the short side (or 20 components) is
     taken for signal: heavy tails, as of ratings, lie above every edge of plain noise.
-
-    Parameters
-    ----------
-    statistics : ObservationStatistics
-        With the matrix.
     """
     matrix = statistics.require_products("noise from the residual")
     variance, kept, most = statistics.mean_square, -1, max(20, statistics.shorter_side // 10)
@@ -100,21 +86,8 @@ def residual_variance(statistics: ObservationStatistics) -> float:
 def median_variance(statistics: ObservationStatistics) -> float:
     """Return the variance at which white noise would have the median singular value that is seen.
 
-    Rows and columns without an observation are left out: they are no noise. Needs all singular values of the short side.
-
-    Parameters
-    ----------
-    statistics : ObservationStatistics
-        With the matrix.
-
-    Raises
-    ------
-    ThresholdError
-        The short side exceeds `LONGEST_SHORT_SIDE`, or the median singular value is 0.
-
-    References
-    ----------
-    Gavish and Donoho (2014): ``sigma = y_med / sqrt(n mu_beta)``.
+    Rows and columns without an observation are left out: they are no noise. Needs all singular values of the short side; `ThresholdError` where that
+    exceeds `LONGEST_SHORT_SIDE`, or the median is 0. Gavish and Donoho (2014): ``sigma = y_med / sqrt(n mu_beta)``.
     """
     values, longer = all_singular_values(statistics)
     median = float(np.median(values))

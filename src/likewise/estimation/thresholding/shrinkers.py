@@ -24,23 +24,12 @@ from likewise.registry import Registry, as_rule
 def signal_strength(y: Floats, aspect: float) -> Floats:
     """Return the singular value x that the signal has where y is seen; 0 up to the edge of noise.
 
-    Inverse of ``y = sqrt((x + 1/x) (x + beta/x))`` on x >= beta^(1/4).
+    Inverse of ``y = sqrt((x + 1/x) (x + beta/x))`` on x >= beta^(1/4), for beta = `aspect` in (0, 1].
 
-    Parameters
-    ----------
-    y : ndarray, shape (k,)
-    aspect : float
-        ``beta``, in (0, 1].
-
-    Returns
-    -------
-    ndarray, shape (k,)
-
-    Examples
-    --------
     >>> signal_strength(np.array([1.9, 2.5]), 1.0)  # (2 + 1/2)^2 = 2.5^2
     array([0., 2.])
     """
+    # x^2 is the larger root of x^4 - (y^2 - beta - 1) x^2 + beta = 0.
     root = _discriminant(y, aspect)
     strength: Floats = np.sqrt((np.maximum(y**2 - aspect - 1, 0.0) + root) / 2)
     return np.where(y > 1 + sqrt(aspect), strength, 0.0)
@@ -49,8 +38,6 @@ def signal_strength(y: Floats, aspect: float) -> Floats:
 def frobenius_optimal(y: Floats, aspect: float) -> Floats:
     """Return ``sqrt((y^2 - beta - 1)^2 - 4 beta) / y`` above the edge, for the Frobenius norm of the error.
 
-    Examples
-    --------
     >>> frobenius_optimal(np.array([2.0, 2.5]), 1.0)  # sqrt(4.25^2 - 4) / 2.5
     array([0. , 1.5])
     """
@@ -62,8 +49,6 @@ def operator_optimal(y: Floats, aspect: float) -> Floats:
 
     Gavish and Donoho give x itself, which loses least for a square matrix only; this is Leeb's for every shape.
 
-    Examples
-    --------
     >>> operator_optimal(np.array([2.0, 2.5]), 1.0)
     array([0., 2.])
     """
@@ -75,8 +60,6 @@ def operator_optimal(y: Floats, aspect: float) -> Floats:
 def nuclear_optimal(y: Floats, aspect: float) -> Floats:
     """Return ``(x^4 - beta - sqrt(beta) x y) / (x^2 y)`` where positive, for the sum of the singular values of the error.
 
-    Examples
-    --------
     >>> nuclear_optimal(np.array([2.0, 2.5]), 1.0)  # x = 2: (16 - 1 - 5) / 10
     array([0., 1.])
     """
@@ -138,6 +121,7 @@ class OptimalShrinker(ShrinkerRule):
         statistics, optimal = kept.statistics, LOSSES[self.loss]
         variance = kept.residual_variance if self.noise == "kept" else noise_variance(self.noise, statistics)
         unit = sqrt(statistics.longer_side * variance)
+        # Without noise nothing is to be shrunk: the limit of the formula.
         if unit == 0:
             return lambda sigma: sigma / statistics.observed_fraction
         return lambda sigma: unit * optimal(sigma / unit, statistics.aspect) / statistics.observed_fraction
@@ -241,13 +225,7 @@ def register_shrinker(name: str) -> Callable[[Any], Any]:
 
 
 def shrinker_rule(shrinker: ShrinkerChoice) -> ShrinkerRule:
-    """Return the rule that a name or a function psi stands for.
-
-    Raises
-    ------
-    ShrinkerError
-        Unknown name, or none of these.
-    """
+    """Return the rule that a name or a function psi stands for; `ShrinkerError` for an unknown name, or none of these."""
     if isinstance(shrinker, ShrinkerRule) or callable(shrinker):
         return _as_rule(shrinker)
     return SHRINKERS.named(shrinker)

@@ -103,13 +103,7 @@ def register_threshold(name: str) -> Callable[[Any], Any]:
 
 
 def threshold_rule(threshold: ThresholdChoice) -> ThresholdRule:
-    """Return the rule that a name, a function or a number stands for.
-
-    Raises
-    ------
-    ThresholdError
-        Unknown name, or none of these.
-    """
+    """Return the rule that a name, a function or a number stands for; `ThresholdError` for an unknown name, or none of these."""
     if isinstance(threshold, str):
         return THRESHOLDS.named(threshold)
     return _as_rule(threshold) if callable(threshold) else _Function(lambda _: threshold)

@@ -34,25 +34,16 @@ _AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class ThresholdPath:
-    """Error on hidden observations for each number of components.
+    """Error on hidden observations for each number of components."""
 
-    Parameters
-    ----------
-    thresholds : ndarray, shape (k + 1,)
-        Decreasing: at the l-th, l components are kept; for the part of the observations that was not hidden.
-    errors : ndarray, shape (k + 1,)
-        Mean squared error at the hidden observations, on the method's working range, clipped as estimates are; weighted by inverse propensities where
-        there are such.
-    covariance : ndarray, shape (k + 1, k + 1)
-        Of what the errors are beyond the one of no component, which has the same hidden observations.
-    values : ndarray, shape (k,)
-        Singular values of the part that was not hidden, decreasing.
-    """
-
+    # (k + 1,), decreasing: at the l-th, l components are kept; for the part of the observations that was not hidden.
     thresholds: Floats
+    # (k + 1,), mean squared errors at the hidden observations, on the method's working range, clipped as estimates are; weighted
+    # by inverse propensities where there are such.
     errors: Floats
+    # (k + 1, k + 1), of what the errors are beyond the one of no component, which has the same hidden observations.
     covariance: Floats
-    values: Floats
+    values: Floats  # (k,), singular values of the part that was not hidden, decreasing
 
     @property
     def best(self) -> float:
@@ -159,6 +150,7 @@ class CrossValidated(ThresholdRule):
     def _path_without(self, hidden: NDArray[np.bool_], statistics: ObservationStatistics) -> ThresholdPath:
         split = statistics.without(hidden)
         training = keep_entries(split.matrix, ~hidden)
+        # Threshold and shrinker are told what the fit knows, nothing of what is hidden.
         known = ObservationStatistics.of(training, kept_weights(statistics.weights, ~hidden))
         above = self.lowest * known.noise_edge(known.mean_square)
         triplets = singular_triplets(
@@ -199,8 +191,6 @@ class CrossValidated(ThresholdRule):
 def _between(values: Floats, highest: float, lowest: float) -> Floats:
     """Return a threshold that keeps 0, 1, ... of the values: beyond them all, between neighbours, and the lowest.
 
-    Examples
-    --------
     >>> _between(np.array([8.0, 2.0]), 9.0, 1.0)
     array([9., 4., 1.])
     """
@@ -259,6 +249,7 @@ def _errors(triplets: SingularTriplets, shrunk: Floats, hidden: _Hidden) -> tupl
         weighed += weights @ beyond
         products += beyond.T @ beyond
     mean = gained / mass
+    # sum w^2 (x - mean) (x - mean)^T, multiplied out, so that one pass over the hidden entries is enough.
     mixed = np.outer(mean, weighed)
     spread = np.outer(mean, mean) * np.dot(hidden.weights, hidden.weights)
     return total / mass, (products - mixed - mixed.T + spread) / mass**2
@@ -310,6 +301,7 @@ class Adaptive(ThresholdRule):
             return sqrt(statistics.energy) * growth
         path = _pooled(self.path.several(statistics, _ENOUGH), edge / growth)
         at_edge, best = path.errors.size - 1, int(np.argmin(path.errors))
+        # The edge has to be better than nothing, and stays unless something is clearly better than it.
         if path.is_better(at_edge, 0) and not path.is_better(best, at_edge):
             return edge
         chosen = best if path.is_better(best, 0) else 0

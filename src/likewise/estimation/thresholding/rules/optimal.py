@@ -22,15 +22,8 @@ from likewise.spectrum import singular_triplets
 
 
 def optimal_coefficient(aspect: float) -> float:
-    """Return ``lambda*(beta)``: the threshold in units of ``sqrt(longer side)`` times the standard deviation.
+    """Return ``lambda*(beta)``: the threshold in units of ``sqrt(longer side)`` times the standard deviation, for beta in (0, 1].
 
-    Parameters
-    ----------
-    aspect : float
-        ``beta``, in (0, 1].
-
-    Examples
-    --------
     >>> round(optimal_coefficient(1.0), 4)  # 4 / sqrt(3)
     2.3094
     """
@@ -122,32 +115,26 @@ class ScreeNOT(ThresholdRule):
 def pseudo_noise(values: Floats, rank_bound: int) -> Floats:
     """Replace the k largest singular values by what an edge of square-root decay suggests from the (k+1)th and (2k+1)th.
 
-    Examples
-    --------
     >>> pseudo_noise(np.array([9.0, 3.0, 2.0]), 1).round(3)
     array([4.702, 3.   , 2.   ])
     """
     k = rank_bound
+    # Where a density ends like a square root, the i-th largest value lies below the edge by a multiple of i^(2/3).
     step = (values[k] - values[2 * k]) / (2 ** (2 / 3) - 1)
     imputed = values[k] + (1 - (np.arange(k) / k) ** (2 / 3)) * step
     return np.concatenate([imputed, values[k:]])
 
 
 def optimal_threshold(noise_values: Floats, aspect: float) -> float:
-    """Solve ``Psi(y) = -4`` above the singular values of the noise.
+    """Solve ``Psi(y) = -4`` above the singular values of the noise, for beta = `aspect` in (0, 1].
 
     ``Psi(y) = y D'(y) / D(y)`` with ``D = phi phi~``, ``phi(y)`` the mean of ``y / (y^2 - z^2)`` over the singular values z of
     the noise, and ``phi~ = beta phi + (1 - beta) / y``. It rises from minus infinity at the largest z to -2.
-
-    Parameters
-    ----------
-    noise_values : ndarray, shape (k,)
-    aspect : float
-        ``beta``, in (0, 1].
     """
     from scipy.optimize import brentq
 
     edge = float(noise_values.max())
+    # In units of the edge, so that squares of any data are numbers.
     squares = (noise_values / edge) ** 2
 
     def excess(y: float) -> float:

@@ -6,8 +6,7 @@ import pytest
 from likewise.errors import InputError
 from likewise.estimation import Auto
 from likewise.estimation.auto import transformer as auto_module
-from likewise.estimation.auto.ablation import ablation, sources_within, told, without_rows
-from likewise.estimation.auto.candidates import GRIDS, LADDERS
+from likewise.estimation.auto.candidates import GRIDS, LADDERS, ablation, sources_within, told, without_rows
 from likewise.observations import ObservedMatrix, with_features
 
 pytestmark = pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
