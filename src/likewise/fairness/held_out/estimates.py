@@ -31,6 +31,8 @@ def estimates_without_groups(pairs: ReferencePairs, gaps: Floats, similar: Float
         right,
     )
     n, gap, n_similar, similar_gap, ratio = sums.T
+    # Ranked once, also for what is left without a group: a few pairs fewer move ranks by little, and all
+    # alike.
     output_ranks = rankdata(gaps)
     ranks = _correlation(rankdata(pairs.distances), output_ranks, left, right)
     with np.errstate(invalid="ignore"):  # constant outputs have no gap to compare
@@ -46,6 +48,8 @@ def _corrected(pairs: ReferencePairs, gaps: Floats, left: Indices, right: Indice
     halves of the features is on average over all ways to halve them, as products of different features alone are left. What differs between features counts as noise.
     """
     y, x = (column - column.mean() for column in (gaps**2, pairs.squares))  # for sums that hardly cancel
+    # The last column has v / C off each square, so that its sum, less sx^2 / n, is n times the variance of
+    # d^2.
     terms = np.column_stack([np.ones(y.size), y, x, y * y, y * x, x * x - pairs.variances])
     n, sy, sx, yy, yx, xx = _sums_without(terms, left, right).T
     with np.errstate(invalid="ignore", divide="ignore"):  # a d that tells nothing has no correction
@@ -86,28 +90,17 @@ OVER_SPLITS = "individuals like these, the algorithm fitted on random parts of t
 
 
 def combined_value(estimates: Floats, confidence: float, n_pairs: int) -> SampledValue:
-    """Average a metric over splits, with an interval over individuals that also holds what splits differ by beyond individuals.
+    """Average `estimates`, shape (n_splits, 1 + n_groups), over splits, with an interval over individuals that also holds what splits differ by beyond individuals.
 
-    All splits are of the same individuals, so they are left out of all splits at once: the jackknife of the average holds whatever splits have in
-    common. The average over infinitely many splits is the target; given the observations, splits are independent draws, so the average of S of them strays from it with
-    variance B / S. Most of B comes from which observations of a person were kept aside, and the jackknife over individuals sees that already: its variance of
-    ``theta_s - mean`` adds up to as much. What B exceeds it by comes from the fits, which differ from split to split, and is added.
+    Each split has its estimate over all pairs first, then those without the pairs of each group. All splits are of the same individuals, so
+    they are left out of all splits at once: the jackknife of the average holds whatever splits have in common. The average over infinitely
+    many splits is the target; given the observations, splits are independent draws, so the average of S of them strays from it with variance
+    B / S. Most of B comes from which observations of a person were kept aside, and the jackknife over individuals sees that already: its
+    variance of ``theta_s - mean`` adds up to as much. What B exceeds it by comes from the fits, which differ from split to split, and is added.
 
-    Parameters
-    ----------
-    estimates : ndarray, shape (n_splits, 1 + n_groups)
-        Of each split: over all pairs, then without the pairs of each group.
-    confidence : float
-    n_pairs : int
+    By Student's t, its degrees of freedom by Welch and Satterthwaite. With one split nothing can be said of others, and the population is that
+    of the algorithm as it was fitted.
 
-    Returns
-    -------
-    SampledValue
-        With Student's t, its degrees of freedom by Welch and Satterthwaite. With one split nothing can be said of others, and the population is that of the
-        algorithm as it was fitted.
-
-    Examples
-    --------
     Two splits that differ by 2, from individuals who all count alike: B = 2, and the jackknife sees nothing of it.
 
     >>> found = combined_value(np.array([[1.0] * 41, [3.0] * 41]), 0.95, 100)
@@ -120,11 +113,14 @@ def combined_value(estimates: Floats, confidence: float, n_pairs: int) -> Sample
     beyond = 0.0
     if n_splits > 1:
         deviations = estimates - mean
+        # B, unbiased from S splits; S - 1 also makes up for deviations from their own mean in the
+        # jackknife.
         between = float(np.sum(deviations[:, 0] ** 2)) / (n_splits - 1)
         beyond = max(0.0, between - _jackknife(deviations) / (n_splits - 1)) / n_splits
     variance = by_individuals + beyond
     margin = 0.0
     if variance != 0:  # also where it is NaN
+        # Welch and Satterthwaite: each part of the variance has its own degrees of freedom.
         freedom = variance**2 / (by_individuals**2 / (n_groups - 1) + beyond**2 / max(1, n_splits - 1))
         margin = float(student_t.ppf((1 + confidence) / 2, freedom)) * sqrt(variance)
     return SampledValue(
@@ -141,8 +137,6 @@ def combined_value(estimates: Floats, confidence: float, n_pairs: int) -> Sample
 def combined_correlation(estimates: Floats, confidence: float, n_pairs: int) -> SampledValue:
     """Do as `combined_value`, with the interval on Fisher's scale, ``artanh r``, on which correlations vary more evenly; as they are where one of them reaches 1.
 
-    Examples
-    --------
     >>> found = combined_correlation(np.array([[0.9] * 20 + [0.8] * 21]), 0.95, 100)
     >>> bool(np.isclose(np.arctanh(found.high) - np.arctanh(0.9), np.arctanh(0.9) - np.arctanh(found.low)))
     True
@@ -160,6 +154,8 @@ def _jackknife(estimates: Floats) -> float:
     without = estimates[:, 1:]
     n_groups = without.shape[1]
     centred = without - without.mean(axis=1, keepdims=True)
+    # Without group g a mean moves by that group's deviation over G - 1, so this is the sum of deviation^2 /
+    # (G (G - 1)).
     return float((n_groups - 1) / n_groups * np.sum(centred**2))
 
 

@@ -32,14 +32,7 @@ _COLUMNS = 4
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSplit:
-    """One way to keep observations aside: the pairs to compare, and what each arm gives out that did not see them.
-
-    Parameters
-    ----------
-    pairs : ReferencePairs
-    outputs : mapping of str to array-like or PairwiseDistance
-        Of every arm, for all individuals.
-    """
+    """One way to keep observations aside: the pairs to compare, and what each arm gives out, for all individuals, that did not see them."""
 
     pairs: ReferencePairs
     outputs: Mapping[str, ArrayLike | PairwiseDistance]
@@ -124,37 +117,15 @@ def measure_held_out(
     """Measure every arm against d on what was kept aside, with intervals that resample individuals, not pairs.
 
     Individuals are parted into 40 groups at random. Each metric is computed again without the pairs that touch a group; how much it varies says
-    how it would vary with other individuals. Ranks, and which pairs are most similar, are those of all pairs. Several splits are averaged; individuals are left
-    out of all of them at once, and what splits differ by beyond individuals is added to the interval: see `likewise.fairness.held_out.estimates`.
+    how it would vary with other individuals. Ranks, and which pairs are most similar, are those of all pairs. Several splits are averaged;
+    individuals are left out of all of them at once, and what splits differ by beyond individuals is added to the interval: see
+    `likewise.fairness.held_out.estimates`. Splits are taken one after another, so that outputs need not be held together.
 
-    Parameters
-    ----------
-    splits : iterable of MeasuredSplit
-        At least one, all of the same individuals and arms. One after another is taken, so that outputs need not be held together.
-    nearest_share : float, default 0.1
-        In (0, 1].
-    confidence : float, default 0.95
-        Of each interval for itself, in (0, 1).
-    rng : Generator
-        Parts the individuals.
+    InputError for no split, or splits of other individuals or arms; DistanceError for a split in which all pairs differ by noise alone, as far as
+    can be told: nobody is more similar to one than to another.
 
-    Returns
-    -------
-    HeldOutFairness
-
-    Raises
-    ------
-    InputError
-        No split, or splits of other individuals or arms.
-    DistanceError
-        A split in which all pairs differ by noise alone, as far as can be told: nobody is more similar to one than to another.
-
-    References
-    ----------
     Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Definition 3.2. Correction: Spearman, American Journal of Psychology 1904.
 
-    Examples
-    --------
     >>> from scipy import sparse
     >>> from likewise.fairness.held_out import reference_pairs
     >>> rng = np.random.default_rng(0)
@@ -171,6 +142,7 @@ def measure_held_out(
     groups: Indices | None = None
     for split in splits:
         if groups is None:
+            # Of one size, to within one, as the jackknife supposes; the same for every split.
             groups = rng.permutation(np.arange(split.pairs.n_individuals) % N_GROUPS)
         _check_same(split, arms, groups.size)
         measured.append(split.pairs)
@@ -219,6 +191,8 @@ def _change(found: Mapping[str, Floats], confidence: float, n_pairs: int) -> Hel
     """Compare both arms on the same pairs, split by split."""
     if not {"without", "with"} <= found.keys():
         return None
+    # Of each split and without each group alike, so that what both arms share cancels before it is
+    # averaged.
     difference = found["with"] - found["without"]
     gap, correlation = (
         combined_value(difference[:, :, column], confidence, n_pairs) for column in (GAP, RANK)

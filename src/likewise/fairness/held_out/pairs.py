@@ -34,45 +34,28 @@ class ReferencePairs:
     """Pairs that observed enough in common among what was kept aside, and their mean squared differences there.
 
     For a pair with C features in common, the mean of ``(z_ij - z_kj)^2`` over them estimates the mean of ``(A_ij - A_kj)^2`` plus twice the variance
-    of the noise: a distance on A, the same for every algorithm, with noise that no algorithm has seen.
-
-    Parameters
-    ----------
-    left, right : ndarray of int, shape (n_pairs,)
-        Positions of the individuals.
-    counts : ndarray of int, shape (n_pairs,)
-        C.
-    squares : ndarray, shape (n_pairs,)
-        Mean squared differences, on the working range of the observations.
-    variances : ndarray, shape (n_pairs,)
-        Of `squares`: by how much they would vary with other features, as the squared differences of the features in common tell, ``v / C``.
-    half_counts, half_squares : tuple of two ndarrays, each of shape (n_pairs,)
-        The same on two halves of the features, drawn at random: two independent measurements; NaN where a half has none in common.
-    n_individuals : int
-        m.
-    n_scanned : int
-        Individuals of whom all pairs were looked at.
-    n_eligible : int
-        Pairs among these with `least_shared` features in common, of which the pairs are all or a uniform sample.
-    n_covered : int
-        Individuals in at least one eligible pair.
-    least_shared : int
-    two_valued : bool, default False
-        Whether all values are one of two. Their noise depends on A, so `squares` say how often two people disagree, and no constant takes them to the distance on A.
+    of the noise: a distance on A, the same for every algorithm, with noise that no algorithm has seen. Arrays have an entry for each pair.
     """
 
     left: Indices
     right: Indices
-    counts: Counts
-    squares: Floats
+    counts: Counts  # C
+    squares: Floats  # mean squared differences, on the working range of the observations
+    # of `squares`: by how much they would vary with other features, as the squared differences of the
+    # features in common tell, v / C
     variances: Floats
+    # C on two halves of the features, drawn at random: two independent measurements
     half_counts: tuple[Counts, Counts]
-    half_squares: tuple[Floats, Floats]
-    n_individuals: int
-    n_scanned: int
+    half_squares: tuple[Floats, Floats]  # the squares on both halves; NaN where a half has none in common
+    n_individuals: int  # m
+    n_scanned: int  # individuals of whom all pairs were looked at
+    # pairs among these with `least_shared` features in common, of which the pairs are all or a uniform
+    # sample
     n_eligible: int
-    n_covered: int
+    n_covered: int  # individuals in at least one eligible pair
     least_shared: int
+    # whether all values are one of two: their noise depends on A, so `squares` say how often two people
+    # disagree, and no constant takes them to the distance on A
     two_valued: bool = False
 
     @property
@@ -101,9 +84,13 @@ class ReferencePairs:
         both = self.in_both_halves
         (first, second), (c1, c2) = self.half_squares, self.half_counts
         inverse = 1 / c1[both] + 1 / c2[both]
+        # v, by moments: sum of (s_1 - s_2)^2 over the sum of what multiplies v in its expectation.
         noise = float(np.sum((first[both] - second[both]) ** 2) / inverse.sum()) if both.size else 0.0
         mean = float(self.squares.mean())
+        # The variance of theta; estimates of a variance near 0 may be below it.
         signal = max(float(self.squares.var()) - noise * float(np.mean(1 / self.counts)), 0.0)
+        # The part of a pair's deviation from the mean that is signal, by how many features it shares; 1
+        # where nothing varies.
         trust = signal / (signal + noise / self.counts) if signal + noise else np.ones(self.n_pairs)
         shrunk: Floats = np.sqrt(np.maximum(mean + trust * (self.squares - mean), 0.0))
         return shrunk
@@ -125,19 +112,9 @@ class ReferencePairs:
 def usual_shared(kept_aside: sparse.csr_array, rng: np.random.Generator) -> int | None:
     """Return how many features pairs are asked to have in common, unless told otherwise: 15, or in sparse data as many as 1,000 pairs have.
 
-    Parameters
-    ----------
-    kept_aside : csr_array, shape (m, n)
-    rng : Generator
-        Draws individuals, where there are many.
+    None where there are not 1,000 pairs that have 3 in common, or fewer than 15 features in all: there each value kept aside is one fewer to
+    judge by. `rng` draws individuals, where there are many.
 
-    Returns
-    -------
-    int or None
-        None where there are not 1,000 pairs that have 3 in common, or fewer than 15 features in all: there each value kept aside is one fewer to judge by.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> rated = np.ones((50, 1)) * (np.arange(20) < np.array([[[20]], [[8]], [[2]]]))    # the first 20, 8 and 2 of 20 features
     >>> [usual_shared(sparse.csr_array(one), rng) for one in rated]
@@ -150,6 +127,7 @@ def usual_shared(kept_aside: sparse.csr_array, rng: np.random.Generator) -> int 
     found = np.zeros(len(asked), dtype=np.int64)
     for _, _, counts in _in_common(taken, asked[-1]):
         found += [np.count_nonzero(counts >= least) for least in asked]
+    # The first that enough pairs reach is the largest number asked for.
     enough = found >= (LEAST_PAIRS, *(ENOUGH_PAIRS for _ in FEWER_SHARED))
     return asked[int(np.argmax(enough))] if enough.any() else None
 
@@ -168,30 +146,11 @@ def reference_pairs(
     most_pairs: int = MOST_PAIRS,
     rng: np.random.Generator,
 ) -> ReferencePairs:
-    """Find the pairs that share enough of what was kept aside, and measure how much they differ there.
+    """Find the pairs that share enough of what was kept aside, shape (m, n) on the working range, and measure how much they differ there.
 
-    Parameters
-    ----------
-    kept_aside : csr_array, shape (m, n)
-        Observations that no algorithm saw, on the working range; a stored zero is an observation.
-    least_shared : int, default 15
-        Features that two individuals must have in common.
-    most_pairs : int, default 200000
-        Of more pairs a uniform sample is measured.
-    rng : Generator
-        Draws individuals, pairs, and the halves of the features.
+    A stored zero is an observation. Of more than `most_pairs` a uniform sample is measured. `rng` draws individuals, pairs, and the halves of
+    the features. DistanceError where fewer than 100 pairs share enough.
 
-    Returns
-    -------
-    ReferencePairs
-
-    Raises
-    ------
-    DistanceError
-        Fewer than 100 pairs share enough.
-
-    Examples
-    --------
     >>> rng = np.random.default_rng(0)
     >>> Z = sparse.csr_array(rng.uniform(-1, 1, size=(30, 40)))
     >>> pairs = reference_pairs(Z, rng=rng)
@@ -248,8 +207,6 @@ def _two_valued(values: Floats) -> bool:
 def _variances(counts: Counts, squares: Floats, fourth: Floats) -> Floats:
     """Return ``v / C`` of each pair, from its means of squares and of fourth powers; with one feature in common, v is the mean of the other pairs.
 
-    Examples
-    --------
     Squared differences 1 and 3: their variance is 2, that of their mean 1. A pair with one feature gets the variance of the first.
 
     >>> _variances(np.array([2, 1]), np.array([2.0, 4.0]), np.array([5.0, 16.0]))
@@ -257,6 +214,7 @@ def _variances(counts: Counts, squares: Floats, fourth: Floats) -> Floats:
     """
     several = counts > 1
     spread = np.maximum(fourth - squares**2, 0.0)
+    # C / (C - 1): the mean was taken from the same features.
     v = spread * counts / np.maximum(counts - 1, 1)
     usual = float(v[several].mean()) if several.any() else np.nan
     return np.where(several, v, usual) / counts
@@ -286,6 +244,7 @@ def _eligible(
         if drawn.size > most_pairs:
             kept = np.argpartition(drawn, most_pairs)[:most_pairs]
             drawn, pairs = drawn[kept], pairs[kept]
+            # Larger numbers cannot be among the smallest any more.
             bar = float(drawn.max())
     left, right = np.divmod(np.sort(pairs), m)
     return left, right, n_eligible, covered
@@ -296,6 +255,7 @@ def _in_common(values: sparse.csr_array, least_shared: int) -> Iterator[tuple[In
     m = values.shape[0]
     walk, step = PairWalk.from_csr(values), max(1, _BLOCK_BYTES // (16 * m))
     for start in range(0, m, step):
+        # Each pair is met from both sides, and kept from the earlier one.
         counts, _ = shared_differences(walk, start, min(start + step, m), others=range(m))
         row, other = np.nonzero(counts >= least_shared)
         later = other > row + start

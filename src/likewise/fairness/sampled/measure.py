@@ -246,6 +246,7 @@ def _at_limit(sample: PairSample, lipschitz: float, slack: float, tolerance: flo
     def judge(rate: MetricValue) -> Verdict:
         return judge_rate(rate, lipschitz, tolerance=tolerance, slack=slack)
 
+    # At most one of both ends can lead to a wrong verdict, so the error need not be shared between them.
     verdict = strongest_verdict(
         judge(sample.claims.rate(events, "upper")), judge(sample.claims.rate(events, "lower"))
     )
@@ -269,6 +270,7 @@ def _as_drawn(sample: PairSample, request: _Request) -> dict[str, Any]:
 
 def _largest_ratios(sample: PairSample, count: int, ids: NDArray[Any]) -> tuple[WorstPair, ...]:
     """Name the drawn pairs with the largest ratios, a pair that was drawn twice once."""
+    # Pairs are drawn with replacement; who is listed twice says nothing more.
     _, first = np.unique(sample.places, return_index=True)
     ratios, output = sample.ratios[first], sample.output[first]
     chosen = first[largest_places(ratios, output, count)]

@@ -52,19 +52,11 @@ class Claims:
 
     Those within a subset are independent draws from the pairs of that subset. Each metric has the confidence for itself, not all of them
     together.
-
-    Parameters
-    ----------
-    population : str
-        Of which pairs the claims speak.
-    confidence : float
-    means : str
-        How means are bounded: ``"betting"``, ``"empirical bernstein"``, ``"hoeffding"`` or ``"asymptotic"``.
     """
 
-    population: str
+    population: str  # of which pairs the claims speak
     confidence: float
-    means: str
+    means: str  # how means are bounded, one of KNOWN_MEANS
 
     def __post_init__(self) -> None:
         checked_name("interval for means", self.means, KNOWN_MEANS)
@@ -74,15 +66,9 @@ class Claims:
         return replace(self, confidence=1 - share * (1 - self.confidence))
 
     def mean(self, values: Floats, bound: float | None, within: Mask | None = None) -> SampledValue:
-        """Claim the mean over all pairs, or over those pairs of which `within` marks the drawn ones.
+        """Claim the mean of values >= 0 over all pairs, or over those pairs of which `within` marks the drawn ones.
 
-        Parameters
-        ----------
-        values : ndarray, shape (n_pairs,)
-            At least 0.
-        bound : float or None
-            What no pair exceeds; None if no such number is known, and then the mean is bounded from below only.
-        within : ndarray of bool, shape (n_pairs,), optional
+        No pair exceeds `bound`; None if no such number is known, and then the mean is bounded from below only.
         """
         seen = values if within is None else values[within]
         if not seen.size:
@@ -129,10 +115,13 @@ class Claims:
 
     def _mean_interval(self, values: Floats, bound: float | None, within: Mask | None) -> Interval:
         seen = values if within is None else values[within]
+        # One draw tells nothing of how far others are.
         if seen.size == 1:
             return self._anything(bound, "none from a single pair")
         if self.means == ASYMPTOTIC:
             return student(seen, self.confidence)
+        # Only bets need no bound: what nobody has seen can raise a mean without limit, but lower it to no
+        # less than what the draws show.
         if bound is None or self.means == "betting":
             return betting(seen, bound, self.confidence)
         known = {"empirical bernstein": empirical_bernstein, "hoeffding": hoeffding}
@@ -193,24 +182,13 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class DrawnPairs:
-    """Pairs with both distances, and what may be claimed from them.
+    """Pairs with both distances, and what may be claimed from them."""
 
-    Parameters
-    ----------
-    places : ndarray of int, shape (n_pairs,)
-        Where each pair stands in the vector of all pairs.
-    reference : ndarray, shape (n_pairs,)
-        d; NaN where it is not defined.
-    output : ndarray, shape (n_pairs,)
-        D.
-    radius : float
-        Pairs at most this far apart count as most similar. It was found on other pairs, so it is a fixed number for these.
-    claims : Claims
-    """
-
-    places: Indices
-    reference: Floats
-    output: Floats
+    places: Indices  # (n_pairs,), where each pair stands in the vector of all pairs
+    reference: Floats  # d; NaN where it is not defined
+    output: Floats  # D
+    # pairs at most this far apart count as most similar; it was found on other pairs, so it is a fixed
+    # number for these
     radius: float
     claims: Claims
 
@@ -224,12 +202,7 @@ def draw(
 ) -> DrawnPairs:
     """Draw independent pairs by a plan and measure them; of further pairs, only their reference distance.
 
-    Raises
-    ------
-    InputError
-        More pairs than there are.
-    MemoryLimitError
-        More pairs than fit into memory.
+    Raises InputError for more pairs than there are, MemoryLimitError for more than fit into memory.
     """
     m = reference.n_individuals
     if plan.n_pairs is not None:
@@ -241,6 +214,8 @@ def draw(
         pair_places(left, right, m),
         measure_pairs(reference, left, right, advance),
         measure_pairs(output, left, right, advance),
+        # The radius comes from pilots: found on the pairs themselves it would choose which of them count,
+        # and these would be no independent draws any more.
         plan.radius(measure_pairs(reference, *pilots, advance)),
         Claims(
             DATA_SET if of_data_set else POPULATION,
@@ -271,6 +246,7 @@ def _disjoint(m: int, plan: Plan, generator: np.random.Generator) -> tuple[Pairs
     if n_pairs >= 1 and n_pairs + n_pilots > most:
         given = f"{option('n_pairs', str(n_pairs))} disjoint pairs and {n_pilots} pilots of {m:,} individuals"
         raise InputError(given, f"at most {most:,} in all", "leave n_pairs out, or give nearest_radius")
+    # One matching for both, so that pilots share nobody with the pairs either.
     left, right = draw_disjoint_pairs(m, n_pairs + n_pilots, generator)
     return (left[:n_pairs], right[:n_pairs]), (left[n_pairs:], right[n_pairs:])
 

@@ -33,31 +33,17 @@ _LARGEST_BOUND = 1e150
 
 @dataclass(frozen=True, eq=False)
 class PairSample:
-    """Drawn pairs with a defined reference distance, and what is known of them.
-
-    Parameters
-    ----------
-    claims : Claims
-    bounds : Bounds
-    n_individuals : int
-    places : ndarray of int, shape (n_pairs,)
-    reference, output, ratios : ndarray, shape (n_pairs,)
-        d, D and D / d.
-    near : ndarray of bool, shape (n_pairs,)
-        Which are most similar.
-    defined : ndarray of bool, shape (n_drawn,)
-        Which of all pairs drawn these are.
-    """
+    """Drawn pairs with a defined reference distance, and what is known of them; arrays have an entry for each, unless said otherwise."""
 
     claims: Claims
     bounds: Bounds
     n_individuals: int
-    places: NDArray[np.intp]
-    reference: Floats
-    output: Floats
-    ratios: Floats
-    near: Mask
-    defined: Mask
+    places: NDArray[np.intp]  # where each pair stands in the vector of all pairs
+    reference: Floats  # d
+    output: Floats  # D
+    ratios: Floats  # D / d
+    near: Mask  # which are most similar
+    defined: Mask  # (n_drawn,), which of all pairs drawn these are
 
     @classmethod
     def of(cls, drawn: DrawnPairs, bounds: Bounds, n_individuals: int) -> PairSample:
@@ -79,6 +65,7 @@ class PairSample:
     def overall(self) -> dict[str, Any]:
         """Return the metrics over all pairs."""
         bounds, finite = self.bounds, np.isfinite(self.ratios)
+        # Which of all pairs drawn have a finite ratio, those without a defined distance included.
         counted = self.defined.copy()
         counted[self.defined] = finite
         return {
@@ -177,6 +164,8 @@ class PairSample:
         """Claim the mean of D over similar pairs by its mean over all pairs, each mean with half the error."""
         claims, bound = self.claims.spending(1 / 2), self.bounds.output
         part, whole = claims.mean(self.output, bound, similar), claims.mean(self.output, bound)
+        # By the union bound both means lie within their intervals with the confidence asked for; then so
+        # does their quotient, from the least by the largest to the largest by the least.
         low, high = (part.low / whole.high, part.high / whole.low) if whole.low else (0.0, inf)
         return replace(
             part,
@@ -199,14 +188,15 @@ class PairSample:
     def _ordered_mean(self, within: Mask | None, counted: Mask) -> SampledValue:
         """Claim the mean over ordered pairs, where i = j contributes 0 and counts, and `counted` marks the pairs that count.
 
-        With w their share of all pairs it is ``(m - 1) w / ((m - 1) w + 1)`` times the mean over unordered ones. A hundredth of
-        the error goes to w. In a population nobody meets themself.
+        With w their share of all pairs it is ``(m - 1) w / ((m - 1) w + 1)`` times the mean over unordered ones. A hundredth of the error goes
+        to w. In a population nobody meets themself.
         """
         claims, others = self.claims, self.n_individuals - 1
         if claims.population != DATA_SET:
             return claims.mean(self.ratios, self.bounds.ratio, within)
         mean = claims.spending(0.99).mean(self.ratios, self.bounds.ratio, within)
         share = claims.spending(0.01).rate(counted)
+        # The factor grows with w, and both factors are >= 0, so ends go with ends.
         value, low, high = (others * w / (others * w + 1) for w in (share.value, share.low, share.high))
         return replace(
             mean,
@@ -223,6 +213,7 @@ class PairSample:
         reference = claims.mean(self.reference, self.bounds.reference)
         output = claims.mean(self.output, self.bounds.output)
         value = ratio.value * reference.value / output.value if output.value else nan
+        # All three hold at once by the union bound; each end takes the worst ends of the three.
         low = _or(0.0, ratio.low * reference.low / output.high if output.high else 0.0)
         high = _or(inf, ratio.high * reference.high / output.low if output.low else inf)
         method = f"product of means, {ratio.method}"
@@ -237,6 +228,7 @@ class PairSample:
         most = self.bounds.output
         bound = None if most is None or most > _LARGEST_BOUND else most**2
         mean, m = self.claims.mean(squares, bound), self.n_individuals
+        # The m (m - 1) / 2 pairs over m^2: the mean square of a pair times this is the variance.
         share = (m - 1) / m / 2 if self.claims.population == DATA_SET else 0.5
         value, low, high = (sqrt(share * end) for end in (mean.value, mean.low, mean.high))
         return replace(mean, value=value, low=low, high=high, n_pairs=self.output.size)

@@ -29,26 +29,10 @@ _PAIRS_AT_ONCE = 1 << 14
 
 
 def draw_pairs(n_individuals: int, n_pairs: int, generator: np.random.Generator) -> tuple[Indices, Indices]:
-    """Draw pairs i < j uniformly from all pairs, with replacement.
+    """Draw pairs i < j uniformly from all pairs, with replacement; InputError for fewer than 1 or more than there are.
 
-    Parameters
-    ----------
-    n_individuals : int
-    n_pairs : int
-        At least 1, and no more than there are: with as many draws every pair could be measured.
-    generator : numpy.random.Generator
+    With as many draws as there are pairs, every pair could be measured.
 
-    Returns
-    -------
-    left, right : ndarray of int, shape (n_pairs,)
-
-    Raises
-    ------
-    InputError
-        Fewer than 1 or more pairs than there are.
-
-    Examples
-    --------
     >>> left, right = draw_pairs(100, 1000, np.random.default_rng(0))
     >>> bool((left < right).all())
     True
@@ -62,24 +46,8 @@ def draw_disjoint_pairs(
 ) -> tuple[Indices, Indices]:
     """Draw pairs i < j of which no two share an individual: part of a uniformly random perfect matching.
 
-    Parameters
-    ----------
-    n_individuals : int
-    n_pairs : int
-        From 1 to half the number of individuals.
-    generator : numpy.random.Generator
+    InputError for fewer than 1, or more than half the individuals.
 
-    Returns
-    -------
-    left, right : ndarray of int, shape (n_pairs,)
-
-    Raises
-    ------
-    InputError
-        Fewer than 1 or more pairs than half the individuals.
-
-    Examples
-    --------
     >>> left, right = draw_disjoint_pairs(7, 3, np.random.default_rng(0))
     >>> len({*left.tolist(), *right.tolist()})
     6
@@ -93,19 +61,7 @@ def draw_disjoint_pairs(
 def measure_pairs(
     distance: PairwiseDistance, left: Indices, right: Indices, advance: Callable[[int], None] = lambda _: None
 ) -> Floats:
-    """Measure given pairs, some thousands at a time.
-
-    Parameters
-    ----------
-    distance : PairwiseDistance
-    left, right : ndarray of int, shape (n_pairs,)
-    advance : callable
-        Called with the number of pairs that each part added.
-
-    Returns
-    -------
-    ndarray, shape (n_pairs,)
-    """
+    """Measure given pairs, some thousands at a time; `advance` is called with the number of pairs that each part added."""
     measured = np.empty(len(left))
     for start in range(0, len(left), _PAIRS_AT_ONCE):
         part = slice(start, start + _PAIRS_AT_ONCE)
@@ -125,15 +81,7 @@ def _check_number(n_pairs: int, most: int, what: str, hint: str) -> None:
 class Bounds:
     """Numbers that no pair of those spoken of exceeds; None where none is known.
 
-    Parameters
-    ----------
-    ratio, output, reference : float or None
-        Of D / d, D and d; at least 0.
-
-    Raises
-    ------
-    InputError
-        A bound that is negative, infinite or NaN.
+    Of D / d, D and d; InputError for one that is negative, infinite or NaN.
     """
 
     ratio: float | None = None
@@ -159,14 +107,8 @@ class Bounds:
 def distance_bound(distance: PairwiseDistance) -> float | None:
     """Bound a distance over all pairs of a data set: by what is known of it, or by measuring everybody against one individual.
 
-    Returns
-    -------
-    float or None
-        The smaller one of what no such distance exceeds and of ``2 max_i d(i, 0)``, by the triangle inequality; None where neither is
-        known. Small distances that were set to 0 count as they were: without them the inequality can fail.
+    The smaller one of what no such distance exceeds and of ``2 max_i d(i, 0)``, by the triangle inequality; None where neither is known.
 
-    Examples
-    --------
     >>> from likewise.fairness import RowDistance
     >>> round(distance_bound(RowDistance([1.0, 0.0, 4.0])), 6)  # the largest is 4
     6.0
@@ -174,6 +116,7 @@ def distance_bound(distance: PairwiseDistance) -> float | None:
     known = inf if distance.upper_bound is None else distance.upper_bound
     if distance.description.axioms in ("metric", "pseudometric"):
         others = np.arange(1, distance.n_individuals)
+        # Small distances that were set to 0 count as they were: without them the inequality can fail.
         farthest = float(measure_pairs(distance.unresolved(), np.zeros_like(others), others).max())
         if not isnan(farthest):
             known = min(known, 2 * farthest)

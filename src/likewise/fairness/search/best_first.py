@@ -188,8 +188,8 @@ class Search:
         self.ordered_output.block(0, 1, 0, 1)
         start, size = 0, 1
         while start < left.ratio.size and left.ratio[start] >= found.top.floor[0]:
-            # The bounds on ratios decrease, so all pairs of leaves from here on end with the first that is
-            # below the floor; within a round, D may rule one out that ties.
+            # Bounds on ratios decrease, so the first one below the floor ends the search; where one ties with it, the
+            # bound on D decides.
             here = np.arange(start, min(start + size, left.ratio.size))
             matters = not_below(left.ratio[here], left.output[here], found.top.floor)
             found.bound = max(found.bound, left.ratio[here[~matters]].max(initial=-np.inf))

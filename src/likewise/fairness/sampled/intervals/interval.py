@@ -15,22 +15,12 @@ from likewise.errors import InputError
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval.
-
-    Parameters
-    ----------
-    low, high : float
-        Its ends, both included; one that was not asked for is the least or largest possible value.
-    confidence : float
-        Least probability, over the draws, that the interval holds the true value.
-    method : str
-        How it was made. One whose confidence is only approached as the sample grows is called asymptotic.
-    """
+    """A confidence interval: both ends included; one that was not asked for is the least or largest possible value."""
 
     low: float
     high: float
-    confidence: float
-    method: str
+    confidence: float  # least probability, over the draws, that the interval holds the true value
+    method: str  # how it was made; "asymptotic" where the confidence is only approached as the sample grows
 
     def __str__(self) -> str:
         return f"[{self.low:.4g}, {self.high:.4g}]"
@@ -47,13 +37,8 @@ Side = Literal["both", "lower", "upper"]
 def tail_errors(confidence: float, side: Side = "both") -> tuple[float, float]:
     """Return the error probabilities of the low and of the high end; 0 for an end that is not asked for.
 
-    Raises
-    ------
-    InputError
-        A confidence outside (0, 1) or an unknown side.
+    InputError for a confidence outside (0, 1) or an unknown side.
 
-    Examples
-    --------
     >>> tail_errors(0.5), tail_errors(0.75, "upper")
     ((0.25, 0.25), (0.0, 0.25))
     """

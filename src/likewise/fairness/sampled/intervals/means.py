@@ -27,8 +27,6 @@ from likewise.fairness.sampled.intervals.interval import (
 def divergence(p: float, t: float) -> float:
     """Return ``KL(p, t) = p log(p / t) + (1 - p) log((1 - p) / (1 - t))`` for p and t in [0, 1].
 
-    Examples
-    --------
     >>> divergence(0.5, 0.5), round(divergence(0.0, 0.5), 4), divergence(0.5, 1.0)
     (0.0, 0.6931, inf)
     """
@@ -38,8 +36,6 @@ def divergence(p: float, t: float) -> float:
 def least_mean(p: float, n_draws: int, error: float) -> float:
     """Return the smallest t <= p with ``n KL(p, t) <= log(1 / error)``; 0 if the error is 0.
 
-    Examples
-    --------
     >>> round(least_mean(1.0, 100, 0.05), 4)  # 0.05^(1 / 100)
     0.9705
     """
@@ -49,8 +45,6 @@ def least_mean(p: float, n_draws: int, error: float) -> float:
 def greatest_mean(p: float, n_draws: int, error: float) -> float:
     """Return the largest t >= p with ``n KL(p, t) <= log(1 / error)``; 1 if the error is 0.
 
-    Examples
-    --------
     >>> round(greatest_mean(0.0, 100, 0.05), 4)  # 1 - 0.05^(1 / 100)
     0.0295
     """
@@ -67,43 +61,20 @@ def _crossing(p: float, end: float, allowed: float) -> float:
 
 
 def hoeffding(values: ArrayLike, bound: float, confidence: float = 0.95, side: Side = "both") -> Interval:
-    """Bound the mean of values in [0, bound] by Hoeffding's inequality in its sharp form.
+    """Bound the mean of independent draws in [0, bound] by Hoeffding's inequality in its sharp form.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_draws,)
-        Independent draws.
-    bound : float
-        No value of the distribution exceeds it.
-    confidence : float, default 0.95
-    side : {"both", "lower", "upper"}, default "both"
+    With p the mean over `bound` and a the error of an end, the ends are where ``n KL(p, mean) = log(1 / a)``. Always inside
+    ``p +- sqrt(log(1 / a) / (2 n))``. InputError for no draw, a value outside [0, bound], or a confidence outside (0, 1).
 
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    InputError
-        No draw, a value outside [0, bound], or a confidence outside (0, 1).
-
-    Notes
-    -----
-    With p the mean over `bound` and a the error of an end, the ends are where ``n KL(p, mean) = log(1 / a)``,
-    ``KL(p, t) = p log(p / t) + (1 - p) log((1 - p) / (1 - t))``. Always inside ``p +- sqrt(log(1 / a) / (2 n))``.
-
-    References
-    ----------
     Hoeffding, "Probability inequalities for sums of bounded random variables", JASA 58, 1963, Theorem 1, (2.1).
 
-    Examples
-    --------
     >>> interval = hoeffding([0.0, 1.0] * 50, 1.0)
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.3667, 0.6333)
     """
     draws = bounded_values(values, bound)
     low_error, high_error = tail_errors(confidence, side)
+    # Rounding may lift the mean of draws at the bound above it.
     share = min(float(draws.mean()) / bound, 1.0)
     low, high = least_mean(share, draws.size, low_error), greatest_mean(share, draws.size, high_error)
     return Interval(bound * low, bound * high, confidence, "Hoeffding")
@@ -112,34 +83,13 @@ def hoeffding(values: ArrayLike, bound: float, confidence: float = 0.95, side: S
 def empirical_bernstein(
     values: ArrayLike, bound: float, confidence: float = 0.95, side: Side = "both"
 ) -> Interval:
-    """Bound the mean of values in [0, bound]; narrow where they vary little beside the bound.
+    """Bound the mean of at least two independent draws in [0, bound]; narrow where they vary little beside the bound.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_draws,)
-        Independent draws, at least two.
-    bound, confidence, side
-        See `hoeffding`.
+    Each end is ``sqrt(2 V log(2 / a) / n) + 7 bound log(2 / a) / (3 (n - 1))`` from the mean, V the sample variance, a its error. InputError
+    as in `hoeffding`.
 
-    Returns
-    -------
-    Interval
-
-    Raises
-    ------
-    InputError
-        Fewer than two draws, a value outside [0, bound], or a confidence outside (0, 1).
-
-    Notes
-    -----
-    Each end is ``sqrt(2 V log(2 / a) / n) + 7 bound log(2 / a) / (3 (n - 1))`` from the mean, V the sample variance, a its error.
-
-    References
-    ----------
     Maurer, Pontil, "Empirical Bernstein bounds and sample-variance penalization", COLT 2009, Theorem 4.
 
-    Examples
-    --------
     >>> interval = empirical_bernstein([0.4, 0.6] * 500, 1.0)
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.4804, 0.5196)
@@ -159,27 +109,8 @@ def bernstein_margin(variance: float, n_draws: int, bound: float, error: float) 
 
 
 def student(values: ArrayLike, confidence: float = 0.95, side: Side = "both") -> Interval:
-    """Bound a mean as if it were normal: right in the limit, too short for skewed values and few draws.
+    """Bound the mean of at least two independent draws as if it were normal: right in the limit, too short for skewed values and few draws.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_draws,)
-        Independent draws, at least two.
-    confidence, side
-        See `hoeffding`.
-
-    Returns
-    -------
-    Interval
-        Its method says that it is asymptotic.
-
-    Raises
-    ------
-    InputError
-        Fewer than two draws, or a confidence outside (0, 1).
-
-    Examples
-    --------
     >>> interval = student([1.0, 2.0, 3.0, 4.0])
     >>> round(interval.low, 4), round(interval.high, 4)
     (0.4457, 4.5543)
@@ -214,42 +145,20 @@ _LEARNING = 0.8
 def betting(
     values: ArrayLike, bound: float | None = None, confidence: float = 0.95, side: Side = "both"
 ) -> Interval:
-    """Bound the mean of non-negative values by the winnings of bets against every candidate mean.
+    """Bound the mean of independent draws >= 0, in the order in which they were drawn, by the winnings of bets against every candidate mean.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_draws,)
-        Independent draws >= 0, in the order in which they were drawn.
-    bound : float, optional
-        No value of the distribution exceeds it. Without it there is no high end, and the low end gets the whole error.
-    confidence : float, default 0.95
-    side : {"both", "lower", "upper"}, default "both"
+    No value of the distribution exceeds `bound`. Without it there is no high end, and the low end gets the whole error. The interval holds the
+    mean of the draws. InputError for no draw, a value that is negative, infinite or above the bound, a confidence outside (0, 1), or a high
+    end alone without a bound.
 
-    Returns
-    -------
-    Interval
-        It holds the mean of the draws.
-
-    Raises
-    ------
-    InputError
-        No draw, a value that is negative, infinite or above the bound, a confidence outside (0, 1), or a high end alone without a
-        bound.
-
-    Notes
-    -----
     Against a candidate mean u, capital 1 is multiplied at draw x by ``1 + b (x - u)``, ``0 <= b <= 3 / (4 u)``, b chosen before x is
     seen. It is non-negative and, if the mean is at most u, never expected to grow; so it ever reaches ``1 / a`` with probability at most
     a (Ville), and each u against which it did is too small. Two players bet, with 4/5 and 1/5 of the error: one learns b from the
     past (`learned_stakes`), one spreads its capital over fixed shares ``b u`` (`capital_of_fixed_shares`). The high end bets on
     ``bound - x``.
 
-    References
-    ----------
     Waudby-Smith, Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86, 2024, Section 4.
 
-    Examples
-    --------
     >>> interval = betting([0.4, 0.6] * 500, bound=1.0)
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.491, 0.509)
@@ -258,6 +167,7 @@ def betting(
         return _unbounded(checked_values(values), confidence, side)
     draws = bounded_values(values, bound)
     low_error, high_error = tail_errors(confidence, side)
+    # In an unlucky order bets can disprove even the mean that was seen; a wider interval is right as well.
     mean = float(draws.mean())
     low = min(mean, betting_low(draws, low_error)) if low_error else 0.0
     high = max(mean, bound - betting_low(bound - draws, high_error)) if high_error else bound
@@ -281,9 +191,12 @@ def betting_low(draws: Floats, error: float) -> float:
     largest = float(draws.max())
     if largest == 0:
         return 0.0
+    # Bets know ratios of draws alone, so the largest is the unit, and every candidate lies within (0, 1].
     unit = draws / largest
     stakes = learned_stakes(unit, _LEARNING * error)
     learning = _disproved(lambda u: capital_of_stakes(unit, stakes, u), _LEARNING * error, _NOTHING)
+    # A candidate is too small if either player wins against it, and capitals fall as it grows: the second
+    # starts where the first stopped.
     best = _disproved(lambda u: capital_of_fixed_shares(unit, u), (1 - _LEARNING) * error, learning)
     return largest * best if best > _NOTHING else 0.0
 
@@ -312,6 +225,7 @@ def learned_stakes(draws: Floats, error: float) -> Floats:
     means = np.cumsum(draws) / counts
     spreads = (np.cumsum((draws - means) ** 2) + means**2) / counts
     stakes = np.zeros(draws.size)
+    # Shifted by one: a stake that knew the draw it is for would win against true means too.
     known = spreads[:-1] > 0
     with np.errstate(over="ignore"):  # an infinite stake is cut like any other that is too large
         stakes[1:][known] = np.sqrt(2 * log(1 / error) / (draws.size * spreads[:-1][known]))
@@ -319,7 +233,7 @@ def learned_stakes(draws: Floats, error: float) -> Floats:
 
 
 def capital_of_stakes(draws: Floats, stakes: Floats, candidate: float) -> float:
-    """Return the logarithm of the largest capital that given stakes ever had against a candidate mean."""
+    """Return the logarithm of the largest capital that given stakes ever had against a candidate mean: Ville's bound is on the largest."""
     allowed = np.minimum(stakes, _LARGEST_SHARE / candidate)
     return float(np.cumsum(np.log1p(allowed * (draws - candidate))).max())
 
@@ -333,4 +247,5 @@ def capital_of_fixed_shares(draws: Floats, candidate: float) -> float:
     steps = ceil(log(draws.size, 8)) if draws.size > 1 else 0
     gains = draws / candidate - 1
     capitals = [np.log1p(_LARGEST_SHARE * 8.0**-k * gains).sum() for k in range(steps + 1)]
+    # The mean of all shares' capitals, whose logarithm is taken without forming them: they overflow.
     return float(logsumexp(capitals) - log(len(capitals)))

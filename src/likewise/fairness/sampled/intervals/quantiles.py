@@ -20,35 +20,14 @@ from likewise.fairness.sampled.intervals.interval import (
 
 
 def clopper_pearson(n_events: int, n_draws: int, confidence: float = 0.95, side: Side = "both") -> Interval:
-    """Bound the probability of an event by inverting exact binomial tests.
+    """Bound the probability of an event by inverting exact binomial tests; inside [0, 1].
 
-    Parameters
-    ----------
-    n_events, n_draws : int
-        How many of the draws showed the event. The draws must be independent; pairs that share people are not.
-    confidence : float, default 0.95
-    side : {"both", "lower", "upper"}, default "both"
+    The draws must be independent; pairs that share people are not. With a the error of one end, X binomial: ``low`` solves
+    ``P(X >= n_events) = a``, ``high`` solves ``P(X <= n_events) = a``. InputError for no draw, more events than draws, or a confidence outside
+    (0, 1).
 
-    Returns
-    -------
-    Interval
-        Inside [0, 1].
-
-    Raises
-    ------
-    InputError
-        No draw, more events than draws, or a confidence outside (0, 1).
-
-    Notes
-    -----
-    With `a` the error of one end, X binomial: ``low`` solves ``P(X >= n_events) = a``, ``high`` solves ``P(X <= n_events) = a``.
-
-    References
-    ----------
     Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", Biometrika 26, 1934.
 
-    Examples
-    --------
     >>> interval = clopper_pearson(0, 299, side="upper")
     >>> round(interval.high, 5)
     0.00997
@@ -60,41 +39,21 @@ def clopper_pearson(n_events: int, n_draws: int, confidence: float = 0.95, side:
         raise InputError(f"n_events={n_events!r} of n_draws={n_draws!r}", "between none and all of the draws")
     low_error, high_error = tail_errors(confidence, side)
     n_others = n_draws - n_events
+    # P(X >= k) is, as a function of the probability, the distribution of a beta(k, n - k + 1): its quantile
+    # is where it equals the error.
     low = float(beta.ppf(low_error, n_events, n_others + 1)) if low_error and n_events else 0.0
     high = float(beta.isf(high_error, n_events + 1, n_others)) if high_error and n_others else 1.0
     return Interval(low, high, confidence, "Clopper-Pearson")
 
 
 def share_beyond_maximum(n_draws: int, confidence: float = 0.95) -> Interval:
-    """Bound the share of all values that exceed the largest one drawn.
+    """Bound the share of all values that exceed the largest one of independent draws: from 0 to ``1 - (1 - confidence)^(1 / n_draws)``.
 
-    Parameters
-    ----------
-    n_draws : int
-        Independent draws.
-    confidence : float, default 0.95
-
-    Returns
-    -------
-    Interval
-        From 0 to ``1 - (1 - confidence)^(1 / n_draws)``.
-
-    Raises
-    ------
-    InputError
-        No draw, or a confidence outside (0, 1).
-
-    Notes
-    -----
     Let more than a share e exceed the value t. All n draws stay at or below t with probability less than ``(1 - e)^n``. It is
     the Clopper-Pearson limit of an event that was never seen.
 
-    References
-    ----------
     Wilks, "Determination of sample sizes for setting tolerance limits", Annals of Mathematical Statistics 12, 1941.
 
-    Examples
-    --------
     >>> round(share_beyond_maximum(299).high, 5)
     0.00997
     """
@@ -105,41 +64,16 @@ def share_beyond_maximum(n_draws: int, confidence: float = 0.95) -> Interval:
 def quantile_interval(
     values: ArrayLike, q: float, confidence: float = 0.95, side: Side = "both", *, least: float = 0.0
 ) -> Interval:
-    """Bound the smallest value that at least the share q of the distribution does not exceed.
+    """Bound the smallest value that at least the share q of the distribution does not exceed; both ends are drawn values.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_draws,)
-        Independent draws; infinite ones are allowed, NaN is not.
-    q : float
-        In [0, 1].
-    confidence : float, default 0.95
-    side : {"both", "lower", "upper"}, default "both"
-    least : float, default 0
-        What no value falls below; the low end where the draws are too few to say more.
+    Draws are independent; infinite ones are allowed, NaN is not. No value falls below `least`, the low end where the draws are too few to say
+    more; the high end is then infinite. InputError for no draw, NaN, a q outside [0, 1] or a confidence outside (0, 1).
 
-    Returns
-    -------
-    Interval
-        Its ends are drawn values. Its high end is infinite where the draws are too few to say more.
+    With X_(1) <= ... <= X_(n) and B binomial (n, q): ``P(quantile < X_(r)) <= P(B <= r - 1)`` and ``P(quantile > X_(s)) <= P(B >= s)``, also
+    where values tie. The largest r and the smallest s are taken that keep each within its error.
 
-    Raises
-    ------
-    InputError
-        No draw, NaN, a q outside [0, 1] or a confidence outside (0, 1).
-
-    Notes
-    -----
-    With X_(1) <= ... <= X_(n) and B binomial (n, q): ``P(quantile < X_(r)) <= P(B <= r - 1)`` and
-    ``P(quantile > X_(s)) <= P(B >= s)``, also where values tie. The largest r and the smallest s are taken that keep each within its
-    error.
-
-    References
-    ----------
     David, Nagaraja, "Order Statistics", 3rd edition, 2003, Section 7.1.
 
-    Examples
-    --------
     >>> print(quantile_interval(range(1, 101), 0.5))
     [40, 61]
     """
