@@ -18,7 +18,7 @@ def small(monkeypatch, tmp_path):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    monkeypatch.setattr("likewise.reproduction.reproduction.to_bytes", lambda *_: b"<svg></svg>")
+    monkeypatch.setattr("likewise.reproduction.reproduction.to_files", lambda *_: {"svg": b"<svg></svg>"})
 
 
 @pytest.mark.usefixtures("undrawn")

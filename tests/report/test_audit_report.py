@@ -30,7 +30,7 @@ def test_all_but_the_records_of_the_run_has_the_same_bytes(make_report, tmp_path
 
 @pytest.mark.parametrize("trouble", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_trouble_half_way_leaves_nothing(make_report, tmp_path, monkeypatch, trouble):
-    monkeypatch.setattr(audit_report, "draw", lambda *_: b"a drawing")
+    monkeypatch.setattr(audit_report, "draw", lambda *_: {"svg": b"<svg></svg>", "png": b"a drawing"})
     written = []
 
     def fail_at_the_third(path, content, write=writing._write_through):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from likewise.report.plots import to_bytes
+from likewise.report.plots import to_files
 from likewise.reproduction.figures import all_figures
 from likewise.reproduction.formats import COLUMNS, as_latex, as_markdown, escaped
 from likewise.reproduction.reproduction import as_page
@@ -75,7 +75,7 @@ def test_names_are_escaped(run_tiny):
 
 def test_an_odd_name_is_drawn_as_it_is(run_tiny):
     found = run_tiny(arms=f"h,{ODD}=1.5", simulations=1)
-    svg = to_bytes(all_figures(found)[0].paint, "x", "svg").decode()
+    svg = to_files(all_figures(found)[0].paint, "x", forms=("svg",))["svg"].decode()
     assert "&lt;b&gt;a_&amp;b|c$" in svg
 
 

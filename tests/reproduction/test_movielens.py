@@ -10,7 +10,7 @@ from likewise.inference import nearest_neighbor_outputs
 from likewise.observations import ObservedMatrix
 from likewise.plain import json_tree
 from likewise.report.json_document import versions
-from likewise.report.plots import to_bytes
+from likewise.report.plots import to_files
 from likewise.reproduction import EXPERIMENTS, Reproduction, Settings, movielens, reproduce
 from likewise.reproduction.arms import resolve_arm
 from likewise.reproduction.figures import all_figures
@@ -71,8 +71,9 @@ def test_table_and_figure_name_both_references(found):
     assert ON_INPUT in text
     (drawing,) = all_figures(found)
     assert drawing.name == "ratios-2"
-    assert to_bytes(drawing.paint, drawing.name, "png", drawing.size).startswith(b"\x89PNG")
-    assert "d on each arm" in to_bytes(drawing.paint, drawing.name, "svg", drawing.size).decode()
+    files = to_files(drawing.paint, drawing.name, drawing.size)
+    assert files["png"].startswith(b"\x89PNG")
+    assert "d on each arm" in files["svg"].decode()
 
 
 def test_both_panels_of_the_histogram_have_one_axis_and_one_set_of_bins(found):

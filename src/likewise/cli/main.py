@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -165,8 +166,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     )
 
 
+@cache
 def _options() -> set[str]:
-    """Return the options of all commands."""
+    """Return the options of all commands; to ask for them takes a quarter of a second, and each warning does."""
     commands = [
         *(app[command.__name__] for command in COMMANDS),
         *(data[name] for name in ("list", "fetch", "describe")),

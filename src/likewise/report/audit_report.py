@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.errors import FileFormatError
 from likewise.fairness import ExactValue, GroupEffects
-from likewise.report.html import as_page
+from likewise.report.html import as_page, page_with
 from likewise.report.json_document import document, run_document, to_json
-from likewise.report.plots import FIGURES, FileFormat, draw, plot_epsilon_delta, plot_histogram, plot_spectrum
+from likewise.report.plots import FIGURES, FORMATS, draw, plot_epsilon_delta, plot_histogram, plot_spectrum
 from likewise.report.records import AuditRecord
 from likewise.report.table import as_text
 from likewise.stored import as_json, read_record
@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from likewise.report.records import Arm
 
 
-_FORMATS: tuple[FileFormat, ...] = ("svg", "png")
-
 RECORD_FILE = "audit.json"
 """Everything that the report was made of, from which it is made again."""
 
 FILES = (
-    *(f"{name}.{file_format}" for name in FIGURES for file_format in _FORMATS),
+    *(f"{name}.{file_format}" for name in FIGURES for file_format in FORMATS),
     "report.json",
     "run.json",
     RECORD_FILE,
@@ -123,15 +121,14 @@ class AuditReport(AuditRecord):
         OutputError
             The folder cannot be written to; then nothing has been.
         """
+        drawn = {name: draw(name, self) for name in FIGURES}
         contents: dict[str, Content] = {
-            f"{name}.{file_format}": draw(plot, self, file_format)
-            for name, (plot, _) in FIGURES.items()
-            for file_format in _FORMATS
+            f"{name}.{form}": drawing for name, files in drawn.items() for form, drawing in files.items()
         }
         contents["report.json"] = self.to_json()
         contents["run.json"] = to_json(run_document(self))
         contents[RECORD_FILE] = as_json(self)
-        contents["report.html"] = as_page(self)
+        contents["report.html"] = page_with(self, {name: files["svg"] for name, files in drawn.items()})
         write_folder(folder, {name: contents[name] for name in FILES})
         return Path(folder) / "report.html"
 

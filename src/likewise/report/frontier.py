@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from likewise.report.description import data_lines
 from likewise.report.frontier_points import FrontierPoint, table_lines, to_frame
 from likewise.report.json_document import to_json
 from likewise.report.numbers import number
-from likewise.report.plots import FileFormat, to_bytes
+from likewise.report.plots import FORMATS, to_files
 from likewise.report.records import DataSummary, ReferenceSummary
 from likewise.report.repaired import Priced, plot_repaired, repaired_lines
 from likewise.writing import Content, PathLike, check_folder, write_folder
@@ -147,8 +147,7 @@ _AXES = {
 _DRAWN: dict[str, FairnessAxis] = {"frontier": "k_star", "frontier_similar": "similar_ratio"}
 """Figures that are saved, by the name of their file."""
 
-_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
-FILES = ("frontier.json", "frontier.csv", *(f"{name}.{form}" for name in _DRAWN for form in _FORMATS))
+FILES = ("frontier.json", "frontier.csv", *(f"{name}.{form}" for name in _DRAWN for form in FORMATS))
 
 _COLOR = "#0072b2"
 """Blue of Okabe and Ito (2008), the colour of the arm with pre-processing."""
@@ -249,9 +248,9 @@ def _check_same_axes(ax: Axes, titles: tuple[str, str]) -> None:
 def save(frontier: Frontier, folder: PathLike) -> Path:
     """Write document, table and figures to a folder; see `Frontier.save`."""
     contents: dict[str, Content] = {
-        f"{name}.{form}": to_bytes(partial(_paint, frontier, over), name, form)
+        f"{name}.{form}": drawing
         for name, over in _DRAWN.items()
-        for form in _FORMATS
+        for form, drawing in to_files(partial(_paint, frontier, over), name).items()
     }
     contents["frontier.json"] = to_json(document(frontier))
     contents["frontier.csv"] = to_frame(frontier.points).write_csv()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from likewise.report.description import (
 )
 from likewise.report.item_lists import made_lines
 from likewise.report.numbers import number, ratio_text, shown
-from likewise.report.plots import FIGURES, inline_svg
+from likewise.report.plots import FIGURES, draw, figures_of, inline_svg
 from likewise.report.records import checked_report
 from likewise.report.rows import comparison
 
@@ -68,7 +69,13 @@ def as_page(report: AuditRecord) -> str:
     str
         The same text for the same report. Ids and file names are escaped; scripts are forbidden by the page itself.
     """
-    return _template().render(_context(checked_report(report)))
+    checked_report(report)
+    return page_with(report, {name: draw(name, report, ("svg",))["svg"] for name in figures_of(report)})
+
+
+def page_with(report: AuditRecord, drawn: Mapping[str, bytes]) -> str:
+    """Return the page with figures that are drawn already, as SVG by name."""
+    return _template().render(_context(report, drawn))
 
 
 def _template() -> Template:
@@ -77,7 +84,7 @@ def _template() -> Template:
     return environment.get_template("report.html.j2")
 
 
-def _context(report: AuditRecord) -> dict[str, Any]:
+def _context(report: AuditRecord, drawn: Mapping[str, bytes]) -> dict[str, Any]:
     from markupsafe import Markup
 
     return {
@@ -89,7 +96,7 @@ def _context(report: AuditRecord) -> dict[str, Any]:
         "groups": comparison(report),
         "arrow": Markup(' <span class="arrow">&rarr;&nbsp;</span>'),
         "show_change": report.comparable,
-        "figures": list(_figures(report)),
+        "figures": list(_figures(report, drawn)),
         "proved": tabled_rows(report),
         "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
@@ -106,12 +113,14 @@ def _context(report: AuditRecord) -> dict[str, Any]:
     }
 
 
-def _figures(report: AuditRecord) -> list[dict[str, Any]]:
+def _figures(report: AuditRecord, drawn: Mapping[str, bytes]) -> list[dict[str, Any]]:
     from markupsafe import Markup
 
-    drawn = [figure for name, figure in FIGURES.items() if name != "spectrum" or report.estimate is not None]
-    # The drawing is our own and holds no text of the user's, so it may stand in the page unescaped.
-    return [{"svg": Markup(inline_svg(plot, report)), "caption": caption(report)} for plot, caption in drawn]
+    # The drawings are our own and hold no text of the user's, so they may stand in the page unescaped.
+    return [
+        {"svg": Markup(inline_svg(name, drawn[name])), "caption": FIGURES[name][1](report)}
+        for name in figures_of(report)
+    ]
 
 
 def _description(report: AuditRecord) -> dict[str, tuple[str, ...]]:

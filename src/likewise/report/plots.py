@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from likewise.report.records import AuditRecord
 
 FileFormat = Literal["svg", "png"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 Paint = Callable[["Figure"], Any]
 """Draws on an empty figure."""
 
@@ -49,23 +50,17 @@ _STYLE: dict[Any, Any] = {
 _NO_DATE = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float, float] = SIZE) -> bytes:
-    """Draw a figure for a file.
+def to_files(
+    paint: Paint, name: str, size: tuple[float, float] = SIZE, forms: Sequence[FileFormat] = FORMATS
+) -> dict[FileFormat, bytes]:
+    """Draw a figure once, and return it in the formats asked for.
 
-    Parameters
-    ----------
-    paint : callable
-        Draws on an empty figure.
-    name : str
-        Makes the ids within an SVG the same on every run, and different between figures.
-    file_format : {"svg", "png"}
-    size : (float, float)
-        In inches.
+    `name` makes the ids within an SVG the same on every run, and different between figures; `size` is in inches.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    stream = io.BytesIO()
+    drawn: dict[FileFormat, bytes] = {}
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE | {"svg.hashsalt": name})
@@ -73,14 +68,13 @@ def to_bytes(paint: Paint, name: str, file_format: FileFormat, size: tuple[float
         paint(figure)
         for axes in figure.axes:
             plain_ticks(axes)
-        figure.savefig(
-            stream,
-            format=file_format,
-            dpi=150,
-            transparent=file_format == "svg",
-            metadata=_NO_DATE[file_format],
-        )
-    return stream.getvalue()
+        for form in forms:
+            stream = io.BytesIO()
+            figure.savefig(stream, format=form, dpi=150, transparent=form == "svg", metadata=_NO_DATE[form])
+            drawn[form] = stream.getvalue()
+            # To lay a figure out takes longer than to draw it, and the first format has done so.
+            figure.set_layout_engine(None)
+    return drawn
 
 
 def plain_ticks(axes: Axes) -> None:
@@ -107,7 +101,7 @@ def as_inline(svg: bytes, name: str, colors: Mapping[str, str] | None = None) ->
     Parameters
     ----------
     svg : bytes
-        From `to_bytes`.
+        From `to_files`.
     name : str
         Of the figure; no other in the page has it.
     colors : mapping of str to str, optional
@@ -254,22 +248,20 @@ FIGURES: dict[str, tuple[Plot, Caption]] = {
 """The figures of a report by the name of their file, with the captions that go with them."""
 
 
-def draw(plot: Plot, report: AuditRecord, file_format: FileFormat) -> bytes:
-    """Draw a figure for a file: the same bytes for the same report.
-
-    Parameters
-    ----------
-    plot : callable
-        One of `FIGURES`.
-    report : AuditRecord
-    file_format : {"svg", "png"}
-    """
-    return to_bytes(lambda figure: plot(report, figure.subplots()), plot.__name__, file_format)
+def figures_of(report: AuditRecord) -> list[str]:
+    """Return the names of those that stand in its page; where nothing was estimated there is no spectrum to see."""
+    return [name for name in FIGURES if name != "spectrum" or report.estimate is not None]
 
 
-def inline_svg(plot: Plot, report: AuditRecord) -> str:
-    """Draw a figure to stand in a page: no file header, ids of its own, and the colours of the page."""
-    return as_inline(draw(plot, report, "svg"), plot.__name__, _ARM_COLORS)
+def draw(name: str, report: AuditRecord, forms: Sequence[FileFormat] = FORMATS) -> dict[FileFormat, bytes]:
+    """Draw one of `FIGURES`: the same bytes for the same report."""
+    plot, _ = FIGURES[name]
+    return to_files(lambda figure: plot(report, figure.subplots()), plot.__name__, forms=forms)
+
+
+def inline_svg(name: str, svg: bytes) -> str:
+    """Make one of `FIGURES` stand in a page: no file header, ids of its own, and the colours of the page."""
+    return as_inline(svg, FIGURES[name][0].__name__, _ARM_COLORS)
 
 
 def _axes_for_arms(report: AuditRecord, ax: Axes | None) -> Axes:

@@ -13,7 +13,7 @@ from likewise.plain import json_tree
 from likewise.progress import StepProgress, shown
 from likewise.report.html import page_environment, page_style
 from likewise.report.json_document import to_json, versions
-from likewise.report.plots import FileFormat, as_inline, to_bytes
+from likewise.report.plots import as_inline, to_files
 from likewise.reproduction.algorithm import DENSE_NET, resolve_algorithm
 from likewise.reproduction.arms import DEFAULT_ARMS
 from likewise.reproduction.figures import all_figures
@@ -209,7 +209,6 @@ def as_page(found: Results, drawn: Mapping[str, bytes]) -> str:
 
 PAGE = "reproduction.html"
 TEXTS = ("tables.txt", "tables.md", "tables.tex", "cells.csv", "results.json", PAGE)
-_FORMATS: tuple[FileFormat, ...] = ("svg", "png")
 
 
 def save(found: Results, folder: PathLike) -> Path:
@@ -231,16 +230,10 @@ def save(found: Results, folder: PathLike) -> Path:
         The folder cannot be written to; then nothing has been.
     """
     drawn = {
-        file_format: {
-            drawing.name: to_bytes(drawing.paint, drawing.name, file_format, drawing.size)
-            for drawing in all_figures(found)
-        }
-        for file_format in _FORMATS
+        drawing.name: to_files(drawing.paint, drawing.name, drawing.size) for drawing in all_figures(found)
     }
     contents: dict[str, Content] = {
-        f"{name}.{file_format}": content
-        for file_format, figures in drawn.items()
-        for name, content in figures.items()
+        f"{name}.{form}": content for name, files in drawn.items() for form, content in files.items()
     }
     texts = (
         as_text(found) + "\n",
@@ -248,7 +241,7 @@ def save(found: Results, folder: PathLike) -> Path:
         as_latex(found),
         as_csv(found),
         to_json(as_document(found)),
-        as_page(found, drawn["svg"]),
+        as_page(found, {name: files["svg"] for name, files in drawn.items()}),
     )
     write_folder(folder, contents | dict(zip(TEXTS, texts, strict=True)))
     return Path(folder) / PAGE
