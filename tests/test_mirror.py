@@ -49,8 +49,8 @@ fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in st
 fairness/sampled/intervals/independent   interval quantiles: intervals from independent draws
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry: any model, and the check of what it puts out
-inference/neighbors/nearest_neighbors    training_rows weights: one model, its steps
-inference/net/dense_net          trained_net training: one net, its steps
+inference/neighbors/nearest_neighbors    training_rows: one model, its steps
+inference/net/dense_net          trained_net: one net, its steps
 estimation/als/sources           ../base/prior_mean: where vectors begin, in a fit and of new rows
 observations/with_features       features feature_columns: what is known of rows and columns, encoded and questioned
 observations/partitioned/reading  blocks matrix parts sorting survey text_file: from parts to blocks and back

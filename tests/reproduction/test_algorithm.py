@@ -17,10 +17,10 @@ needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reas
 @pytest.fixture
 def few_steps(monkeypatch):
     """Train for a moment only."""
-    from likewise.inference.net import settings
+    from likewise.inference.net import training
 
-    kind = settings.NetSettings
-    monkeypatch.setattr(settings, "NetSettings", lambda **options: kind(n_steps=200, **options))
+    kind = training.NetSettings
+    monkeypatch.setattr(training, "NetSettings", lambda **options: kind(n_steps=200, **options))
 
 
 @needs_torch

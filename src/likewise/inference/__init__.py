@@ -10,7 +10,7 @@ from likewise.inference.neighbors.smooth_neighbors import (
 )
 from likewise.inference.net.dense_net import DenseNet, TrainingRecord, dense_net_outputs, train_dense_net
 from likewise.inference.net.recommender import DenseNetRecommender
-from likewise.inference.net.settings import NetSettings
+from likewise.inference.net.training import NetSettings
 from likewise.inference.registry import MODELS, as_model, register_model
 from likewise.observations.reading.groups import read_groups
 from likewise.observations.reading.outputs import read_outputs

@@ -26,27 +26,13 @@ Fit = Callable[[Any, NDArray[Any], Any], Any]
 def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | None) -> Callable[..., Any]:
     """Return a function that fits a clone of `estimator` to a matrix and returns the outputs for its rows.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-        With a target: ``predict_proba`` if it has it, else ``predict``, else ``transform``. Without one: for a
-        clusterer the cluster as 0/1 columns (labels are names, and a distance between names means nothing), else
-        ``predict_proba``, ``fit_transform`` or ``fit_predict``. Predicted classes become 0/1 columns too.
-    target : array-like, shape (m,) or (m, t), optional
-        What to learn; one row for each individual, put in their order by its labels where it has some.
-    random_state : int, optional
-        Given to every part of the estimator whose ``random_state`` is None.
+    With a target, (m,) or (m, t): ``predict_proba`` if it has it, else ``predict``, else ``transform``. Without one: for a
+    clusterer the cluster as 0/1 columns (labels are names, and a distance between names means nothing), else
+    ``predict_proba``, ``fit_transform`` or ``fit_predict``. Predicted classes become 0/1 columns too. A target is put in the order of the
+    individuals by its labels where it has some; `random_state` is given to every part of the estimator whose own is None.
 
-    Returns
-    -------
-    callable
-        Takes the matrix, as ``observed=`` the observations, whose individuals the labels of a target name, and as ``keep=`` what to
-        call with the `TrainedModel`.
-
-    Raises
-    ------
-    ModelError
-        If the estimator needs a target, or has none of these methods.
+    The function takes the matrix, as ``observed=`` the observations, whose individuals the labels of a target name, and as ``keep=`` what to
+    call with the `TrainedModel`. Raises `ModelError` if the estimator needs a target, or has none of these methods.
     """
     if method := replaced_method(estimator):
         raise ModelError(
@@ -66,13 +52,7 @@ def run_estimator(estimator: Any, target: ArrayLike | None, random_state: int | 
 
 
 def target_of(target: ArrayLike, observed: ObservedMatrix | None) -> NDArray[Any]:
-    """Return a target in the order of the individuals, which its labels, if it has any, name.
-
-    Raises
-    ------
-    ShapeError
-        Its labels are not the ids of the individuals.
-    """
+    """Return a target in the order of the individuals, which its labels, if it has any, name; `ShapeError` if they are not their ids."""
     values, _ = aligned("target", target, None if observed is None else observed.row_ids)
     return as_array(values, "the target")
 
@@ -162,15 +142,7 @@ N_FOLDS = 5
 
 
 class SupervisedModel(FunctionModel):
-    """An estimator that learns a target.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    target : array-like, shape (m,) or (m, t)
-    random_state : int or None
-        For its parts that have none, and for the folds.
-    """
+    """An estimator that learns a target, (m,) or (m, t); `random_state` is for its parts that have none, and for the folds."""
 
     def __init__(self, estimator: Any, target: ArrayLike, random_state: int | None) -> None:
         super().__init__(
@@ -179,24 +151,10 @@ class SupervisedModel(FunctionModel):
         self.estimator, self.target, self.random_state = estimator, target, random_state
 
     def unseen(self, matrix: Any, observed: ObservedMatrix | None = None) -> Floats | None:
-        """Return outputs for everybody by fits that have not seen their target (cross-validation).
+        """Return outputs for everybody by fits that have not seen their target (cross-validation), (m,) or (m, k).
 
-        Parameters
-        ----------
-        matrix : ndarray or csr_array, shape (m, n)
-        observed : ObservedMatrix, optional
-            Whose individuals the labels of the target, if it has any, name.
-
-        Returns
-        -------
-        ndarray, shape (m,) or (m, k), or None
-            Probabilities or 0/1 columns of the classes in sorted order, or numbers. None where there are several targets, nothing is predicted,
-            probabilities do not add up to 1, or a class has too few members for two folds.
-
-        Raises
-        ------
-        ModelError
-            If a fit fails.
+        They are probabilities or 0/1 columns of the classes in sorted order, or numbers. None where there are several targets, nothing is predicted,
+        probabilities do not add up to 1, or a class has too few members for two folds. Raises `ModelError` if a fit fails.
         """
         y = target_of(self.target, observed)
         classifies = is_classifier(self.estimator)

@@ -114,13 +114,8 @@ class Model(ABC):
 class FunctionModel(Model):
     """A function of the dense matrix as a model; its errors are reported as `ModelError`.
 
-    Parameters
-    ----------
-    name : str
-    function : callable
-        Called with the matrix, and with ``observed=`` and ``keep=`` if it has parameters of these names.
-    predicts_entries : bool, default True
-        Whether outputs of the matrix's own shape are predictions of its entries: not where a transformer puts out new features.
+    It is called with the matrix, and with ``observed=`` and ``keep=`` if it has parameters of these names. Outputs of the matrix's own shape are
+    predictions of its entries, unless `predicts_entries` says not, as where a transformer puts out new features.
     """
 
     def __init__(self, name: str, function: Callable[..., Any], *, predicts_entries: bool = True) -> None:

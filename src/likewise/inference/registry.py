@@ -177,24 +177,9 @@ def _name_of(function: Callable[..., Any]) -> str:
 def import_object(path: str) -> Any:
     """Import a module and return what it calls by a name; of a class, an instance made with its defaults.
 
-    Modules in the current folder are found as well, after the installed ones.
+    The path is ``"package.module:name"``, where the name may have dots; modules in the current folder are found as well, after the installed ones.
+    Raises `ModelError` if the path is malformed, the module cannot be imported or has no such name, or the class needs arguments.
 
-    Parameters
-    ----------
-    path : str
-        ``"package.module:name"``; the name may have dots.
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    ModelError
-        If the path is malformed, the module cannot be imported or has no such name, or the class needs arguments.
-
-    Examples
-    --------
     >>> import_object("numpy:linalg.norm")([3.0, 4.0])
     np.float64(5.0)
     >>> import_object("numpy:nrm")

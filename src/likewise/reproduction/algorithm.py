@@ -85,7 +85,7 @@ def resolve_algorithm(name: str) -> Algorithm:
 
 def _dense_net() -> Algorithm:
     from likewise.inference.net.dense_net import train_dense_net
-    from likewise.inference.net.settings import NetSettings, import_torch
+    from likewise.inference.net.training import NetSettings, import_torch
 
     import_torch()
     settings = NetSettings(n_threads=1)

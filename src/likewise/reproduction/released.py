@@ -31,7 +31,7 @@ def released_net(data: ClusteredData, features: Features, preprocessed: bool, se
     seed : int
     """
     from likewise.inference.net.dense_net import train_dense_net
-    from likewise.inference.net.settings import NetSettings
+    from likewise.inference.net.training import NetSettings
 
     observed = data.observed
     Z = observed.scaled().values

@@ -16,8 +16,13 @@ from likewise.arrays import as_floats, ensure_axes_fit
 from likewise.checks import checked_callable, checked_name, checked_whole
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.model import Model, TrainedModel
-from likewise.inference.neighbors.training_rows import CentredRows, Matrix, TrainingRows, WeightedAverage
-from likewise.inference.neighbors.weights import neighbor_weights
+from likewise.inference.neighbors.training_rows import (
+    CentredRows,
+    Matrix,
+    TrainingRows,
+    WeightedAverage,
+    neighbor_weights,
+)
 from likewise.memory import ensure_fits
 from likewise.observations import ObservedMatrix
 from likewise.observations.labelled import aligned
@@ -135,8 +140,6 @@ def _averages(
 def check_neighbors(n_neighbors: int | None, n_individuals: int) -> None:
     """Raise ModelError unless every individual has that many others.
 
-    Examples
-    --------
     >>> check_neighbors(10, 6040)
     >>> check_neighbors(10, 4)
     Traceback (most recent call last):
@@ -268,6 +271,7 @@ class NearestNeighborModel(Model):
 
     def _of_new_rows(self, rows: Any, targets: Any) -> Callable[[Floats], Floats]:
         """Return the outputs of rows that were not there, each of whom may have everybody who was as a neighbour."""
+        # Made when first asked for, as an audit seldom asks, and once.
         learnt = cache(lambda: _learnt(as_matrix(rows, "a matrix"), self.average, targets))
         return lambda new: _averages(*learnt(), learnt()[0].center(new), self.n_neighbors)
 

@@ -139,13 +139,7 @@ class KNNRecommender(BaseEstimator):
 
 
 def _finite(values: Any, name: str, *, allow_nan: bool = False) -> Any:
-    """Return an array or csr matrix unless a value cannot be averaged.
-
-    Raises
-    ------
-    ModelError
-        Names the first one and its place.
-    """
+    """Return an array or csr matrix unless a value cannot be averaged: `ModelError` names the first one and its place."""
     numbers = values if isinstance(values, np.ndarray) else values.data
     usable = np.isfinite(numbers) | np.isnan(numbers) if allow_nan else np.isfinite(numbers)
     if usable.all():

@@ -67,6 +67,7 @@ class SmoothNeighbors:
         limit = checked_positive("lipschitz", lipschitz, error=ModelError)
         rows = _checked(matrix, "a matrix")
         centre, radius = enclosing_ball(rows)
+        # The outputs move at most R^2 / t times as far as the inputs: t = R^2 / K1. Rows that are all alike need no bandwidth.
         return cls(rows, centre, radius, radius**2 / limit * _ABOVE or 1.0)
 
     @cached_property
@@ -75,13 +76,7 @@ class SmoothNeighbors:
         return (_dense(self.rows.max(axis=0)) - _dense(self.rows.min(axis=0))) / 2
 
     def __call__(self, new_rows: Any, progress: Progress | None = None) -> Floats:
-        """Return the outputs of any rows, seen or not; shape (k, n).
-
-        Raises
-        ------
-        ShapeError
-            Rows of other features.
-        """
+        """Return the outputs of any rows, seen or not; shape (k, n). `ShapeError` for rows of other features."""
         wanted = _checked(fitting(new_rows, self.rows), "new rows")
         queries = CentredRows.of(wanted, self.centre)
         outputs = allocate(*wanted.shape)
@@ -93,6 +88,7 @@ class SmoothNeighbors:
 
     def _weights(self, block: Floats) -> Floats:
         """Return the weights of all rows for each row of a block, shape (b, m): they sum to 1."""
+        # -||x - B_j||^2 / 2 = x B_j - ||B_j||^2 / 2 but for a number that is the same for all j, and so cancels.
         scores = self._centred.products(block)
         scores -= self._half_squares
         # The largest is 0 before it is divided: a bandwidth near 0 then leaves the nearest row alone, and overflows only where the weight is 0.

@@ -12,9 +12,17 @@ from likewise.arrays import as_array
 from likewise.checks import checked_callable, checked_instance
 from likewise.errors import ModelError
 from likewise.inference.model import Model, TrainedModel
-from likewise.inference.net.settings import NetSettings, device_of, import_torch, threads
 from likewise.inference.net.trained_net import DenseNet, TrainingRecord
-from likewise.inference.net.training import Training, observed_entries, single_precision, validation_mask
+from likewise.inference.net.training import (
+    NetSettings,
+    Training,
+    device_of,
+    import_torch,
+    observed_entries,
+    single_precision,
+    threads,
+    validation_mask,
+)
 from likewise.observations import ObservedMatrix
 from likewise.progress import Progress
 from likewise.randomness import RandomState, generator_of
@@ -179,13 +187,7 @@ class DenseNetModel(Model):
     """Each entry is predicted by a dense net from its row and its column; see `train_dense_net`.
 
     With a seed, both arms of a comparison learn the same observed entries, split and shuffled alike, from the same first weights, so
-    that they differ in their features alone.
-
-    Parameters
-    ----------
-    settings : NetSettings, default NetSettings()
-    random_state : int, numpy.random.Generator or None, default None
-        Without a seed, draw anew for each matrix.
+    that they differ in their features alone. Without one, all is drawn anew for each matrix.
     """
 
     settings: NetSettings = field(default_factory=NetSettings)

@@ -11,7 +11,7 @@ from likewise._typing import Floats
 from likewise.arrays import as_floats
 from likewise.errors import ModelError, ShapeError
 from likewise.inference.net.dense_net import train_dense_net
-from likewise.inference.net.settings import NetSettings
+from likewise.inference.net.training import NetSettings
 from likewise.observations import ObservedMatrix, WorkingRange
 from likewise.observations.convert import to_table
 from likewise.observations.estimator_input import validated

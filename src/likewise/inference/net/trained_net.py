@@ -13,7 +13,7 @@ from scipy import sparse
 from likewise._typing import Floats, Singles
 from likewise.arrays import as_array
 from likewise.errors import ModelError, ShapeError
-from likewise.inference.net.settings import device_of, import_torch, threads
+from likewise.inference.net.training import device_of, import_torch, threads
 from likewise.memory import ensure_fits
 from likewise.progress import Progress
 

@@ -1,12 +1,16 @@
-"""What a dense net learns from, and the training loop: Adam on batches of observed entries, and the state that did best on others."""
+"""How a dense net is trained: its settings and device, what it learns from, and Adam on batches of observed entries.
+
+Kept is the state that did best on others. PyTorch is imported only where a net is trained or applied.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isfinite
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +18,125 @@ from scipy import sparse
 
 from likewise._typing import Counts, Singles
 from likewise.arrays import as_array
-from likewise.errors import ModelError, ShapeError
-from likewise.inference.net.settings import NetSettings, device_of, import_torch
+from likewise.checks import checked_name, checked_positive, checked_share, checked_whole
+from likewise.errors import MissingDependencyError, ModelError, ShapeError
 from likewise.memory import ensure_fits
 from likewise.observations import ObservedMatrix
 from likewise.observations.convert import to_table
 from likewise.observations.table import rows_of_entries
 from likewise.progress import Progress
+
+Batches = Literal["epochs", "independent"]
+"""Each observation once before any comes again, or every batch drawn anew."""
+
+
+@dataclass(frozen=True)
+class NetSettings:
+    """Size and training of a dense net; the defaults are those of the paper's experiments.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default (300, 100)
+        Units of each hidden layer, at least one layer.
+    learning_rate : float, default 1e-3
+        Of Adam.
+    batch_size : int, default 128
+        Observations in a step; all that train, if there are fewer.
+    n_steps : int, default 2000
+    validation_fraction : float, default 0.2
+        Share of the observations that chooses the state to keep and trains nothing, in (0, 1).
+    check_every : int, default 100
+        Steps between two validations; the last step is validated too.
+    device : str, default "auto"
+        A CUDA device where there is one, else the CPU; or a device of torch by name.
+    n_threads : int or None, default 1
+        Threads of torch on the CPU while it trains and predicts; None leaves torch's setting. A batch is small: further threads save
+        little where CPUs are idle, and wait for one another where they are not.
+    batches : {"epochs", "independent"}, default "epochs"
+        Each training observation once before any comes again; or every batch drawn anew from all of them, as the released code does.
+
+    Raises
+    ------
+    ModelError
+        Naming the setting that cannot be used.
+
+    References
+    ----------
+    Zhang, Cen, Shah, "Matrix Estimation for Individual Fairness", Section 6. The paper does not say how often it validates; 100 is
+    the released code's.
+    """
+
+    hidden: tuple[int, ...] = (300, 100)
+    learning_rate: float = 1e-3
+    batch_size: int = 128
+    n_steps: int = 2000
+    validation_fraction: float = 0.2
+    check_every: int = 100
+    device: str = "auto"
+    n_threads: int | None = 1
+    batches: Batches = "epochs"
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "n_steps", "check_every"):
+            checked_whole(name, getattr(self, name), error=ModelError)
+        if self.n_threads is not None:
+            checked_whole("n_threads", self.n_threads, or_else="None", error=ModelError)
+        _ensure_layers(self.hidden)
+        checked_positive("learning_rate", self.learning_rate, error=ModelError)
+        checked_share("validation_fraction", self.validation_fraction, error=ModelError)
+        checked_name("batches", self.batches, get_args(Batches), ModelError)
+        if not isinstance(self.device, str):
+            raise ModelError(f"device is {self.device!r}", "'auto', 'cpu', or a device of torch by name")
+
+
+def _ensure_layers(hidden: Any) -> None:
+    if not isinstance(hidden, tuple | list) or not hidden:
+        raise ModelError(f"hidden is {hidden!r}", "the units of each hidden layer, such as (300, 100)")
+    for units in hidden:
+        checked_whole("hidden", units, error=ModelError)
+
+
+def import_torch() -> Any:
+    """Return the torch module, or raise `MissingDependencyError` with the command that installs it."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependencyError(
+            "a dense net needs PyTorch, which is not installed; run pip install '.[dnn]' in the checkout, or pip install torch"
+        ) from error
+    return torch
+
+
+def device_of(name: str) -> Any:
+    """Return the torch device of a name; ``"auto"`` is a CUDA device where there is one. `ModelError` if there is no such device here."""
+    torch = import_torch()
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ModelError(
+            f"device {name!r}, which cannot be used here ({reason})", "'auto', 'cpu', or a device of torch"
+        ) from error
+    return device
+
+
+@contextmanager
+def threads(number: int | None) -> Iterator[None]:
+    """Let torch use so many threads for a while; None leaves its setting alone."""
+    if number is None:
+        yield
+        return
+    torch = import_torch()
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
 
 _VALIDATED_AT_ONCE = 8192
 
@@ -43,12 +159,7 @@ class Entries:
 def single_precision(features: Any) -> Singles:
     """Return a complete matrix as a dense array in single precision; what a sparse one does not store is 0.
 
-    Raises
-    ------
-    ShapeError
-        If it has not two dimensions.
-    ModelError
-        If an entry is no finite number.
+    Raises `ShapeError` if it has not two dimensions, `ModelError` if an entry is no finite number.
     """
     matrix: Any = features if sparse.issparse(features) else as_array(features, "features", ModelError)
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -69,22 +180,10 @@ def single_precision(features: Any) -> Singles:
 
 
 def observed_entries(targets: Any, shape: tuple[int, int], bounds: tuple[float, float]) -> Entries:
-    """Return the entries that a net can learn.
+    """Return the entries that a net can learn, of an ObservedMatrix, a sparse matrix (stored is observed), or an array with NaN where nothing was observed.
 
-    Parameters
-    ----------
-    targets : ObservedMatrix, SciPy sparse (stored is observed), or array with NaN where nothing was observed
-    shape : (int, int)
-        Of the features.
-    bounds : (float, float)
-        Between which the net's outputs lie.
-
-    Raises
-    ------
-    ShapeError
-        If they have another shape.
-    ModelError
-        If there are fewer than two, or one lies outside the bounds.
+    Raises `ShapeError` if they have not the shape of the features, `ModelError` if there are fewer than two, or one lies outside the bounds of the
+    net's outputs.
     """
     stored = targets.values if isinstance(targets, ObservedMatrix) else to_table(targets).values
     if stored.shape != shape:
@@ -164,18 +263,9 @@ def initial_state(n_inputs: int, hidden: tuple[int, ...], generator: np.random.G
 
 
 class Training:
-    """One training, on a device.
+    """One training, on a device; `bounds` are what the sigmoid's 0 and 1 stand for.
 
-    Parameters
-    ----------
-    features : ndarray of float32, shape (m, n)
-    training, validation : Entries
-    bounds : (float, float)
-        What the sigmoid's 0 and 1 stand for.
-    settings : NetSettings
-    generator : numpy.random.Generator
-    start : sequence of ndarray of float32, optional
-        Weights and biases of each layer in turn, to go on from; drawn by default.
+    It goes on from `start`, weights and biases of each layer in turn, which are drawn by default.
     """
 
     def __init__(
@@ -256,6 +346,7 @@ class Training:
         with self._torch.no_grad():
             weights, bias = self._parameters[:2]
             n = self._rows.shape[1]
+            # W (B_i, b_j) = W_r B_i + W_c b_j, so the first layer costs m + n rows, however many entries validate.
             by_row = self._rows @ weights[:, :n].T
             by_column = self._torch.addmm(bias, self._columns, weights[:, n:].T)
             total = 0.0
