@@ -58,7 +58,7 @@ observations/index_alignment     estimator_input: labels that are aligned or ref
 observations/times               with_times: times, read, given and kept
 observations/reading/columns     layouts ../column_names: how columns are named and laid out
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
-pipeline/audit           assemble run: one audit, its steps
+pipeline/audit           assemble request run: one audit, its steps
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
 pipeline/frontier        ../report/frontier ../report/frontier_points ../report/repaired: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind

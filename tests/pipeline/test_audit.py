@@ -1,5 +1,8 @@
 """The main job against the same steps done naively, one by one."""
 
+from dataclasses import fields
+from inspect import signature
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
@@ -17,6 +20,8 @@ from likewise.fairness import (
     measure_arms,
 )
 from likewise.observations import clustered, hold_out, with_times
+from likewise.pipeline.measurement import Measurement
+from likewise.pipeline.request import AuditRequest
 
 
 def identity(matrix, observed):
@@ -509,3 +514,9 @@ def test_splits_that_cannot_be(arguments, said):
     observed = clustered(40, 60, 2, observed_fraction=0.5, random_state=0).observed
     with pytest.raises(InputError, match=said):
         audit(observed, estimator=None if "outputs" in arguments else "biases", **arguments)
+
+
+def test_every_argument_of_an_audit_is_taken_up():
+    """Arguments are handed on by name: one that no record had a place for would be ignored in silence."""
+    taken = {field.name for record in (AuditRequest, Measurement) for field in fields(record)}
+    assert set(signature(audit).parameters) - taken == {"source", "progress"}

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import replace
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from likewise.checks import checked_name
-from likewise.errors import InputError, option
-from likewise.estimation import Auto, MatrixEstimator, as_estimator
+from likewise.estimation import MatrixEstimator
 from likewise.fairness import PairwiseDistance
-from likewise.fairness.distances.distance import in_order_of
-from likewise.inference import Model, as_model
 from likewise.norms import Norm
-from likewise.observations import ObservedMatrix, PartitionedMatrix
-from likewise.observations.column_scales import warn_of_unlike_columns
-from likewise.observations.labelled import aligned
+from likewise.observations import ObservedMatrix
 from likewise.observations.split import SplitRule
 from likewise.pipeline.assemble import make_report
-from likewise.pipeline.compared import Case, by_gower, compares_shared, refuse_other_distance
-from likewise.pipeline.held_out import NOTHING_KEPT, kept_aside_reference, reference_and_share
-from likewise.pipeline.measurement import Measurement, MissingEntries, PairChoice
-from likewise.pipeline.outside_test import OutsideTest
-from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances, takes_norm
-from likewise.pipeline.run import Run, run_model, take_outputs
+from likewise.pipeline.compared import Case
+from likewise.pipeline.measurement import MissingEntries, PairChoice
+from likewise.pipeline.references import ReferenceChoice, reference_distances
+from likewise.pipeline.request import AuditRequest
 from likewise.pipeline.summaries import summarise_data
 from likewise.progress import StepProgress, Steps, shown
-from likewise.randomness import seed_of
 from likewise.report.audit_report import AuditReport
 from likewise.writing import PathLike
 
@@ -193,199 +182,14 @@ def audit(
     >>> report.arms["outputs"].verdict.status
     'violated'
     """
-    limits = nearest_share, lipschitz, tolerance, groups
-    drawn, kept = (confidence, random_state), (memory_limit, violations)
-    of_outputs = output_distance, consistency
-    measurement = Measurement(*limits, pairs, *drawn, *kept, *of_outputs, least_shared, missing_entries)
-    if outputs is not None:  # what they should have told; else what a model learns
-        measurement, target = replace(measurement, target=target), None
-    of_all: dict[str, Any] = {"sandwich_individuals": sandwich_individuals}
-    of_one: dict[str, Any] = {"individual_constants": individual_constants}
-    measurement = replace(measurement, item_groups=item_groups, **of_all, **of_one)
-    of_model = {"model": model, "target": target, "hold_out": hold_out, "test": test}
-    of_model |= {"split": split, "splits": splits, "least_shared": least_shared, **of_all}
-    individuals, reference = by_gower(individuals, reference, least_shared)
-    if outputs is not None and compares_shared(individuals, reference):
-        del of_model["least_shared"]
-    of_data = {"norm": norm, "reference": reference, "estimator": estimator}
-    of_data |= {"missing_entries": missing_entries, **of_one}
-    _refuse_without_effect(individuals, outputs, of_model, of_data)
-    individuals = _as_individuals(individuals)
-    observed = individuals if isinstance(individuals, ObservedMatrix) else None
-    d, norm = _reference(individuals, reference), "l1" if norm is None else norm
-    ids = (d if isinstance(d, PairwiseDistance) else individuals).row_ids
-    measurement = measurement.of_individuals(_count(individuals), ids)
-    of_model["target"], of_target = aligned("target", target, ids)
-    measurement = replace(measurement, notes=(*measurement.notes, *of_target))
-    chosen = None if estimator is None else as_estimator(estimator, random_state)
-    tested = _outside_test(test, individuals, of_model)
+    asked = AuditRequest.of(locals())
     with shown(progress) as reported:
-        steps, settings = Steps(reported), {"norm": norm, **measurement.settings()}
-        if least_shared is not None:
-            settings["least_shared"] = least_shared
-        if outputs is None and observed is not None:
-            d, measurement, runs = _runs_of_model(observed, chosen, of_model, d, measurement, settings, steps)
-        else:
-            runs, d = iter([take_outputs(observed, outputs, chosen, steps, ids)]), d or "observed"
-        return _reported(individuals, source, d, runs, tested, measurement, settings, steps)
-
-
-def _reported(
-    individuals: ObservedMatrix | PairwiseDistance,
-    source: str,
-    d: ReferenceChoice,
-    runs: Iterator[Run],
-    tested: OutsideTest | None,
-    measurement: Measurement,
-    settings: dict[str, Any],
-    steps: Steps,
-) -> AuditReport:
-    """Measure the first run, and what further ones tell of the truth."""
-    run = next(runs)
-    of_distance = d.notes if isinstance(d, PairwiseDistance) else ()
-    notes = (*measurement.notes, *of_distance, *run.notes, *(() if tested is None else (tested.note,)))
-    data = summarise_data(individuals, run.working_range, source, notes)
-    references = reference_distances(d, run, settings["norm"], settings.get("least_shared"))
-    case = Case(run, d, references, measurement, settings["norm"], steps)
-    return make_report(case, data, settings, reruns=runs, test=tested)
-
-
-def _outside_test(test: Any, observed: Any, asked: Mapping[str, Any]) -> OutsideTest | None:
-    """Find the places of test observations, if any, and raise before the work where the model does not predict entries."""
-    if test is None:
-        return None
-    model = as_model("knn" if asked["model"] is None else asked["model"], asked["target"], 0)
-    if not model.predicts_entries:
-        raise InputError(
-            f"{option('test', '')} beside {option('model', model.name)}",
-            "a model that predicts values of the features, which test observations are",
-        )
-    return OutsideTest.of(test, observed)
-
-
-def _as_individuals(individuals: Any) -> ObservedMatrix | PairwiseDistance:
-    """Return observations, made of what can be taken for them, or a distance as it is."""
-    if isinstance(individuals, PairwiseDistance | ObservedMatrix):
-        return individuals
-    if isinstance(individuals, PartitionedMatrix):
-        raise InputError(
-            repr(individuals),
-            "observations in memory",
-            "audit_partitioned audits individuals who are drawn from blocks",
-        )
-    observed = ObservedMatrix(individuals)
-    warn_of_unlike_columns(observed, stacklevel=3)
-    return observed
-
-
-def _runs_of_model(
-    observed: ObservedMatrix,
-    estimator: MatrixEstimator | None,
-    asked: Mapping[str, Any],
-    reference: ReferenceChoice | None,
-    measurement: Measurement,
-    settings: dict[str, Any],
-    steps: Steps,
-) -> tuple[ReferenceChoice, Measurement, Iterator[Run]]:
-    """Return what d is, how to measure against it, and one run for each split, none before it is asked for; add to the settings how they run."""
-    measurement.check_memory(observed.shape)
-    wanted = _of_split(kept_aside_reference(reference, asked), asked["split"])
-    d, share, measurement = reference_and_share(observed, wanted, asked["hold_out"], measurement)
-    model = "knn" if asked["model"] is None else asked["model"]
-    settings |= {"model": _name(model), "hold_out": share}
-    if isinstance(d, str) and d == "held-out":
-        settings |= {"splits": asked["splits"] or 1, "least_shared": measurement.least_shared}
-    settings |= {name: asked[name] for name in ("split", "sandwich_individuals") if asked[name] is not None}
-    runs = _runs(observed, estimator, asked, share, "splits" in settings, measurement.random_state, steps)
-    return d, measurement, runs
-
-
-def _of_split(reference: ReferenceChoice | None, split: SplitRule | None) -> ReferenceChoice | None:
-    """Return the reference: people are compared on drawn observations, as who is seen late shares few with others."""
-    if split is None or checked_name("split", split, get_args(SplitRule), InputError) == "random":
-        return reference
-    if isinstance(reference, str) and reference == "held-out":
-        raise InputError(
-            f"{option('split', repr(split))} beside the reference 'held-out', its {option('splits', '')} and {option('least_shared', '')}",
-            "observations kept aside at random, or another reference",
-            f"{option('reference', repr('observed'))} compares on what is left",
-        )
-    return "observed" if reference is None else reference
-
-
-def _runs(
-    observed: ObservedMatrix,
-    estimator: MatrixEstimator | None,
-    asked: Mapping[str, Any],
-    share: float,
-    leave_one: bool,
-    random_state: int | np.random.Generator | None,
-    steps: Steps,
-) -> Iterator[Run]:
-    """Run the algorithm that was asked for, or nearest neighbours, once for each split, when the next one is asked for.
-
-    Splits after the first draw from one generator: from one of its own where a seed was given, else from the one that was given.
-    """
-    model = "knn" if asked["model"] is None else asked["model"]
-    draws = random_state
-    for _ in range(asked["splits"] or 1):
-        algorithm = as_model(model, asked["target"], seed_of(draws))
-        preprocessing = Auto(random_state=seed_of(draws)) if estimator is None else estimator
-        split: SplitRule = asked["split"] or "random"
-        yield run_model(
-            observed, preprocessing, algorithm, share, draws, steps, leave_one=leave_one, split=split
-        )
-        if draws is random_state:
-            draws = np.random.default_rng([draws, 1] if isinstance(draws, int) else draws)
-
-
-def _name(model: Any) -> str:
-    if isinstance(model, Model):
-        return model.name
-    return model if isinstance(model, str) else type(model).__name__
-
-
-def _reference(
-    individuals: ObservedMatrix | PairwiseDistance, reference: ReferenceChoice | None
-) -> ReferenceChoice | None:
-    """Return what d is, or is taken from; None where that was left open."""
-    if isinstance(individuals, PairwiseDistance):
-        return individuals
-    check_reference("observed" if reference is None else reference)
-    if isinstance(reference, PairwiseDistance):
-        reference = in_order_of("the reference distance", reference, individuals.row_ids)
-        if reference.row_ids is None:
-            named = copy(reference)
-            named.row_ids = individuals.row_ids  # labels of outputs and groups are held against these
-            return named
-    return reference
-
-
-def _refuse_without_effect(
-    individuals: Any, outputs: Any, of_model: Mapping[str, Any], of_data: Mapping[str, Any]
-) -> None:
-    """Raise for an argument that would have no effect beside the others."""
-    if outputs is not None:
-        _refuse("outputs computed elsewhere", of_model, "outputs computed elsewhere, or a model to run here")
-        if isinstance(of_data["reference"], str) and of_data["reference"] == "held-out":
-            raise InputError(*NOTHING_KEPT)
-    if isinstance(individuals, PairwiseDistance):
-        if outputs is None:
-            raise InputError("a distance between individuals and no outputs", "outputs to compare with it")
-        _refuse(
-            "a distance between the individuals", of_data, "the distance alone, or observations instead of it"
-        )
-    elif of_data["missing_entries"] is not None:
-        refuse_other_distance(of_data["reference"])
-    elif not takes_norm(of_data["reference"]):
-        _refuse("a reference distance that is given", {"norm": of_data["norm"]}, "one of them")
-
-
-def _refuse(beside: str, arguments: Mapping[str, Any], expected: str) -> None:
-    unused = [name for name, value in arguments.items() if value is not None]
-    if unused:
-        raise InputError(f"{', '.join(option(name, '') for name in unused)} beside {beside}", expected)
-
-
-def _count(individuals: ObservedMatrix | PairwiseDistance) -> int:
-    return individuals.shape[0] if isinstance(individuals, ObservedMatrix) else individuals.n_individuals
+        steps = Steps(reported)
+        runs, measurement, d, test = asked.runs(steps), asked.measurement, asked.reference, asked.test
+        run = next(runs)
+        notes = [*measurement.notes, *(d.notes if isinstance(d, PairwiseDistance) else ()), *run.notes]
+        notes += [] if test is None else [test.note]
+        data = summarise_data(asked.individuals, run.working_range, source, tuple(notes))
+        references = reference_distances(d, run, asked.norm, measurement.least_shared)
+        case = Case(run, d, references, measurement, asked.norm, steps)
+        return make_report(case, data, asked.settings(), reruns=runs, test=test)

@@ -17,7 +17,6 @@ from likewise.estimation import MatrixEstimator, entry_intervals
 from likewise.fairness import (
     CompletionVerdict,
     ExactValue,
-    GowerDistance,
     PairwiseDistance,
     TargetAccuracy,
     TargetValue,
@@ -32,32 +31,10 @@ from likewise.fairness.options import output_distance
 from likewise.memory import ensure_fits
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix
-from likewise.observations.frames import as_frame
 from likewise.pipeline.measurement import Measurement
-from likewise.pipeline.references import ReferenceChoice
+from likewise.pipeline.references import ReferenceChoice, is_named
 from likewise.pipeline.run import Run
 from likewise.progress import Steps
-
-
-def by_gower(individuals: Any, reference: Any, least_shared: int | None) -> tuple[Any, Any]:
-    """Return Gower's distance between the rows of a data frame where it is asked for by name: it reads text, which observations do not hold.
-
-    Two records must share as many features as are asked for; of a distance that is made here, half of what two share on average.
-    """
-    if isinstance(reference, str) and reference == "gower" and as_frame(individuals) is not None:
-        return GowerDistance(individuals, least_shared="half" if least_shared is None else least_shared), None
-    return _sharing(individuals, least_shared), _sharing(reference, least_shared)
-
-
-def _sharing(distance: Any, least_shared: int | None) -> Any:
-    named = isinstance(distance, GowerDistance) and least_shared is not None
-    return distance.sharing(least_shared) if named else distance
-
-
-def compares_shared(individuals: Any, reference: Any) -> bool:
-    """Return whether outputs computed elsewhere are held against a distance on what two individuals share."""
-    by_name = isinstance(reference, str) and reference == "co-observed"
-    return by_name or isinstance(individuals, GowerDistance) or isinstance(reference, GowerDistance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +73,7 @@ class Case:
 
     def is_from(self, *references: str) -> bool:
         """Return whether d was taken from one of these, by name."""
-        return isinstance(self.reference, str) and self.reference in references
+        return is_named(self.reference, *references)
 
 
 def compared_outputs(run: Run, how: str | None) -> Mapping[str, Any]:
@@ -202,22 +179,6 @@ def _rating_error(
 _AFFORDABLE = 2e9
 """Entries that are compared, over all pairs, up to which all pairs are judged; else that many are drawn:"""
 _DRAWN = 20_000
-
-
-def refuse_other_distance(reference: ReferenceChoice | None) -> None:
-    """Raise where completions are asked for beside a d that is not between complete rows.
-
-    Raises
-    ------
-    InputError
-    """
-    if reference is None or (isinstance(reference, str) and reference in ("observed", "held-out")):
-        return
-    raise InputError(
-        f"{option('missing_entries', '')} beside {option('reference', reference if isinstance(reference, str) else '')}".rstrip(),
-        "the distance between rows that are complete, reference 'observed'",
-        "over all values that missing entries may have, d is l1 or another norm between complete rows",
-    )
 
 
 def judge_missing(case: Case) -> dict[str, CompletionVerdict]:

@@ -130,7 +130,7 @@ def frontier(
     seed = seed_of(random_state)
     algorithm, steps = as_model(model, None, seed), Steps(progress)
     measurement = Measurement(nearest_share, pairs=_chosen_pairs(pairs, observed), random_state=random_state)
-    check_model(algorithm, observed)
+    check_model(algorithm, observed.shape[0])
     base = _fitted(observed, chosen, hold_out, random_state, steps)
     distances = reference_distances(reference, base, norm)
     job = _Job(base, algorithm, measurement, distances["with"], steps, checked_flag("repair", repair))

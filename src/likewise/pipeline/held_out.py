@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from scipy import sparse
 
-from likewise.checks import checked_share, checked_whole, is_number
+from likewise.checks import checked_name, checked_share, checked_whole, is_number
 from likewise.errors import InputError, ObservationError, option
 from likewise.fairness import ErrorMetrics
 from likewise.fairness.held_out import (
@@ -22,10 +22,11 @@ from likewise.fairness.held_out import (
     usual_shared,
 )
 from likewise.observations import HoldOut, ObservedMatrix, hold_out
+from likewise.observations.split import SplitRule
 from likewise.observations.value_range import WorkingRange
 from likewise.pipeline.compared import compared_outputs
 from likewise.pipeline.measurement import Measurement
-from likewise.pipeline.references import ReferenceChoice
+from likewise.pipeline.references import ReferenceChoice, is_named
 from likewise.pipeline.run import HiddenErrors, Run
 from likewise.progress import Steps
 from likewise.randomness import generator_of
@@ -78,20 +79,31 @@ _OF_HELD_OUT = {
 """What would have done instead of an option beside another reference, and why."""
 
 
-def kept_aside_reference(
-    reference: ReferenceChoice | None, asked: Mapping[str, Any]
-) -> ReferenceChoice | None:
-    """Return the reference; options of what is kept aside ask for the one that they are of, and are refused beside another."""
+def asked_reference(reference: ReferenceChoice | None, asked: Mapping[str, Any]) -> ReferenceChoice | None:
+    """Return the reference that options of what is kept aside ask for; raise InputError where they stand beside another.
+
+    What is kept aside by time does not do: who is seen late shares few observations with others.
+    """
     given = [name for name in _OF_HELD_OUT if asked.get(name) is not None]
-    if isinstance(reference, str) and reference == "co-observed":
+    if is_named(reference, "co-observed"):
         given = [name for name in given if name != "least_shared"]
     for name in given:
         value = checked_whole(name, asked[name])
-        if reference is not None and not (isinstance(reference, str) and reference == "held-out"):
+        if reference is not None and not is_named(reference, "held-out"):
             named = repr(reference) if isinstance(reference, str) else "a distance that is given"
             beside = f"{option(name, str(value))} beside {option('reference', named)}"
             raise InputError(beside, *_OF_HELD_OUT[name])
-    return "held-out" if given else reference
+    reference = "held-out" if given else reference
+    split = asked.get("split")
+    if split is None or checked_name("split", split, get_args(SplitRule), InputError) == "random":
+        return reference
+    if is_named(reference, "held-out"):
+        raise InputError(
+            f"{option('split', repr(split))} beside the reference 'held-out', its {option('splits', '')} and {option('least_shared', '')}",
+            "observations kept aside at random, or another reference",
+            f"{option('reference', repr('observed'))} compares on what is left",
+        )
+    return "observed" if reference is None else reference
 
 
 def reference_and_share(
@@ -114,24 +126,27 @@ def reference_and_share(
     DistanceError
         The same where too few pairs share enough of what is.
     """
-    if reference is None and share is None and observed.observed_fraction <= _MOST_OBSERVED:
-        found = _usual_shared(observed, HELD_OUT_SHARE, measurement)
-        if found is None:
-            return "observed", HIDDEN_SHARE, measurement
-        return "held-out", HELD_OUT_SHARE, replace(measurement, least_shared=found)
-    if isinstance(reference, str) and reference == "held-out":
-        kept = HELD_OUT_SHARE if share is None else share
-        if is_number(kept) and kept == 0:
-            raise InputError(*NOTHING_KEPT)
-        checked_share("hold_out", kept, error=ObservationError)
+    left_open = reference is None and share is None and observed.observed_fraction <= _MOST_OBSERVED
+    if not (left_open or is_named(reference, "held-out")):
+        return reference or "observed", HIDDEN_SHARE if share is None else share, measurement
+    kept = HELD_OUT_SHARE if share is None else share
+    if is_number(kept) and kept == 0:
+        raise InputError(*NOTHING_KEPT)
+    checked_share("hold_out", kept, error=ObservationError)
+    if not left_open:
         _ensure_some_left(observed, kept)
-        if measurement.least_shared is None:
-            found = _usual_shared(observed, kept, measurement)
-            measurement = replace(measurement, least_shared=found or FEWER_SHARED[-1])
-        _ensure_enough(observed, kept, measurement)
-        return reference, kept, measurement
-    kind = "observed" if reference is None else reference
-    return kind, HIDDEN_SHARE if share is None else share, measurement
+    # Hide as the audit will; where its draw cannot be repeated, another one tells.
+    seed = measurement.random_state if isinstance(measurement.random_state, int) else 0
+    aside = kept_aside(hold_out(observed, kept, seed, leave_one=True), "symmetric")
+    least = measurement.least_shared
+    if least is None:
+        least = usual_shared(aside, np.random.default_rng(seed))
+        if least is None and left_open:
+            return "observed", HIDDEN_SHARE, measurement
+        least = least or FEWER_SHARED[-1]
+    if not left_open:  # else enough pairs were just counted
+        reference_pairs(aside, least_shared=least, most_pairs=1, rng=np.random.default_rng(seed))
+    return "held-out", kept, replace(measurement, least_shared=least)
 
 
 def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
@@ -145,26 +160,6 @@ def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
             f"a share up to {1 - 1 / fewest:.4g}, as somebody has {fewest} observations",
             "an algorithm needs observations of every person",
         )
-
-
-def _usual_shared(observed: ObservedMatrix, share: float, measurement: Measurement) -> int | None:
-    aside, rng = _hidden_as_the_audit_will(observed, share, measurement)
-    return usual_shared(aside, rng)
-
-
-def _ensure_enough(observed: ObservedMatrix, share: float, measurement: Measurement) -> None:
-    """Raise where too little is in common."""
-    aside, rng = _hidden_as_the_audit_will(observed, share, measurement)
-    reference_pairs(aside, least_shared=measurement.least_shared or LEAST_SHARED, most_pairs=1, rng=rng)
-
-
-def _hidden_as_the_audit_will(
-    observed: ObservedMatrix, share: float, measurement: Measurement
-) -> tuple[sparse.csr_array, np.random.Generator]:
-    """Hide as the audit will; where the draw cannot be repeated, another one tells."""
-    seed = measurement.random_state if isinstance(measurement.random_state, int) else 0
-    hidden = hold_out(observed, share, seed, leave_one=True)
-    return kept_aside(hidden, "symmetric"), np.random.default_rng(seed)
 
 
 def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps) -> OnTruth:

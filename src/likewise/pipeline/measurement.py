@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from likewise.fairness import (
 from likewise.fairness.distances.named_outputs import check_output_distance
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.metrics.target_accuracy import Target
+from likewise.fairness.metrics.violations import WORST
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations import ObservedMatrix
@@ -53,8 +54,8 @@ _PAIRED = 20_000
 _RATINGS = 2
 """Dimensions of a target that has a value for each individual and item."""
 
-_EXPLAINED, _LISTED = 10, 5
-"""Worst pairs that are explained, and how many features of each are listed."""
+_LISTED = 5
+"""Features that are listed of each of the worst pairs."""
 
 _ACROSS, _KEPT_WITH_GROUPS = 5, 100
 """Pairs across groups that are explained, those among the worst ones included; and among how many of the largest ratios they are looked for."""
@@ -99,6 +100,11 @@ class Measurement:
     notes: tuple[str, ...] = ()
     individual_constants: PathLike | None = None
     sandwich_individuals: int | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Take those of the arguments of `likewise.audit`, by name, that say how to measure."""
+        return cls(**{field.name: given[field.name] for field in fields(cls) if field.name in given})
 
     def __post_init__(self) -> None:
         check_options(self.nearest_share, (), 0, self.lipschitz, 0.0)
@@ -251,7 +257,7 @@ class Measurement:
         wanted = {one for pair in fairness.worst for one in (pair.left, pair.right)}
         places = {one: place for place, one in enumerate(ids) if one in wanted}
         groups = None if self.groups is None else as_labels(self.groups, "groups")
-        chosen = [*fairness.worst[:_EXPLAINED], *_across(fairness.worst, places, groups)]
+        chosen = [*fairness.worst[:WORST], *_across(fairness.worst, places, groups)]
         return tuple(
             explain_pair(
                 output,
@@ -346,7 +352,7 @@ def _across(
         return []
     named = [(groups[places[pair.left]], groups[places[pair.right]]) for pair in worst]
     across = [place for place, (one, other) in enumerate(named) if None not in (one, other) and one != other]
-    return [worst[place] for place in across[:_ACROSS] if place >= _EXPLAINED]
+    return [worst[place] for place in across[:_ACROSS] if place >= WORST]
 
 
 def _matrix_bytes(shape: tuple[int, int]) -> float:

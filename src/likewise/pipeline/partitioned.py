@@ -19,7 +19,7 @@ from likewise.norms import Norm
 from likewise.observations import HoldOut, ObservedMatrix, PartitionedMatrix
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.compared import Case
-from likewise.pipeline.held_out import kept_aside_reference, reference_and_share
+from likewise.pipeline.held_out import asked_reference, reference_and_share
 from likewise.pipeline.measurement import DEFAULT_MEMORY, Measurement
 from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
 from likewise.pipeline.run import check_model, hide, run_fitted
@@ -119,7 +119,7 @@ def audit_partitioned(
     if worst_within is not None:
         checked_whole("worst_within", worst_within)
     check_reference("observed" if reference is None else reference)
-    wanted = kept_aside_reference(reference, {"least_shared": least_shared})
+    wanted = asked_reference(reference, {"least_shared": least_shared})
     algorithm = as_model(model, None, seed_of(random_state))
     preprocessing = as_estimator(estimator, random_state)
     apart = isinstance(model, str) and model == "identity"
@@ -139,7 +139,7 @@ def audit_partitioned(
         steps = Steps(reported)
         drawn = _drawn(observed, pairs, measurement)
         found = _Sample.of(observed, drawn, wanted, hold_out, measurement, steps)
-        check_model(algorithm, found.sample)
+        check_model(algorithm, len(drawn))
         with steps.step("estimate the matrix"):
             whole = _fitted_to_others(observed, drawn, preprocessing)
         folded = _folded_in(whole, found.training)

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import ActivityWarning, InputError, unknown_name
+from likewise.errors import ActivityWarning, InputError, option, unknown_name
 from likewise.fairness import (
     CoObservedDistance,
     PairwiseDistance,
@@ -92,11 +92,18 @@ def reference_distances(
     return references
 
 
+def is_named(reference: object, *names: str) -> bool:
+    """Return whether a reference is one of these by name, not a distance."""
+    return isinstance(reference, str) and reference in names
+
+
 def takes_norm(reference: object) -> bool:
     """Return whether d is made here, with a norm; a distance that was given, or one of somebody's own by name, has one of its own, or none."""
     if isinstance(reference, PairwiseDistance):
         return False
-    return not (isinstance(reference, str) and reference in DISTANCES) or reference in get_args(ReferenceKind)
+    # `in` looks plug-ins up; the registry's list of names does not.
+    own = isinstance(reference, str) and reference in DISTANCES
+    return not own or is_named(reference, *get_args(ReferenceKind))
 
 
 def check_reference(reference: ReferenceChoice) -> None:
@@ -110,6 +117,18 @@ def check_reference(reference: ReferenceChoice) -> None:
     is_name = isinstance(reference, str)
     raise InputError(
         given, expected, hint if is_name else "PrecomputedDistance(...) takes a square matrix of distances"
+    )
+
+
+def refuse_other_distance(reference: ReferenceChoice | None) -> None:
+    """Raise where completions are asked for beside a d that is not between complete rows."""
+    if reference is None or is_named(reference, *_ZERO_FILLED):
+        return
+    named = reference if isinstance(reference, str) else ""
+    raise InputError(
+        f"{option('missing_entries', '')} beside {option('reference', named)}".rstrip(),
+        "the distance between rows that are complete, reference 'observed'",
+        "over all values that missing entries may have, d is l1 or another norm between complete rows",
     )
 
 

@@ -210,46 +210,10 @@ class Run:
         return HiddenErrors(predictions[rows, columns], scale.forward(values, columns), rows, columns, scale)
 
 
-def run_model(
-    observed: ObservedMatrix,
-    estimator: MatrixEstimator,
-    model: Model,
-    share: float,
-    random_state: int | np.random.Generator | None,
-    steps: Steps,
-    *,
-    leave_one: bool = False,
-    split: SplitRule = "random",
-) -> Run:
-    """Hide a share of the observations, estimate the matrix from the others, and run the model on both.
-
-    Parameters
-    ----------
-    observed : ObservedMatrix
-    estimator : MatrixEstimator
-        Cloned, not fitted in place.
-    model : Model
-    share : float
-        In [0, 1); at 0 nothing is hidden.
-    random_state : int, Generator or None
-    steps : Steps
-    leave_one : bool, default False
-        Hide not all of any individual.
-    split : {"random", "time"}
-        As ``by`` of `hold_out`.
-    """
-    hidden = hide(observed, share, random_state, leave_one=leave_one, split=split)
-    check_model(model, observed)
-    training = observed if hidden is None else hidden.training
-    with steps.step("estimate the matrix"):
-        fitted = clone(estimator).fit(training)
-    return run_fitted(training, hidden, fitted, model, steps)
-
-
 def run_fitted(
     training: ObservedMatrix, hidden: HoldOut | None, fitted: MatrixEstimator, model: Model, steps: Steps
 ) -> Run:
-    """Run the model on observations and on the estimate of an estimator that has it; the rest as in `run_model`."""
+    """Run the model on the observations and on the estimate of an estimator that was fitted to them, or that they were folded into."""
     scaled = training.scaled(fitted.working_range)
     trained: dict[str, TrainedModel] = {}
     with steps.step("run the model without pre-processing") as report:
@@ -300,15 +264,10 @@ def hide(
         raise ObservationError(error.given, error.expected, nothing) from error
 
 
-def check_model(model: Model, observed: ObservedMatrix) -> None:
-    """Fail before the matrix is estimated, not after it: as many neighbours as are asked for.
-
-    Raises
-    ------
-    ModelError
-    """
+def check_model(model: Model, n_individuals: int) -> None:
+    """Raise ModelError where there are fewer neighbours than are asked for: before the matrix is estimated, not after it."""
     if isinstance(model, NearestNeighborModel):
-        check_neighbors(model.n_neighbors, observed.shape[0])
+        check_neighbors(model.n_neighbors, n_individuals)
 
 
 def take_outputs(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
 from likewise.fairness.distances.named_outputs import IN_ORDER
+from likewise.fairness.metrics.violations import WORST
 from likewise.observations.ids import is_unknown
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse, no_group_alarm
 from likewise.report.item_lists import list_lines
@@ -19,9 +20,6 @@ from likewise.report.sentences import UNMEASURED
 if TYPE_CHECKING:
     from likewise.fairness import Contribution, PairExplanation
     from likewise.report.records import AuditRecord
-
-WORST = 10
-"""How many of the worst pairs are told whatever their groups; those explained beyond them are of two groups."""
 
 _FEATURES = 3
 """How many features a pair's explanation names in a line."""
@@ -138,6 +136,7 @@ class Answer:
             lists=list_lines(report),
             groups=tuple(group_lines(report)),
             arm=report.main_arm.label,
+            # Those that are explained beyond the worst ones are of two groups.
             pairs=tuple(stories[:WORST]),
             across=tuple(stories[WORST:]),
             columns=tuple(roles.sentence() for roles in report.data.columns),

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from likewise.report.answer import WORST, Answer, undecided_lines
+from likewise.fairness.metrics.violations import WORST
+from likewise.report.answer import Answer, undecided_lines
 from likewise.report.description import (
     PROVED_SCOPE,
     all_findings,
@@ -91,6 +92,7 @@ def _context(report: AuditRecord, drawn: Mapping[str, bytes]) -> dict[str, Any]:
         "report": report,
         "title": named_source(report.data),
         "answer": Answer.of(report),
+        "n_worst": WORST,
         "findings": all_findings(report)[1:],
         "style": page_style(),
         "groups": comparison(report),
