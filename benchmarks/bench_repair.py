@@ -21,8 +21,7 @@ from bench_held_out import FILES, read
 from likewise import ObservedMatrix, hold_out, make_estimator
 from likewise.estimation.budget.regression import within_regression_budget
 from likewise.fairness import PatternDistance, repair
-from likewise.fairness.repair.projection import DistanceBlocks, envelopes_of_all
-from likewise.fairness.repair.vectors import shared_budgets
+from likewise.fairness.repair.projection import DistanceBlocks, envelopes_of_all, shared_budgets
 
 
 def compare(name: str, Z: ObservedMatrix, options: argparse.Namespace) -> None:

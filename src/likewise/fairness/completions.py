@@ -213,6 +213,8 @@ def judge_completions(
         gaps = D.between(left, right)
         with np.errstate(over="ignore"):  # a limit beyond all numbers allows everything
             allowed = [lipschitz * d.between(left, right) * (1 + _ROUNDING) for d in (least, largest)]
+        # Fair even at the least d there can be, violated even at the largest: for all completions either
+        # way.
         fair, violated = gaps <= allowed[0], gaps > allowed[1]
         n_fair, n_violated = n_fair + int(fair.sum()), n_violated + int(violated.sum())
         worst = _worst(worst, gaps - allowed[0], ~fair & ~violated, left, right, n_undecided)
@@ -266,6 +268,7 @@ def _chunks(
         for first in range(0, pairs, _PAIRS_AT_ONCE):
             yield left[first : first + _PAIRS_AT_ONCE], right[first : first + _PAIRS_AT_ONCE]
         return
+    # Some rows of the upper triangle at a time.
     step = max(1, _PAIRS_AT_ONCE // m)
     for start in range(0, m - 1, step):
         rows = np.arange(start, min(start + step, m - 1))
@@ -294,6 +297,7 @@ def _explained(
     D: PairwiseDistance, least: CompletionDistance, largest: CompletionDistance, i: int, j: int
 ) -> UndecidedPair:
     left, right = np.array([i]), np.array([j])
+    # How much one missing value can move d by itself, which says what to ask for.
     added = (largest.of_features(left, right) - least.of_features(left, right))[0]
     most = np.argsort(-added, kind="stable")[:_MOST_FEATURES]
     name = (lambda position: position) if least.row_ids is None else least.row_ids.tolist().__getitem__

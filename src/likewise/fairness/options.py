@@ -37,17 +37,9 @@ def output_distance(
 ) -> PairwiseDistance:
     """Return outputs as a distance between the individuals of the reference, compared by l2 unless they are one already.
 
-    Parameters
-    ----------
-    name : str
-        Of the arm, for the message.
-    outputs : array-like or PairwiseDistance
-    reference : PairwiseDistance
-    how : str, optional
-        A name of `OUTPUT_DISTANCES`, in place of l2. Outputs that are a distance already cannot be compared anew; ``"top-n"`` and ``"rbo"`` name
-        what lists of items are compared by.
-    output_ids : ndarray, optional
-        What the columns of the outputs are called, for lists of the best of them.
+    `name` is that of the arm, for messages; `how` a name of `OUTPUT_DISTANCES`, in place of l2. Outputs that are a distance already cannot be
+    compared anew; ``"top-n"`` and ``"rbo"`` name what lists of items are compared by. `output_ids` are what the columns of the outputs are
+    called, for lists of the best of them.
     """
     checked_reference(reference)
     if not isinstance(outputs, PairwiseDistance):
@@ -92,13 +84,7 @@ def _compared(
 
 
 def checked_reference(reference: Any) -> PairwiseDistance:
-    """Return what outputs are held against.
-
-    Raises
-    ------
-    DistanceError
-        Anything but a distance, with how to make one.
-    """
+    """Return what outputs are held against; DistanceError for anything but a distance, with how to make one."""
     how = "RowDistance(features) makes one of numbers, ObservedDistance(Z) one of observations"
     distance: PairwiseDistance = checked_instance(
         "reference", reference, PairwiseDistance, "a distance between individuals", how, DistanceError

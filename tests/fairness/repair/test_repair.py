@@ -14,8 +14,8 @@ from scipy.optimize import linprog, minimize, nnls
 from likewise.errors import ConstantOutputWarning, DistanceError, InputError, LikewiseError, ShapeError
 from likewise.fairness import CallableDistance, ObservedDistance, PrecomputedDistance, RowDistance
 from likewise.fairness.repair import repair
+from likewise.fairness.repair.projection import nearest_distributions
 from likewise.fairness.repair.repair import broken_triangle
-from likewise.fairness.repair.vectors import nearest_distributions
 
 pytestmark = pytest.mark.filterwarnings("ignore:repaired outputs are nearly constant")
 """Limits are drawn at random here, and tight ones leave hardly any spread."""

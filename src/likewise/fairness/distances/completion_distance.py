@@ -119,6 +119,7 @@ class CompletionDistance(PairwiseDistance):
         else:
             low, high = (end[rows] for end in self.intervals)
         observed = sparse.coo_array(self.values[rows])
+        # What was observed is a point.
         low[observed.row, observed.col] = high[observed.row, observed.col] = observed.data
         return low, high
 
@@ -130,6 +131,7 @@ def _spread(end: End, low: Floats, high: Floats, other_low: Floats, other_high: 
     """Return the gap between two intervals, or the span of both."""
     if end == "largest":
         return np.maximum(high - other_low, other_high - low)
+    # Overlapping intervals have a value in common: no gap.
     return np.maximum(np.maximum(low - other_high, other_low - high), 0.0)
 
 

@@ -22,21 +22,13 @@ LEAST = 20
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers about individuals, by their positions.
+    """Answers about individuals, by their positions."""
 
-    Parameters
-    ----------
-    individuals : ndarray of int, shape (k, 2) or (k, 3)
-        Of a pair the two; of a triplet the one that was asked about, the closer and the farther one.
-    similar : ndarray of bool, shape (k,), or None
-        Of pairs, whether they were called similar; None for triplets.
-    judges : ndarray, shape (k,), or None
-        Who answered.
-    """
-
+    # (k, 2) or (k, 3): of a pair the two; of a triplet the one that was asked about, the closer and the
+    # farther one
     individuals: Indices
-    similar: NDArray[np.bool_] | None
-    judges: NDArray[Any] | None = None
+    similar: NDArray[np.bool_] | None  # (k,), of pairs, whether they were called similar; None for triplets
+    judges: NDArray[Any] | None = None  # (k,), who answered
 
     @classmethod
     def of(
@@ -48,14 +40,8 @@ class Answers:
     ) -> Answers:
         """Check answers that name individuals by their ids.
 
-        Raises
-        ------
-        DistanceError
-            Pairs and triplets, or neither; fewer than 20; an answer that is no yes or no; all answers the same; the same individual twice.
-        ShapeError
-            Answers of another length, or judges of another number.
-        ObservationError
-            An unknown id.
+        DistanceError for pairs and triplets, or neither; fewer than 20; an answer that is no yes or no; all answers the same; the same individual
+        twice. ShapeError for answers of another length, or judges of another number. ObservationError for an unknown id.
         """
         if (pairs is None) == (triplets is None):
             raise DistanceError(
@@ -68,6 +54,7 @@ class Answers:
                 f"at least {LEAST}",
                 "a few hundred answers are enough to learn the weights",
             )
+        # The third part of a pair is its answer, that of a triplet another individual.
         named = [answer[:2] for answer in given] if triplets is None else given
         flat = np.empty(sum(map(len, named)), dtype=object)
         flat[:] = [name for answer in named for name in answer]

@@ -82,6 +82,8 @@ class LearnedDistance(RowDistance):
             scaling=learned.unit,
             axioms="pseudometric",
         )
+        # Rows between which a plain norm is the learned distance: everything else that a distance does is
+        # then that of rows.
         rows = embedded(compared, self.weights)
         super().__init__(rows, "l1" if is_l1 else "l2", description=description, row_ids=row_ids)
         self.notes = learned.notes
@@ -221,6 +223,7 @@ def learn_distance(
     labels = row_labels(row_ids, individuals, len(compared.columns))
     known = np.arange(len(compared.columns)) if labels is None else labels
     answers = Answers.of(known, pairs, triplets, judges)
+    # From here on the answers are rows of a logistic regression.
     problem = _Problem.of(compared, answers, metric, penalty)
     return LearnedDistance(compared, problem.learn(n_draws, generator_of(random_state)), answers, labels)
 
@@ -239,6 +242,7 @@ class _Problem:
 
     @classmethod
     def of(cls, compared: ComparedFeatures, answers: Answers, metric: Metric, penalty: float) -> _Problem:
+        # Drawn with a seed of their own, so that the unit of d does not depend on how answers are drawn.
         one, other = some_pairs(len(compared.columns), _TYPICAL, np.random.default_rng(0))
 
         def between(left: Indices, right: Indices) -> Floats:
@@ -248,6 +252,8 @@ class _Problem:
             return apart
 
         first, others = answers.individuals[:, 0], answers.individuals[:, 1:].T
+        # A triplet says d(asked, closer) < d(asked, farther): a difference of two distances against a
+        # threshold of 0.
         signs = [1.0] if answers.similar is not None else [1.0, -1.0]
         return cls(answers, metric, [between(first, k) for k in others], signs, penalty, between(one, other))
 
@@ -258,6 +264,7 @@ class _Problem:
             raise DistanceError(*self._why_nothing())
         drawn = [self._in_units(*self._fit_freely(self._draw(rng))) for _ in range(n_draws)]
         usable = [each for each in drawn if each is not None]
+        # Where most draws teach nothing, so do the answers themselves, but for luck.
         if len(usable) < n_draws / 2:
             raise DistanceError(*self._why_nothing())
         agreement, by_chance = self._agreement(rng)
@@ -305,8 +312,11 @@ class _Problem:
 
     def _in_units(self, weights: Floats, threshold: float) -> Floats | None:
         """Return weights in the unit of d; None where they name none."""
+        # A pair as far as the threshold is as likely called similar as not: d = 1 there. Triplets have no
+        # threshold, so the mean is the unit.
         if self.answers.similar is None:
             threshold = float(self._measured(weights, self.typical).mean())
+            # M is of d^2.
             threshold = threshold**2 if self.metric == "mahalanobis" else threshold
         return weights / threshold if threshold > 0 and weights.any() else None
 
@@ -325,6 +335,7 @@ class _Problem:
             return np.bincount(
                 rng.integers(0, self.answers.n, self.answers.n), minlength=self.answers.n
             ).astype(float)
+        # All answers of a judge come or go together: they are not independent draws, but judges are.
         times = np.bincount(rng.integers(0, names.size, names.size), minlength=names.size)
         return times[labels].astype(float)
 
@@ -334,6 +345,7 @@ class _Problem:
         right = np.zeros(self.answers.n, dtype=bool)
         for fold in range(_FOLDS):
             held = folds == fold
+            # A fold from which nothing is learned counts as foretold wrongly.
             weights = self._in_units(*self._fit((~held).astype(float)))
             if weights is None:
                 continue
@@ -366,8 +378,6 @@ def _lengths(differences: Floats, matrix: Floats) -> Floats:
 def embedded(compared: ComparedFeatures, weights: Floats) -> Floats:
     """Return rows between which the l1, or l2, distance is the learned one.
 
-    Examples
-    --------
     >>> compared = ComparedFeatures.read(np.array([[0.0, 0.0], [2.0, 2.0]]))  # each has the standard deviation 1
     >>> embedded(compared, np.array([3.0, 0.5]))
     array([[0., 0.],
@@ -376,6 +386,7 @@ def embedded(compared: ComparedFeatures, weights: Floats) -> Floats:
     if weights.ndim == 1:
         weighted: Floats = compared.columns * weights[compared.owner]
         return weighted
+    # M = V diag(s) V^T, so delta^T M delta = ||diag(sqrt s) V^T delta||^2.
     values, vectors = np.linalg.eigh(weights)
     rotated: Floats = compared.columns @ (vectors * np.sqrt(values.clip(min=0)))
     return rotated

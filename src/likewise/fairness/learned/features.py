@@ -20,34 +20,21 @@ MOST_KINDS = 50
 
 @dataclass(frozen=True, eq=False)
 class ComparedFeatures:
-    """Features of individuals, each in units in which a usual difference is about 1.
-
-    Parameters
-    ----------
-    names : tuple of str
-    columns : ndarray, shape (m, q)
-        A number over its standard deviation; a category as one column for each of its values, one half where it is that.
-    owner : ndarray of int, shape (q,)
-        The feature that each column belongs to, increasing.
-    excluded : str
-        Which columns of the data count, in words.
-    """
+    """Features of individuals, each in units in which a usual difference is about 1."""
 
     names: tuple[str, ...]
+    # (m, q): a number over its standard deviation; a category as one column for each of its values, one
+    # half where it is that
     columns: Floats
-    owner: Indices
-    excluded: str
+    owner: Indices  # (q,), the feature that each column belongs to, increasing
+    excluded: str  # which columns of the data count, in words
 
     @classmethod
     def read(cls, rows: Any, exclude: Sequence[Any] = ()) -> ComparedFeatures:
         """Read an array of numbers, or a data frame of numbers and categories.
 
-        Raises
-        ------
-        DistanceError
-            Missing or infinite values; text of more than 50 different values; a feature without spread; an unknown column to exclude.
-        ShapeError
-            Fewer than two individuals.
+        DistanceError for missing or infinite values; text of more than 50 different values; a feature without spread; an unknown column to exclude.
+        ShapeError for fewer than two individuals.
         """
         if hasattr(rows, "tocsr"):
             raise DistanceError("a sparse matrix of features", "complete features, an array or a data frame")
@@ -93,6 +80,7 @@ def _column(series: Any) -> Floats:
             f"a category of 2 to {MOST_KINDS}",
             "exclude it",
         )
+    # Two different values differ in two columns, by a half in each: 1 in all.
     halves: Floats = np.where(texts[:, None] == kinds, 0.5, 0.0)
     return halves
 

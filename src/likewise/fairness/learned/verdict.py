@@ -79,6 +79,8 @@ def violating_share(
     shares = [share(learned.drawn(draw, left, right)) for draw in range(len(learned.draws))]
     low, high = np.quantile(shares, [tail, 1 - tail])
     value = share(learned.between(left, right))
+    # The fit is constrained, the draws are not: their quantiles need not hold its share, so the interval is
+    # widened to it.
     return SampledValue(
         value, min(float(low), value), max(float(high), value), confidence, DATA_SET, METHOD, left.size
     )

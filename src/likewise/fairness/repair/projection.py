@@ -1,6 +1,7 @@
 """The fair outputs closest to those given: in squared error by a projection, in the largest change by envelopes.
 
-An envelope is the largest or the smallest function with a given Lipschitz constant that the outputs allow.
+An envelope is the largest or the smallest function with a given Lipschitz constant that the outputs allow. Of several outputs each has a
+share of L; what no repair can do without is asked of all, and probabilities stay probabilities.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from scipy.sparse.linalg import splu
 from likewise._typing import Floats, Indices, Mask
 from likewise.errors import DistanceError
 from likewise.fairness.distances.distance import PairwiseDistance
+from likewise.fairness.distances.rows import RowDistance
 from likewise.progress import Progress
 
 _BLOCK_BYTES = 32 << 20
@@ -24,25 +26,12 @@ _CACHE_BYTES = 1 << 20
 
 
 def envelopes(distances: Floats, outputs: Floats, budgets: Floats) -> tuple[Floats, Floats]:
-    """Return the upper and the lower envelope at some individuals, given their distances to those whose outputs are known.
+    """Return the upper and the lower envelope, (q, k), at individuals with `distances` (q, m) to those whose `outputs` (m, k) are known.
 
-    Upper: ``min_j (y_j + L d(x, x_j))``. Lower: ``max_j (y_j - L d(x, x_j))``. Each is L-Lipschitz in x, for any metric d, since it is a minimum
-    or a maximum of functions that are (McShane 1934, Whitney 1934).
+    Upper: ``min_j (y_j + L d(x, x_j))``. Lower: ``max_j (y_j - L d(x, x_j))``, L of each output from `budgets` (k,). Each is L-Lipschitz in x,
+    for any metric d, since it is a minimum or a maximum of functions that are (McShane 1934, Whitney 1934). All distances are defined: a pair
+    that constrained nothing itself could be constrained by way of others.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (q, m)
-        All defined: a pair that constrained nothing itself could be constrained by way of others.
-    outputs : ndarray, shape (m, k)
-    budgets : ndarray, shape (k,)
-        L of each output.
-
-    Returns
-    -------
-    upper, lower : ndarray, shape (q, k)
-
-    Examples
-    --------
     >>> envelopes(np.array([[0.0, 2.0]]), np.array([[5.0], [1.0]]), np.array([1.0]))
     (array([[3.]]), array([[5.]]))
     """
@@ -77,13 +66,7 @@ class DistanceBlocks:
     distance: PairwiseDistance
 
     def __iter__(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield which rows, and their distances to all.
-
-        Raises
-        ------
-        DistanceError
-            A pair of which the distance is not defined.
-        """
+        """Yield which rows, and their distances to all; DistanceError for a pair of which the distance is not defined."""
         m = self.distance.n_individuals
         step = max(1, _BLOCK_BYTES // (8 * m))
         if step >= m:
@@ -115,20 +98,9 @@ def _defined(distances: Floats, name: str) -> Floats:
 def envelopes_of_all(
     blocks: DistanceBlocks, outputs: Floats, budgets: Floats, progress: Progress | None = None
 ) -> tuple[Floats, Floats]:
-    """Return both envelopes at everybody, a few rows of distances at a time: no m x m array is held.
+    """Return both envelopes, (m, k), at everybody, a few rows of distances at a time: no m x m array is held.
 
-    Parameters
-    ----------
-    blocks : DistanceBlocks
-        d between m individuals.
-    outputs : ndarray, shape (m, k)
-    budgets : ndarray, shape (k,)
-    progress : callable, optional
-        Called with (rows done, m).
-
-    Returns
-    -------
-    upper, lower : ndarray, shape (m, k)
+    `progress` is called with (rows done, m).
     """
     upper, lower = np.empty(outputs.shape), np.empty(outputs.shape)
     for rows, block in blocks:
@@ -148,47 +120,28 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Fair outputs and a proof of how close they are to the closest.
+    """Fair outputs and a proof of how close they are to the closest."""
 
-    Parameters
-    ----------
-    outputs : ndarray, shape (m,)
-        They satisfy every constraint.
-    squared_change : float
-        Sum of squares of what was changed.
-    lower_bound : float
-        No fair outputs have a smaller sum: the value of the dual, less what it may have been rounded up by.
-    """
-
-    outputs: Floats
-    squared_change: float
+    outputs: Floats  # (m,), they satisfy every constraint
+    squared_change: float  # sum of squares of what was changed
+    # no fair outputs have a smaller sum: the value of the dual, less what it may have been rounded up by
     lower_bound: float
 
 
 def project(outputs: Floats, blocks: DistanceBlocks, budget: float) -> Projection:
-    """Minimise ``sum_i (g_i - y_i)^2`` subject to ``|g_i - g_j| <= L d_ij``.
+    """Minimise ``sum_i (g_i - y_i)^2`` subject to ``|g_i - g_j| <= L d_ij``, for y of shape (m,), d a pseudometric, L the budget.
 
     Few of the m (m - 1) / 2 constraints bind. Those that are known to matter are kept, and the problem is solved with them alone; its solution has
     envelopes, and the pairs that make them, one from above and one from below for each person, are the most violated ones: they join. The middle
     between the envelopes satisfies every constraint, and the dual of the small problem bounds the least sum from below, so each pass over
     all pairs says how far the result is from the least.
 
-    Parameters
-    ----------
-    outputs : ndarray, shape (m,)
-        y.
-    blocks : DistanceBlocks
-        d, a pseudometric.
-    budget : float
-        L.
-
-    Examples
-    --------
     >>> from likewise.fairness import PrecomputedDistance
     >>> d = PrecomputedDistance([[0.0, 1.0], [1.0, 0.0]])
     >>> project(np.array([0.0, 3.0]), DistanceBlocks(d), 1.0).outputs
     array([1., 2.])
     """
+    # In [-1, 1], so that every tolerance below is a share of the outputs' size.
     middle = (outputs.max() + outputs.min()) / 2
     unit = max(float(np.abs(outputs - middle).max()), float(np.finfo(np.float64).tiny))
     fair, bound = _project_within_one(
@@ -207,11 +160,15 @@ def _project_within_one(y: Floats, blocks: DistanceBlocks, budget: float) -> tup
     pairs = _Pairs.none()
     for _ in range(_MOST_ROUNDS):
         upper, lower, violated = _envelopes_with_pairs(g, blocks, budget)
+        # L-Lipschitz as both envelopes are, so fair whatever g is; and as near to g as any fair outputs in
+        # the largest change.
         fair = (upper + lower) / 2
         squares = float(np.sum((fair - y) ** 2))
         if squares < least:
             best, least = fair, squares
+        # Pairs that are kept already are met to within the solver's tolerance.
         new = np.setdiff1d(violated, pairs.left * y.size + pairs.right)
+        # Proved near enough; or g, the best under fewer constraints, breaks none of the others.
         if least - bound <= _GAP * least or not new.size:
             break
         left, right = np.divmod(new, y.size)
@@ -237,6 +194,8 @@ def _envelopes_with_pairs(g: Floats, blocks: DistanceBlocks, budget: float) -> t
             np.subtract(g, limits, out=reached)
             above[at] = reached.argmax(axis=1)
             lower[at] = np.take_along_axis(reached, above[at][:, None], 1)[:, 0]
+    # Whose own output is above the upper envelope breaks a constraint with the person who makes it, and by
+    # most; so from below.
     high, low = np.flatnonzero(g > upper), np.flatnonzero(g < lower)
     return upper, lower, np.unique(np.concatenate([high * m + below[high], above[low] * m + low]))
 
@@ -276,6 +235,8 @@ class _Pairs:
     def lower_bound(self, y: Floats) -> float:
         """Return what the dual says: for any multipliers, no g within these constraints has a smaller sum of squared changes."""
         f, moved = self.multipliers, self.pull(self.multipliers, y.size)
+        # The sum is known to within its rounding, a few units of its largest terms: taken off, so that the
+        # bound stays one.
         size = f @ (np.abs(y[self.left]) + np.abs(y[self.right]) + self.limits) + moved @ moved
         return float(2 * (f @ self.excess(y)) - moved @ moved - 8 * _EPSILON * size)
 
@@ -287,10 +248,12 @@ def _closest_on_pairs(y: Floats, pairs: _Pairs, g: Floats) -> tuple[Floats, _Pai
     """
     weight = _FIRST_WEIGHT
     for _ in range(_MOST_WEIGHTS):
+        # Then multipliers move by what is still violated, and never below 0.
         g = _least_lagrangian(y, pairs, weight, g)
         excess = pairs.excess(g)
         pairs = replace(pairs, multipliers=np.maximum(pairs.multipliers + weight * excess, 0.0))
         squares = float(np.sum((g - y) ** 2))
+        # A tenth of the gap for each: what is left then is the envelopes' and the dual's.
         is_fair = excess.max() <= 0.1 * _GAP
         if is_fair and abs(squares - pairs.lower_bound(y)) <= 0.1 * _GAP * squares:
             break
@@ -306,6 +269,7 @@ def _least_lagrangian(y: Floats, pairs: _Pairs, weight: float, g: Floats) -> Flo
     """Minimise an augmented Lagrangian by Newton steps: between kinks it is quadratic, so the last step is exact."""
     m = y.size
     for _ in range(_MOST_NEWTON):
+        # Negative forces would pull people apart: a constraint only pushes, where it binds.
         forces = pairs.multipliers + weight * pairs.excess(g)
         gradient = g - y + pairs.pull(np.maximum(forces, 0.0), m)
         if np.abs(gradient).max() <= _FLAT * np.abs(y).max():
@@ -322,6 +286,7 @@ def _least_lagrangian(y: Floats, pairs: _Pairs, weight: float, g: Floats) -> Flo
 def _newton_step(pairs: _Pairs, active: Mask, weight: float, gradient: Floats) -> Floats:
     """Solve ``(I + w A^T A) step = -gradient`` over the active pairs: a graph of few edges, which is factored with little fill."""
     m, left, right = gradient.size, pairs.left[active], pairs.right[active]
+    # I + w L, L the Laplacian of the graph of active pairs: positive definite, at least I.
     diagonal = 1 + weight * (np.bincount(left, minlength=m) + np.bincount(right, minlength=m))
     everybody, off = np.arange(m), np.full(2 * left.size, -weight)
     rows, columns = (np.concatenate([everybody, *both]) for both in ((left, right), (right, left)))
@@ -339,6 +304,7 @@ def _share_of_step(y: Floats, pairs: _Pairs, weight: float, g: Floats, step: Flo
     def slope(share: float) -> float:
         return start + share * bend + float(np.maximum(forces + share * slopes, 0.0) @ slopes) / weight
 
+    # The Lagrangian is convex, so its slope along the step increases: bisect for its zero.
     if slope(1.0) <= 1e-12 * abs(slope(0.0)):
         return 1.0
     low, high = 0.0, 1.0
@@ -346,3 +312,55 @@ def _share_of_step(y: Floats, pairs: _Pairs, weight: float, g: Floats, step: Flo
         share = (low + high) / 2
         low, high = (low, share) if slope(share) > 0 else (share, high)
     return (low + high) / 2
+
+
+def shared_budgets(columns: Floats, budget: float) -> Floats:
+    """Share the budget among outputs in proportion to their spread; equally where none has any."""
+    if columns.shape[1] == 1:
+        return np.array([budget])
+    spread = columns.std(axis=0)
+    size = float(np.linalg.norm(spread))
+    shares = spread / size if size else np.full(spread.size, spread.size**-0.5)
+    # Norms are rounded: the squares are to sum to at most one.
+    return budget * shares * (1 - 4 * np.finfo(np.float64).eps)
+
+
+def least_change_of_several(columns: Floats, blocks: DistanceBlocks, budget: float, objective: str) -> float:
+    """Return what no repair of `columns`, (m, k), to ``D <= L d`` can do without, whatever L is shared like: of the largest change, or of the root mean square.
+
+    Two people with an excess ``D - L d``, D = l2, move by half of it at least. And each output of such a repair has the constant L itself, so squares sum to
+    at least what the outputs need one by one.
+
+    >>> from likewise.fairness import PrecomputedDistance
+    >>> d = DistanceBlocks(PrecomputedDistance([[0.0, 1.0], [1.0, 0.0]]))
+    >>> least_change_of_several(np.array([[3.0, 0.0], [0.0, 4.0]]), d, 1.0, "largest-change")
+    2.0
+    """
+    if objective == "least-squares":
+        bound = sum(project(values, blocks, budget).lower_bound for values in columns.T)
+        return float(np.sqrt(max(bound, 0.0) / len(columns)))
+    D, largest = RowDistance(columns, "l2"), 0.0
+    for rows, distances in blocks:
+        with np.errstate(over="ignore"):  # a limit beyond all numbers asks for nothing
+            excess = D.block(rows.start, rows.stop) - budget * distances
+        largest = max(largest, float(excess.max()))
+    return largest / 2
+
+
+def nearest_distributions(rows: Floats) -> Floats:
+    """Return the probability distribution that is closest to each row in l2 (Held, Wolfe, Crowder 1974).
+
+    The distributions are a convex set, so no two rows are farther apart afterwards, and none is farther from any distribution.
+
+    >>> nearest_distributions(np.array([[0.6, 0.6], [2.0, 0.0]]))
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    """
+    decreasing = -np.sort(-rows, axis=1)
+    excess = np.cumsum(decreasing, axis=1) - 1
+    counts = np.arange(1, rows.shape[1] + 1)
+    # The closest one takes the same amount off every entry and cuts at 0: of those that stay above 0, their
+    # sum less 1, shared equally.
+    kept = (decreasing * counts > excess).sum(axis=1)
+    taken = excess[np.arange(len(rows)), kept - 1] / kept
+    return np.asarray(np.maximum(rows - taken[:, None], 0.0))

@@ -19,10 +19,13 @@ from likewise.errors import ConstantOutputWarning, ConvergenceWarning, DistanceE
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.outputs import are_distributions
 from likewise.fairness.distances.rows import complete_rows
-from likewise.fairness.repair.projection import DistanceBlocks, envelopes, envelopes_of_all, project
-from likewise.fairness.repair.vectors import (
+from likewise.fairness.repair.projection import (
+    DistanceBlocks,
+    envelopes,
+    envelopes_of_all,
     least_change_of_several,
     nearest_distributions,
+    project,
     shared_budgets,
 )
 from likewise.progress import Progress
@@ -33,14 +36,9 @@ _ROUNDING = 1e-9
 
 
 def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
-    """Refuse a distance that is not a metric, not even one with zeros between unequal individuals.
+    """Refuse a distance that is not a metric, not even one with zeros between unequal individuals, with a DistanceError.
 
-    What a distance says of itself is believed; where it says nothing, every triangle is looked at.
-
-    Raises
-    ------
-    DistanceError
-        The triangle inequality fails, or cannot be checked for so many individuals.
+    What a distance says of itself is believed; where it says nothing, every triangle is looked at, for as many individuals as can be.
     """
     axioms = distance.description.axioms
     if axioms in ("metric", "pseudometric"):
@@ -65,16 +63,16 @@ def ensure_triangle_inequality(distance: PairwiseDistance) -> None:
 def broken_triangle(distance: PairwiseDistance) -> tuple[int, int, int, float, float] | None:
     """Return the worst i, j, k with ``d(i, k) > d(i, j) + d(j, k)`` among the first 1,000, and both sides; None if there is none.
 
-    Examples
-    --------
     >>> from likewise.fairness import PrecomputedDistance
     >>> broken_triangle(PrecomputedDistance([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]]))
     (0, 1, 2, 5.0, 2.0)
     """
     m = min(distance.n_individuals, _MOST_CHECKED)
+    # An undefined distance is a way that nobody can go.
     d = np.nan_to_num(distance.block(0, m, 0, m), nan=np.inf)
     worst, found = 0.0, None
     for j in range(m):
+        # All ways over j at once: m products of m^2 numbers, not m^3 at a time.
         around = d[:, j, None] + d[j]
         with np.errstate(invalid="ignore"):  # of two undefined distances neither is longer
             excess = np.where(np.isfinite(d), d - around, -np.inf)
@@ -318,6 +316,8 @@ def repair(
         anchors = columns
     else:
         fair, least = _closest(columns, blocks, budgets)
+        # Envelopes of fair outputs pass through them, so whoever comes later is fair beside everybody's;
+        # those of the given ones need not.
         anchors = fair
     if (
         columns.shape[1] > 1
