@@ -196,12 +196,7 @@ def judge_completions(
     """
     D, m = _checked_outputs(outputs, observed), observed.shape[0]
     _check_request(lipschitz, pairs, n_undecided, progress)
-    if confidence is not None and intervals is None:
-        raise InputError(
-            f"confidence={confidence!r} without intervals", "both, or neither", "it is that of each interval"
-        )
-    if confidence is not None:
-        checked_confidence(confidence)
+    _check_confidence(confidence, intervals)
     least, largest = (
         CompletionDistance(observed, end, norm, working_range=working_range, intervals=intervals)
         for end in ("least", "largest")
@@ -243,6 +238,16 @@ def _check_request(
         checked_whole("pairs", pairs, or_else="'all'")
     if progress is not None:
         checked_callable("progress", progress)
+
+
+def _check_confidence(confidence: float | None, intervals: tuple[Floats, Floats] | None) -> None:
+    if confidence is None:
+        return
+    if intervals is None:
+        raise InputError(
+            f"confidence={confidence!r} without intervals", "both, or neither", "it is that of each interval"
+        )
+    checked_confidence(confidence)
 
 
 def _checked_outputs(outputs: ArrayLike | PairwiseDistance, observed: ObservedMatrix) -> PairwiseDistance:
