@@ -28,17 +28,9 @@ _GRID_BITS = 10
 class CancellationGuard:
     """Repairs blocks of q-th powers that were computed by expansion.
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (n_individuals,)
-        ``sum |x|^q`` of every row.
-    label : callable
-        Returns labels, ndarray of int, shape (n_individuals,): equal for equal rows, different for different ones. Called when the first
-        pair is in doubt, as it reads all rows.
-    terms : int
-        How many terms the sum of one pair has at most.
-    measure : callable
-        ``measure(left, right)`` returns the q-th powers of given pairs from the definition.
+    `sizes`, shape (n_individuals,), are ``sum |x|^q`` of every row; the sum of one pair has `terms` terms at most. `label` returns labels,
+    (n_individuals,), equal for equal rows alone; it reads all rows, so it is called when the first pair is in doubt. ``measure(left, right)``
+    returns the q-th powers of given pairs from the definition.
     """
 
     def __init__(
@@ -49,6 +41,7 @@ class CancellationGuard:
         measure: Callable[[NDArray[np.intp], NDArray[np.intp]], Floats],
     ) -> None:
         self.sizes, self.label, self.measure = sizes, label, measure
+        # A power below this share of both sizes can be off by more than RELATIVE_ERROR of itself.
         self.doubt = (terms + 2) * _ROUNDING_UNIT / RELATIVE_ERROR
 
     @cached_property
@@ -60,6 +53,7 @@ class CancellationGuard:
         if not powers.size:
             return
         rows, others = (self.sizes[k : k + n] for k, n in zip((start, first), powers.shape, strict=True))
+        # Mostly nothing is in doubt, which one number tells without a sum for each pair.
         if powers.min() > self.doubt * (rows.max() + others.max()):
             return
         limit = np.add.outer(rows, others)
@@ -94,13 +88,7 @@ class CancellationGuard:
 def sums_are_exact(values: Floats, largest_size: float, order: float) -> bool:
     """Whether sums of products of values are not rounded: multiples of 1/1024 that stay small, under l1 and l2.
 
-    Parameters
-    ----------
-    values : ndarray
-    largest_size : float
-        The largest ``sum |x|^q`` of a row.
-    order : float
-        q.
+    `largest_size` is the largest ``sum |x|^q`` of a row.
     """
     grid = 2.0 ** (_GRID_BITS * order)
     on_grid = np.ldexp(values, _GRID_BITS)
@@ -111,14 +99,7 @@ def sums_are_exact(values: Floats, largest_size: float, order: float) -> bool:
 def label_equal_rows(rows: Floats | sparse.csr_array) -> NDArray[np.intp]:
     """Number the distinct rows, so that two rows have the same number exactly if they are equal.
 
-    Parameters
-    ----------
-    rows : ndarray or csr_array, shape (n_individuals, n_features)
-        For a csr_array: sorted, without duplicates; a stored zero equals an entry that is not stored.
-
-    Returns
-    -------
-    ndarray of int, shape (n_individuals,)
+    A csr_array is sorted, without duplicates; a stored zero equals an entry that is not stored.
     """
     numbers: dict[bytes, int] = {}
     return np.array(

@@ -61,22 +61,8 @@ class DistanceDescription:
 
 
 def check_magnitude(what: str, largest: float, order: float = 2.0) -> None:
-    """Refuse numbers of which the powers that distances are made of, or the squares of these distances, overflow or vanish.
+    """Refuse sizes up to `largest` (0 is allowed) of which the q-th powers that distances are made of, or the squares of these distances, overflow or vanish.
 
-    Parameters
-    ----------
-    what : str
-    largest : float
-        The largest size; 0 is allowed.
-    order : float
-        q of lq.
-
-    Raises
-    ------
-    DistanceError
-
-    Examples
-    --------
     >>> check_magnitude("rows", 1e200)
     Traceback (most recent call last):
     ...
@@ -94,13 +80,8 @@ def check_magnitude(what: str, largest: float, order: float = 2.0) -> None:
 def checked_pairs(left: ArrayLike, right: ArrayLike, n_individuals: int) -> tuple[Indices, Indices]:
     """Return the positions of pairs of individuals, both sides as arrays of integers.
 
-    Raises
-    ------
-    ShapeError
-        What is no position, or no vector of them; sides of different length.
+    ShapeError for what is no position, or no vector of them, and for sides of different length.
 
-    Examples
-    --------
     >>> checked_pairs([0], [7], 5)
     Traceback (most recent call last):
     ...
@@ -213,18 +194,7 @@ class PairwiseDistance(ABC):
 def in_order_of(what: str, distance: PairwiseDistance, ids: NDArray[Any] | None) -> PairwiseDistance:
     """Return a distance with the individuals in this order; one that has another order says so in its notes.
 
-    Parameters
-    ----------
-    what : str
-        What the distance is, for messages.
-    distance : PairwiseDistance
-    ids : ndarray, shape (m,), or None
-        Of the individuals; None where they are only counted.
-
-    Raises
-    ------
-    ShapeError
-        It is about other individuals.
+    `what` says what the distance is, for messages; `ids` are None where individuals are only counted. ShapeError if it is about other individuals.
     """
     order = order_of_individuals(what, distance.row_ids, ids)
     if order is None:
@@ -238,14 +208,7 @@ def in_order_of(what: str, distance: PairwiseDistance, ids: NDArray[Any] | None)
 
 
 class SubsetDistance(PairwiseDistance):
-    """Another distance, of which only some individuals are seen.
-
-    Parameters
-    ----------
-    distance : PairwiseDistance
-    individuals : ndarray of int, shape (n_individuals,)
-        Positions in `distance`.
-    """
+    """Another distance, of which only some individuals are seen, at their positions in it."""
 
     def __init__(self, distance: PairwiseDistance, individuals: Indices) -> None:
         self.distance, self.individuals = distance, individuals

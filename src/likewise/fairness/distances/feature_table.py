@@ -20,27 +20,10 @@ _NAMED_AT_MOST = 5
 
 
 def kept_columns(names: Sequence[Any], exclude: Sequence[Any]) -> tuple[NDArray[np.bool_], str]:
-    """Return which columns stay, and say so in words.
+    """Return which columns stay, and say so in words. Names are those of columns; for an array without names, their positions.
 
-    Parameters
-    ----------
-    names : sequence
-        Names of all columns; for an array without names, their positions.
-    exclude : sequence
-        Names to leave out.
+    DistanceError for an unknown name, a name given as a bare string, or nothing left.
 
-    Returns
-    -------
-    kept : ndarray of bool
-    description : str
-
-    Raises
-    ------
-    DistanceError
-        An unknown name, a name given as a bare string, or nothing left.
-
-    Examples
-    --------
     >>> kept_columns(["race", "lsat", "ugpa"], ["race"])
     (array([False,  True,  True]), 'all but race')
     """
@@ -82,36 +65,20 @@ _SPREADS: dict[str, Callable[..., Any]] = {"none": np.ones_like, "standard": np.
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """Complete numeric features of individuals, those for measuring and those of the reference data for fitting.
+    """Complete numeric features of individuals, those for measuring and those of the reference data for fitting."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (n_individuals, n_columns)
-    fitted_on : ndarray, shape (n_reference, n_columns)
-    columns : str
-        Which columns are left, in words.
-    names : ndarray or None
-        Of the columns that are left; None where they have none.
-    unscaled : ndarray, shape (n_individuals, n_columns)
-        What a reader knows the values by.
-    """
-
-    values: Floats
-    fitted_on: Floats
-    columns: str
-    names: NDArray[Any] | None
-    unscaled: Floats
+    values: Floats  # (n_individuals, n_columns)
+    fitted_on: Floats  # (n_reference, n_columns)
+    columns: str  # which columns are left, in words
+    names: NDArray[Any] | None  # of the columns that are left; None where they have none
+    unscaled: Floats  # (n_individuals, n_columns), what a reader knows the values by
 
     @classmethod
     def read(cls, rows: Any, exclude: Sequence[Any] = (), fitted_on: Any = None) -> FeatureTable:
         """Read `rows`, and `fitted_on` (by default the same) with the same columns.
 
-        Raises
-        ------
-        DistanceError
-            A column that is not numeric; NaN or infinite values; an unknown column to exclude; no column left.
-        ShapeError
-            Fewer than two individuals; reference data with other columns.
+        DistanceError for a column that is not numeric; NaN or infinite values; an unknown column to exclude; no column left. ShapeError for fewer
+        than two individuals, or reference data with other columns.
         """
         values, columns, names = _read(rows, exclude)
         reference = values if fitted_on is None else _read(fitted_on, exclude)[0]

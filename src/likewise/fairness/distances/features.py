@@ -117,9 +117,11 @@ def mahalanobis_distance(
     check_magnitude("reference data", float(np.abs(table.fitted_on).max()))
     centred = table.fitted_on - table.fitted_on.mean(axis=0)
     _, sizes, directions = np.linalg.svd(centred, full_matrices=False)
+    # Smaller ones are rounding of 0; a direction without variance does not count (pseudo-inverse).
     varying = sizes > max(centred.shape) * _EPSILON * sizes[0]
     if not varying.any():
         raise DistanceError("reference data in which no column varies", "at least one column that does")
+    # C = V diag(s^2 / (n - 1)) V^T, so ||V^T x / deviation||^2 = x^T C^+ x.
     deviations = sizes[varying] / np.sqrt(len(centred) - 1)
     full_rank = int(varying.sum()) == table.values.shape[1] and not len(exclude)
     description = DistanceDescription(
@@ -204,6 +206,7 @@ def projected_distance(
         "l2",
         description=description,
         row_ids=row_labels(row_ids, rows, len(table.values)),
+        # What is left of a direction that was projected out is rounding of this size.
         resolution=8 * table.values.shape[1] * _EPSILON * largest,
     )
 

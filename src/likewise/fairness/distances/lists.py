@@ -22,27 +22,8 @@ _ROWS_AT_ONCE = 512
 class ListDistance(ObservedDistance):
     """What two lists of items do not have in common, each item by its weight; `top_n_distance` and `rank_biased_distance` make one.
 
-    Parameters
-    ----------
-    lists : ndarray, shape (n_individuals, n)
-        Ids of n different items for each individual, best first.
-    weights : ndarray, shape (n,)
-        Of each rank; they sum to 1.
-    description : DistanceDescription
-    row_ids : array-like, optional
-
-    Raises
-    ------
-    ShapeError
-        Lists of different lengths, or fewer than two.
-    DistanceError
-        An item twice in a list.
-
-    Examples
-    --------
-    >>> found = ListDistance(np.array([["a", "b"], ["b", "c"]]), np.array([0.5, 0.5]), DistanceDescription("shared", "overlap"))
-    >>> found.between([0], [1]), found.lists.tolist()
-    (array([0.5]), [['a', 'b'], ['b', 'c']])
+    `lists`, (n_individuals, n), hold ids of n different items, best first; `weights`, (n,), of each rank sum to 1. ShapeError for lists of
+    different lengths, or fewer than two; DistanceError for an item twice in a list.
     """
 
     def __init__(
@@ -55,6 +36,8 @@ class ListDistance(ObservedDistance):
         self.lists = checked_lists(lists)
         m, n = self.lists.shape
         items, codes = np.unique(self.lists, return_inverse=True)
+        # An item that only one list holds adds its own half weight; one that both hold at other ranks, half
+        # the difference.
         halves = np.broadcast_to(weights / 2, (m, n)).ravel()
         shape = (m, items.size)
         table = sparse.csr_array((halves, (np.repeat(np.arange(m), n), codes.ravel())), shape=shape)
@@ -169,6 +152,7 @@ def rank_biased_distance(
     lists = checked_lists(recommendations)
     depths = np.arange(1, lists.shape[1] + 1)
     weights = (1 - persistence) * persistence ** (depths - 1)
+    # Beyond the lists the overlap is taken to stay what it is at their end.
     weights[-1] += persistence ** depths[-1]
     from_here_on = np.cumsum((weights / depths)[::-1])[::-1]
     name = f"one minus rank-biased overlap of {depths[-1]} recommendations, persistence {persistence:g}"
@@ -178,12 +162,8 @@ def rank_biased_distance(
 def checked_lists(recommendations: Any) -> NDArray[Any]:
     """Return equally long lists of different items as an array, a list for each individual.
 
-    Raises
-    ------
-    ShapeError
-        Lists of different lengths, or fewer than two.
-    DistanceError
-        An item twice in a list, or one that is missing; ids of several kinds.
+    ShapeError for lists of different lengths, or fewer than two. DistanceError for an item twice in a list, or one that is missing; ids of
+    several kinds.
     """
     lists = as_array(recommendations, "recommendations", ShapeError)
     if lists.dtype.kind == "f" and np.isnan(lists).any():

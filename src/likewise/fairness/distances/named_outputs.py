@@ -60,8 +60,6 @@ OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *OF_DISTRIBUTIONS, "top-n", 
 def check_output_distance(name: object) -> str:
     """Return the name, or raise InputError where no output distance is called so: before any work.
 
-    Examples
-    --------
     >>> check_output_distance("top-5")
     'top-5'
     >>> check_output_distance("hellinge")
@@ -137,13 +135,6 @@ def named_output_distance(
 def order_of_classes(probabilities: ArrayLike, names: NDArray[Any] | None) -> str:
     """Say which class is taken to come after which, as a distance between ordered classes depends on it; and whether their names suggest another order.
 
-    Parameters
-    ----------
-    probabilities : array-like, shape (m, k) or (m,)
-    names : ndarray, shape (k,), or None
-
-    Examples
-    --------
     >>> order_of_classes(np.eye(3), np.array(["high", "low", "mid"]))
     'classes in this order: high, low, mid; their names suggest low, mid, high (if so, give the columns in that order)'
     """

@@ -37,23 +37,13 @@ _ENTRIES_AT_ONCE = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class ObservedValues:
-    """What was observed, as a distance takes it.
+    """What was observed, as a distance takes it."""
 
-    Parameters
-    ----------
-    values : csr_array of float64, shape (n_individuals, n_kept_columns)
-        Sorted, without duplicates; a stored entry is an observation.
-    column_ids : ndarray, shape (n_kept_columns,)
-        Names of the columns; of a sparse matrix their positions.
-    scaling, columns : str
-        What was done to the values, and which columns are left, in words.
-    row_ids : ndarray or None
-    """
-
+    # (n_individuals, n_kept_columns), sorted, without duplicates; a stored entry is an observation
     values: sparse.csr_array
-    column_ids: NDArray[Any]
-    scaling: str
-    columns: str
+    column_ids: NDArray[Any]  # (n_kept_columns,); of a sparse matrix positions
+    scaling: str  # what was done to the values, in words
+    columns: str  # which columns are left, in words
     row_ids: NDArray[Any] | None
 
 
@@ -62,12 +52,7 @@ def observed_values(
 ) -> ObservedValues:
     """Scale an `ObservedMatrix`, or take a SciPy sparse matrix as it is; leave columns out.
 
-    Raises
-    ------
-    DistanceError
-        Another type; NaN or infinite values; an unknown column; no column left.
-    ShapeError
-        Fewer than two individuals.
+    DistanceError for another type; NaN or infinite values; an unknown column; no column left. ShapeError for fewer than two individuals.
     """
     values: Any = observed
     if isinstance(observed, ObservedMatrix):
@@ -215,6 +200,7 @@ class ObservedDistance(_OnObservations):
     def _largest(self, rows: range, others: range) -> Floats:
         """Return the largest difference over all features, some features at a time."""
         measured = np.zeros((len(rows), len(others)))
+        # A maximum over parts of the features is that over all, so no dense m x n array is made.
         step = max(1, _ENTRIES_AT_ONCE // (len(rows) + len(others)))
         for start in range(0, self.values.shape[1], step):
             some = self._by_column[:, start : start + step].tocsr()
@@ -229,6 +215,8 @@ class ObservedDistance(_OnObservations):
         if self.order == 2:
             return squared_differences(self._walk, rows.start, rows.stop, others=others)
         sizes = self._guard.sizes
+        # ||x - y||^q is size + size but on shared features, where |a|^q + |b|^q becomes |a - b|^q: cost by
+        # what is shared, not by n.
         changes = shared_sums(self.values, self._by_column, rows, others, self._change)
         return changes + np.add.outer(sizes[rows.start : rows.stop], sizes[others.start : others.stop])
 
@@ -339,6 +327,7 @@ class CoObservedDistance(_OnObservations):
         enough = counts >= self.least_shared
         if self.order == inf:
             return np.where(enough, powers, np.nan)
+        # As if the features that were not shared differed as much, on average, as those that were.
         means = np.divide(powers, counts, out=np.full(powers.shape, np.nan), where=enough)
         rescaled: Floats = (self.values.shape[1] * means) ** (1 / self.order)
         return rescaled

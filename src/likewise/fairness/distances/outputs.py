@@ -117,6 +117,7 @@ def wasserstein_distance(
         raise DistanceError(
             f"positions of shape {places.shape}", f"{table.shape[1]} increasing numbers, one for each class"
         )
+    # On a line, W1 is the area between the two cumulative distributions.
     cumulative = np.cumsum(table, axis=1)[:, :-1] * np.diff(places)
     rows = cumulative if cumulative.shape[1] else np.zeros((len(table), 1))  # one class: nothing to move
     description = DistanceDescription(

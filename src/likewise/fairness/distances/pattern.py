@@ -149,6 +149,8 @@ def _ensure_metric(
     """Refuse an empty entry so near to both ends of the values that it is a short cut between them."""
     low, high = bounds
     half = (high - low) / 2
+    # Between the ends of the range the straight way is 2 half w, by way of "empty" 2 c w': the second must
+    # not be shorter.
     missing = half * weights * (1 - 1e-12) - empty * of_empty
     if not (missing > 0).any():
         return

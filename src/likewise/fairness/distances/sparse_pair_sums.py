@@ -17,27 +17,15 @@ Term = Callable[[Floats, Floats], Floats]
 def shared_sums(
     by_row: sparse.csr_array, by_column: sparse.csc_array, rows: range, others: range, term: Term
 ) -> Floats:
-    """Sum ``term(a, b)`` over the features that both individuals observed.
+    """Sum ``term(a, b)`` over the features that both individuals observed, shape (n_rows, n_others), for any order q.
 
-    Serves every order q; for l1 and l2 there are compiled kernels.
-
-    Parameters
-    ----------
-    by_row, by_column : csr_array, csc_array, shape (n_individuals, n_features)
-        The same observations.
-    rows, others : range
-        Individuals on the left and on the right.
-    term : callable
-        Takes two vectors of observations, returns a vector.
-
-    Returns
-    -------
-    ndarray, shape (n_rows, n_others)
+    For l1 and l2 there are compiled kernels. `by_row` and `by_column` hold the same observations; `term` takes two vectors of them.
     """
     n_individuals = by_row.shape[0]
     sums = np.empty((len(rows), len(others)))
     for line, i in enumerate(rows):
         mine = slice(by_row.indptr[i], by_row.indptr[i + 1])
+        # Everybody who observed one of i's features, list after list; i's own value is repeated along each.
         lists = by_column[:, by_row.indices[mine]]
         terms = term(np.repeat(by_row.data[mine], np.diff(lists.indptr)), lists.data)
         everyone = np.bincount(lists.indices, weights=terms, minlength=n_individuals)
@@ -51,24 +39,10 @@ _PAIRS_AT_ONCE = 4096
 def co_observed_powers(
     values: sparse.csr_array, left: NDArray[np.intp], right: NDArray[np.intp], order: float = 1.0
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Count the features that both individuals of each pair observed, and sum ``|a - b|^q`` over them.
+    """Count the features that both individuals of each pair observed, and sum ``|a - b|^q`` over them; both (n_pairs,).
 
-    Parameters
-    ----------
-    values : csr_array, shape (n_individuals, n_features)
-        A stored zero is an observation.
-    left, right : ndarray of int, shape (n_pairs,)
-    order : float
-        q.
+    A stored zero is an observation. The sum is 0 where nothing is shared; of linf it is the largest ``|a - b|``.
 
-    Returns
-    -------
-    counts : ndarray of int, shape (n_pairs,)
-    powers : ndarray of float, shape (n_pairs,)
-        0 where nothing is shared; of linf the largest ``|a - b|``.
-
-    Examples
-    --------
     >>> Z = sparse.csr_array(([0.0, 1.0, 0.5, 2.0], ([0, 0, 1, 1], [0, 1, 0, 2])), shape=(2, 3))
     >>> co_observed_powers(Z, np.array([0]), np.array([1]))
     (array([1]), array([0.5]))
@@ -79,6 +53,7 @@ def co_observed_powers(
         part = slice(k, k + _PAIRS_AT_ONCE)
         i, j = left[part], right[part]
         counts[part] = pattern[i].multiply(pattern[j]).sum(axis=1)
+        # a on what both observed, less b there: what only one observed is multiplied away.
         differences = values[i].multiply(pattern[j]) - values[j].multiply(pattern[i])
         powers[part] = power_sums(sparse.csr_array(differences), order)
     return counts, powers

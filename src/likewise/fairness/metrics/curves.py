@@ -134,17 +134,10 @@ class EpsilonDeltaCurve:
 
 @dataclass(frozen=True, eq=False)
 class EpsilonBins:
-    """Which epsilon each pair falls under; made once from d and used for every arm.
-
-    Parameters
-    ----------
-    epsilon : ndarray, shape (n_points,)
-    bins : ndarray of uint8, shape (n_pairs,)
-        Index of the smallest epsilon that is at least d.
-    """
+    """Which epsilon each pair falls under; made once from d and used for every arm."""
 
     epsilon: Floats
-    bins: NDArray[np.uint8]
+    bins: NDArray[np.uint8]  # (n_pairs,), index of the smallest epsilon that is at least d
 
     @classmethod
     def of(cls, reference: Floats) -> EpsilonBins:
@@ -164,8 +157,6 @@ class EpsilonBins:
 def distinct(epsilon: list[float]) -> Floats:
     """Return the points of a curve in order; of points that differ by rounding alone, the last.
 
-    Examples
-    --------
     >>> distinct([0.3, 0.1 + 0.2, 0.5]).tolist()
     [0.30000000000000004, 0.5]
     """
@@ -181,13 +172,7 @@ def accumulated(epsilon: Floats, largest: Floats, counts: NDArray[np.int64]) -> 
 
 
 def new_axes(given: Axes | None = None) -> Axes:
-    """Return the axes that were given, or those of a new figure that belongs to no window.
-
-    Raises
-    ------
-    InputError
-        What is given cannot be drawn on.
-    """
+    """Return the axes that were given, or those of a new figure that belongs to no window; InputError for what cannot be drawn on."""
     if given is not None:
         if not hasattr(given, "get_xlim"):
             raise InputError(f"ax of type {type(given).__name__}", "axes of Matplotlib, or None")

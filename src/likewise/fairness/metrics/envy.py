@@ -159,6 +159,7 @@ def envy(
     whose = others[best]
     told = None if ends is None else _told(weights, people, whose, ends)
     ids = np.arange(m) if row_ids is None else as_id_array(row_ids, "row_ids")
+    # Stable, so that of equal gains the earlier individual is named.
     order = np.argsort(-gains, kind="stable")[:_NAMED]
     largest = tuple(_pair(ids, people[k], whose[k], gains[k], told, k) for k in order if gains[k] > 0)
     certain = None if told is None else float(np.mean((told[:, 0] > 0) & (gains > 0)))
@@ -213,6 +214,7 @@ def _drawn(m: int, most: int, rng: np.random.Generator) -> Indices:
 def _different(lists: NDArray[Any], people: Indices) -> tuple[Indices, Indices]:
     """Return somebody with each different list of these people, and where in that everybody's own is."""
     codes = np.unique(lists[people], return_inverse=True)[1].reshape(people.size, -1)
+    # Most lists occur once; where they do not, each different one is tried once.
     _, first, own = np.unique(codes, axis=0, return_index=True, return_inverse=True)
     return people[first], np.asarray(own).ravel()
 
@@ -228,6 +230,7 @@ def _best(
         utilities = np.asarray(rows(people[part]) @ lists)
         best[part], most = utilities.argmax(axis=1), utilities.max(axis=1)
         better = most - np.take_along_axis(utilities, own[part, None], axis=1)[:, 0]
+        # Utilities are sums of ratings: a difference in their last digits is no envy.
         gains[part] = np.where(better > _ROUNDING * np.abs(most), better, 0.0)
     return np.where(gains > 0, best, own), gains
 
@@ -240,6 +243,8 @@ def _told(weights: sparse.csr_array, people: Indices, others: Indices, ends: End
     if found.shape != (rows.size, 2):
         raise ShapeError(f"ends of shape {found.shape}", f"({rows.size}, 2): an interval for each entry")
     low, high = found.T
+    # What speaks against envy: low ratings of the other's items, high ones of one's own. A shared item has
+    # what is left of its weight.
     against = np.where(net.data > 0, net.data * low, net.data * high)
     favour = np.where(net.data > 0, net.data * high, net.data * low)
     return np.column_stack(

@@ -129,8 +129,6 @@ def exposure(
 def gini(shares: Floats) -> float:
     """Return the Gini coefficient ``sum_k (2k - n - 1) x_k / (n sum x)`` of n amounts in increasing order.
 
-    Examples
-    --------
     >>> gini(np.array([1.0, 1.0])), gini(np.array([0.0, 0.0, 0.0, 1.0]))
     (0.0, 0.75)
     """

@@ -337,10 +337,12 @@ def _tested(
 ) -> list[GroupEffect]:
     """Return the effect of each group on the output in which it is clearest."""
     e, g = left.of(outputs.rows), left.of(members)
+    # <e, g> = <R Y, R G> = <Y, R' g>: a sum over people of c_j Y_j, whose variance is sum c_j^2 e_j^2.
     c = left.transposed(g)
     sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
     z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs.rows)))
     largest = np.sort(_largest_of_draws(e, c, z, rng))
+    # The largest of all z is drawn, so that one threshold serves all groups and outputs (Westfall, Young).
     last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
     critical = largest[-last]
     usual = mean_differences(outputs.rows)
@@ -386,7 +388,7 @@ def _not_rounding(variance: Floats, c: Floats, outputs: Floats) -> Floats:
 
 
 def _largest_of_draws(e: Floats, c: Floats, z: Floats, rng: np.random.Generator) -> Floats:
-    """Return the largest size of z, over groups and outputs, of each draw of signs."""
+    """Return the largest size of z, over groups and outputs, of each draw of signs, one a person: what depends on each other still does."""
     signs = rng.integers(2, size=(_DRAWS, len(e)), dtype=np.int8) * 2.0 - 1
     spread = np.sqrt((c**2).T @ e**2)
     largest = np.zeros(_DRAWS)

@@ -79,29 +79,15 @@ class GroupSplit:
 
 @dataclass(frozen=True, eq=False)
 class PairGroups:
-    """Which two groups a pair joins: a label, ``lower * n_groups + higher`` of the two group numbers.
+    """Which two groups a pair joins: a label, ``lower * n_groups + higher`` of the two group numbers."""
 
-    Parameters
-    ----------
-    names : ndarray, shape (n_groups,)
-    numbers : ndarray of int, shape (n_individuals,)
-        Everybody's group; of those whose group is unknown, the number after the last group.
-    """
-
-    names: NDArray[Any]
+    names: NDArray[Any]  # (n_groups,)
+    # (n_individuals,), everybody's group; of those whose group is unknown, the number after the last group
     numbers: NDArray[np.intp]
 
     @classmethod
     def of(cls, groups: ArrayLike, n_individuals: int) -> PairGroups:
-        """Number the groups.
-
-        Raises
-        ------
-        ShapeError
-            Not one group for each individual.
-        InputError
-            Fewer than two groups, or more than 200.
-        """
+        """Number the groups; ShapeError if there is not one for each individual, InputError for fewer than two groups, or more than 200."""
         return cls(*number_groups(groups, n_individuals))
 
     @property
@@ -117,16 +103,12 @@ class PairGroups:
     def split(self, sums: NDArray[np.void], max_ratio: Floats, mean_gap: float) -> GroupSplit:
         """Return the metrics of every kind of pair.
 
-        Parameters
-        ----------
-        sums : structured ndarray, shape (n_labels,)
-            With the fields of `likewise._kernels.GROUP_SUMS`, by label.
-        max_ratio : ndarray, shape (n_labels,)
-        mean_gap : float
-            Mean of D over all pairs.
+        `sums`, with the fields of `likewise._kernels.GROUP_SUMS`, and `max_ratio` are by label, shape (n_labels,); `mean_gap` is the mean of D over
+        all pairs.
         """
         low, high = np.divmod(np.arange(self.n_groups**2), self.n_groups)
         known = (low < len(self.names)) & (high < len(self.names))
+        # A label has the lower number first, so one with the higher first stays empty.
         kinds = np.flatnonzero(known & (low <= high)).tolist()
 
         def metrics(name: str, chosen: Any) -> GroupMetrics:

@@ -28,13 +28,7 @@ class PairMetric:
     function: PairFunction
 
     def of(self, reference: Floats, output: Floats) -> Floats:
-        """Return the numbers whose mean is the metric.
-
-        Raises
-        ------
-        ModelError
-            Not one finite number >= 0 for each pair.
-        """
+        """Return the numbers whose mean is the metric; ModelError unless there is one finite number >= 0 for each pair."""
         try:
             values = np.asarray(self.function(reference, output), dtype=np.float64)
         except (TypeError, ValueError) as error:

@@ -219,6 +219,7 @@ def _mean_interval(values: Floats, confidence: float, ratio_bound: float | None)
     if np.abs(values).max() > ratio_bound:
         given = f"{option('ratio_bound', f'{ratio_bound:.6g}')}, yet ratios of a pair differ by {np.abs(values).max():.6g}"
         raise InputError(given, "a number that no ratio exceeds", "leave ratio_bound out if none is known")
+    # Differences lie in [-bound, bound]: moved up by the bound, they are what bets are about.
     shifted = betting(values + ratio_bound, 2 * ratio_bound, confidence)
     return Interval(shifted.low - ratio_bound, shifted.high - ratio_bound, confidence, shifted.method)
 

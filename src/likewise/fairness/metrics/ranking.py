@@ -21,30 +21,16 @@ from likewise.observations.value_range import ValueRange
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """What people turned out to like, in the order of their lists.
+    """What people turned out to like, in the order of their lists; arrays have an entry for each rating, unless said otherwise."""
 
-    Parameters
-    ----------
-    rows, columns : ndarray of int, shape (k,)
-        Whose rating it is, in the order of the lists, and of which item.
-    values : ndarray, shape (k,)
-    item_ids : ndarray, shape (n,)
-    n_individuals : int
-        m.
-    low, high : float
-        Ends of the range.
-    notes : tuple of str
-        How many ratings of others were left out.
-    """
-
-    rows: Indices
-    columns: Indices
+    rows: Indices  # whose rating it is, in the order of the lists
+    columns: Indices  # of which item
     values: Floats
-    item_ids: NDArray[Any]
-    n_individuals: int
-    low: float
-    high: float
-    notes: tuple[str, ...] = ()
+    item_ids: NDArray[Any]  # (n,)
+    n_individuals: int  # m
+    low: float  # low end of the range
+    high: float  # high end of the range
+    notes: tuple[str, ...] = ()  # how many ratings of others were left out
 
     @classmethod
     def of(
@@ -56,12 +42,8 @@ class Ratings:
     ) -> Self:
         """Put ratings in the order of the lists; who has none there counts as somebody without ratings.
 
-        Raises
-        ------
-        ShapeError
-            Lists without ids, and another number of individuals with ratings.
-        InputError
-            Columns with ranges of their own: gains of different items could not be added; or nobody in common.
+        ShapeError for lists without ids, and another number of individuals with ratings. InputError for columns with ranges of their own, as gains
+        of different items could not be added, or nobody in common.
         """
         low, high = _range_of(ratings, value_range)
         owners = rows_of_entries(ratings.values)
@@ -90,6 +72,7 @@ class Ratings:
         """Return the gain of each listed item for whoever got it, 0 where there is no rating."""
         n = self.item_ids.size
         items = item_places(lists, self.item_ids)
+        # Each rating by one number, so that those of all lists are looked up in one sorted vector.
         keys = self.rows * n + self.columns
         order = np.argsort(keys)
         wanted = np.arange(len(lists))[:, None] * n + items
@@ -102,6 +85,7 @@ class Ratings:
         order = np.lexsort((-self.gains, self.rows))
         rows, gains = self.rows[order], self.gains[order]
         starts = np.searchsorted(rows, np.arange(self.n_individuals))
+        # Each one's ratings stand together, best first.
         ranks = np.arange(rows.size) - starts[rows]
         kept = ranks < length
         worth = gains[kept] * discounts(length)[ranks[kept]]
@@ -123,8 +107,6 @@ class Ratings:
 def discounts(length: int) -> Floats:
     """Return ``1 / log2(rank + 1)`` for the ranks from 1: how much attention each gets.
 
-    Examples
-    --------
     >>> discounts(3).round(3).tolist()
     [1.0, 0.631, 0.5]
     """

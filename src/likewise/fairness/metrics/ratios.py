@@ -30,17 +30,8 @@ def share_rank(share: float, n_pairs: int) -> int:
 
 
 def order_statistics(values: Floats, ranks: list[int]) -> list[float]:
-    """Return the values of the given 0-based ranks without sorting all values.
+    """Return the values of the given 0-based ranks, without sorting all; no value is NaN, infinity is allowed.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        None NaN; infinity is allowed.
-    ranks : list of int
-        Each from 0 to n - 1.
-
-    Examples
-    --------
     >>> order_statistics(np.array([3.0, 1.0, np.inf, 2.0]), [0, 2, 3])
     [1.0, 3.0, inf]
     """

@@ -17,13 +17,7 @@ FEWEST_INDIVIDUALS = 20
 
 
 def relative_gap(similar_gap: float, gap: float) -> float:
-    """Return one mean of D over the other; NaN where all outputs are equal.
-
-    Examples
-    --------
-    >>> relative_gap(1.0, 4.0), relative_gap(0.0, 0.0)
-    (0.25, nan)
-    """
+    """Return one mean of D over the other; NaN where all outputs are equal."""
     return similar_gap / gap if gap else nan
 
 
@@ -34,23 +28,12 @@ class GapJackknife:
     Individuals are independent, pairs are not: one individual takes part in m - 1 of them. How much the result moves without an individual says how much
     it would differ between samples of individuals. The same holds of the difference between the gaps of two sets of outputs over the same pairs: what makes
     one sample of individuals differ from another moves both gaps, and cancels.
-
-    Parameters
-    ----------
-    value : float
-        The relative gap, or the difference of two.
-    deviations : ndarray, shape (n_individuals,)
-        The same without each individual, about the mean of these.
-    of_pairs : ndarray, shape (n_pairs,), or None
-        Where pairs were drawn: how each of them moves the value.
-    people : (ndarray, ndarray) of int, shape (n_pairs,), or None
-        The two individuals of each pair that was drawn.
     """
 
-    value: float
-    deviations: Floats
-    of_pairs: Floats | None = None
-    people: tuple[Indices, Indices] | None = None
+    value: float  # the relative gap, or the difference of two
+    deviations: Floats  # (n_individuals,), the same without each individual, about the mean of these
+    of_pairs: Floats | None = None  # (n_pairs,), where pairs were drawn: how each of them moves the value
+    people: tuple[Indices, Indices] | None = None  # the two individuals of each pair that was drawn
 
     def over_pairs_of(self, other: GapJackknife) -> bool:
         """Return whether another gap is over the same pairs."""
@@ -67,15 +50,7 @@ class GapJackknife:
         few people decide. Where pairs were drawn, leaving out individuals counts what is particular to a pair twice, once for each of its two; that is taken
         off again, as in variance estimates for dyads. Coverage in simulation is in ``docs/intervals.md``.
 
-        Parameters
-        ----------
-        confidence : float
-            In (0, 1).
-
-        Returns
-        -------
-        Interval or None
-            None for fewer than 20 individuals, or where leaving anybody out moves nothing or leaves nothing.
+        None for fewer than 20 individuals, or where leaving anybody out moves nothing or leaves nothing.
         """
         variance, degrees = self._variance()
         if self.deviations.size < FEWEST_INDIVIDUALS or not (variance > 0 and isfinite(self.value)):
@@ -91,6 +66,8 @@ class GapJackknife:
         if self.of_pairs is None:
             return (m - 1) / m * own, _carriers(self.deviations)
         alone = float(self.of_pairs @ self.of_pairs)
+        # Never less than what the pairs alone show: the difference of two estimates can fall below it by
+        # chance.
         return max(own - alone, alone), min(_carriers(self.deviations), _carriers(self.of_pairs))
 
 
@@ -100,34 +77,18 @@ _METHOD = "jackknife over individuals"
 def gap_interval(gap: GapJackknife, confidence: float) -> Interval | None:
     """Bound a relative gap, which is at least 0; see `GapJackknife.interval`.
 
-    Returns
-    -------
-    Interval or None
-        None also where the similar pairs all have D = 0: nothing shows how large a gap could have been.
+    None also where the similar pairs all have D = 0: nothing shows how large a gap could have been.
     """
     interval = gap.interval(confidence) if gap.value > 0 else None
     return interval and replace(interval, low=max(interval.low, 0.0))
 
 
 def all_pairs_jackknife(sums: Floats) -> GapJackknife:
-    """Leave each individual out of all pairs.
+    """Leave each individual out of all pairs (Arvesen, "Jackknifing U-statistics", Annals of Mathematical Statistics 40, 1969).
 
-    Parameters
-    ----------
-    sums : ndarray, shape (4, n_individuals)
-        Over the pairs that each individual takes part in: how many there are, how many of them are similar, the sum of D over all of them
-        and over the similar ones.
+    `sums`, shape (4, n_individuals), are over the pairs that each individual takes part in: how many there are, how many of them are similar,
+    the sum of D over all of them and over the similar ones.
 
-    Returns
-    -------
-    GapJackknife
-
-    References
-    ----------
-    Arvesen, "Jackknifing U-statistics", Annals of Mathematical Statistics 40, 1969.
-
-    Examples
-    --------
     Three people of one type each, and everybody is similar: nobody moves the gap.
 
     >>> found = all_pairs_jackknife(np.full((4, 3), 2.0))
@@ -138,23 +99,8 @@ def all_pairs_jackknife(sums: Floats) -> GapJackknife:
 
 
 def drawn_pairs_jackknife(people: tuple[Indices, Indices], output: Floats, near: Mask) -> GapJackknife:
-    """Leave each individual out of pairs that were drawn.
+    """Leave each individual out of pairs that were drawn: the two `people` of each, its D, and whether it is similar, each of shape (n_pairs,).
 
-    Parameters
-    ----------
-    people : (ndarray, ndarray) of int, shape (n_pairs,)
-        The two individuals of each pair.
-    output : ndarray, shape (n_pairs,)
-        D.
-    near : ndarray of bool, shape (n_pairs,)
-        Which pairs are similar.
-
-    Returns
-    -------
-    GapJackknife
-
-    References
-    ----------
     Aronow, Samii, Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23, 2015.
     """
     columns = (np.ones(output.size), near.astype(np.float64), output, near * output)
@@ -163,29 +109,18 @@ def drawn_pairs_jackknife(people: tuple[Indices, Indices], output: Floats, near:
     value, deviations = _leaving_each_out(sums)
     with np.errstate(divide="ignore", invalid="ignore"):  # outputs that are all equal have no gap
         pairs, similar, gap, similar_gap = (column / column.sum() for column in columns)
+    # To first order: the gap is a quotient of two means, and a pair moves its logarithm by its share in
+    # each of the four sums.
     return GapJackknife(value, deviations, value * (similar_gap - similar - gap + pairs), people)
 
 
 def gap_change(
     before: GapJackknife, after: GapJackknife, confidence: float, n_pairs: int
 ) -> SampledValue | None:
-    """Return how the relative gap changes from one set of outputs to another over the same pairs, with an interval.
+    """Return how the relative gap changes between two sets of outputs over the same pairs, `n_pairs` of them similar, with an interval.
 
-    Parameters
-    ----------
-    before, after : GapJackknife
-    confidence : float
-        In (0, 1).
-    n_pairs : int
-        How many similar pairs there are.
+    After minus before: below 0, similar individuals are treated more alike. None where it has no interval, or the pairs are not the same.
 
-    Returns
-    -------
-    SampledValue or None
-        After minus before: below 0, similar individuals are treated more alike. None where it has no interval, or the pairs are not the same.
-
-    Examples
-    --------
     >>> from likewise.fairness import RowDistance, measure_fairness
     >>> rng = np.random.default_rng(0)
     >>> people, noise = rng.normal(size=(50, 1)), rng.normal(size=(50, 1))
@@ -214,6 +149,7 @@ def gap_change(
 
 def _leaving_each_out(sums: Floats) -> tuple[float, Floats]:
     """Return the relative gap, and how much it moves where each individual is left out, about its mean."""
+    # Each pair is in the sums of two people. The appended 0 leaves nobody out.
     pairs, similar, gap, similar_gap = (column.sum() / 2 - np.append(column, 0.0) for column in sums)
     with np.errstate(divide="ignore", invalid="ignore"):
         *without_one, everybody = (similar_gap / similar) / (

@@ -18,18 +18,9 @@ _CONSTANT = 64 * np.finfo(float).eps
 
 
 def in_their_units(rows: Floats) -> tuple[Floats, Floats]:
-    """Return each output between 0 and 1, and how long its range is: neither an offset nor a unit may drown what differs.
+    """Return each output of (m, k) between 0 and 1, and how long its range is, (k,): neither an offset nor a unit may drown what differs.
 
     A range that is no longer than rounding of its values is that of a constant: 0, and no length.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (m, k)
-
-    Returns
-    -------
-    scaled : ndarray, shape (m, k)
-    lengths : ndarray, shape (k,)
     """
     half = rows / 2  # a range of the largest numbers is itself no number
     centred = half - half.min(axis=0)
@@ -44,8 +35,6 @@ def in_their_units(rows: Floats) -> tuple[Floats, Floats]:
 def are_decisions(rows: Floats) -> NDArray[np.bool_]:
     """Return of each output whether it is 0 for some and 1 for all others, such as a yes or a no.
 
-    Examples
-    --------
     >>> are_decisions(np.array([[0.0, 0.0, 1.0], [1.0, 0.5, 1.0]])).tolist()
     [True, False, False]
     """
@@ -66,6 +55,7 @@ def output_names(n_outputs: int, output_ids: ArrayLike | None) -> list[str]:
 def mean_differences(outputs: Floats) -> Floats:
     """Return the mean size of the difference between two people, of each output."""
     m = len(outputs)
+    # Of sorted values, sum_{i<j} (x_j - x_i) = sum_k (2k - m + 1) x_k, k from 0.
     ranks = 2 * np.arange(m) - m + 1.0
     means: Floats = ranks @ np.sort(outputs, axis=0) * 2 / (m * (m - 1))
     return means
@@ -89,23 +79,14 @@ _AS_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Remainder:
-    """The linear map that takes from values what d explains of them.
+    """The linear map that takes from values what d explains of them: W means over the nearest others, Q what is smooth in d.
 
-    Parameters
-    ----------
-    means : csr_array, shape (m, m)
-        W: means over the nearest others.
-    smooth : ndarray, shape (m, r)
-        Orthonormal columns; what they span is taken away first.
-
-    Notes
-    -----
     The nearest others of a group with lower incomes have, on average, higher ones: a mean over them alone leaves a share of what incomes explain in the
     remainder. The regression on distances takes the trend away first (bias-corrected matching: Abadie and Imbens, JBES 2011).
     """
 
-    means: sparse.csr_array
-    smooth: Floats
+    means: sparse.csr_array  # W, (m, m)
+    smooth: Floats  # Q, (m, r), orthonormal columns; what they span is taken away first
 
     def of(self, values: Floats) -> Floats:
         """Return (I - W)(I - Q Q') values; one column for each kind of value."""
@@ -121,19 +102,9 @@ class Remainder:
 
 
 def remainder(distances: Floats, n_neighbors: int) -> tuple[Remainder, float]:
-    """Return what d leaves of values, and how near the nearest others are.
+    """Return what d leaves of values, and how near the nearest others are, as `neighbor_means` says it.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (m, m)
-        Between any two people; the diagonal is not read, and overwritten.
-    n_neighbors : int
-
-    Returns
-    -------
-    remainder : Remainder
-    nearness : float
-        As of `neighbor_means`.
+    `distances`, (m, m), are between any two people; the diagonal is not read, and overwritten.
     """
     np.fill_diagonal(distances, 0.0)
     smooth = _spanned(
@@ -146,16 +117,7 @@ def remainder(distances: Floats, n_neighbors: int) -> tuple[Remainder, float]:
 def landmarks(distances: Floats, n_landmarks: int) -> list[int]:
     """Return people far from one another: who is farthest from all on average, then always who is farthest from the nearest of those chosen.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (m, m)
-        The diagonal is 0.
-    n_landmarks : int
-        At most m. Fewer are returned where everybody else is at distance 0 from one of them.
-
-    Returns
-    -------
-    chosen : list of int
+    `distances` are (m, m), 0 on the diagonal. Fewer than `n_landmarks` are returned where everybody else is at distance 0 from one of them.
     """
     chosen: list[int] = []
     farthest = distances.mean(axis=1)
@@ -178,18 +140,7 @@ def _spanned(columns: Floats) -> Floats:
 
 
 def mutually_defined(distances: Floats) -> Any:
-    """Return whom to keep so that every distance among them is defined: who has most that are not goes first.
-
-    Parameters
-    ----------
-    distances : ndarray, shape (m, m)
-        NaN where a distance is not defined.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Positions, increasing.
-    """
+    """Return whom to keep, positions, so that every distance among them is defined: who has most that are not (NaN) goes first."""
     undefined = np.isnan(distances)
     np.fill_diagonal(undefined, False)
     counts = undefined.sum(axis=1)
@@ -203,20 +154,10 @@ def mutually_defined(distances: Floats) -> Any:
 
 
 def neighbor_means(distances: Floats, n_neighbors: int) -> tuple[sparse.csr_array, float]:
-    """Return the matrix W that takes means over everybody's nearest others, all at the same distance included, and how near they are.
+    """Return W, (m, m), that takes means over everybody's nearest others, all at the same distance included, and how near they are.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (m, m)
-        Between any two people; the diagonal is not read, and overwritten.
-    n_neighbors : int
-
-    Returns
-    -------
-    weights : csr_array, shape (m, m)
-        Rows sum to 1.
-    nearness : float
-        Mean distance of the farthest of them, by the mean distance of all pairs; NaN where all distances are 0.
+    Nearness is the mean distance of the farthest of them, by the mean distance of all pairs; NaN where all distances are 0. The diagonal of
+    `distances`, (m, m), is not read, and overwritten.
     """
     m = len(distances)
     np.fill_diagonal(distances, 0.0)
@@ -231,17 +172,8 @@ def neighbor_means(distances: Floats, n_neighbors: int) -> tuple[sparse.csr_arra
 def beside_others(members: Floats, means: sparse.csr_array) -> Floats:
     """Return of each group the share of it that has others among the nearest, or the share of all others that has its people there: the larger of both.
 
-    A few members among many have others about them though most others have no member; so has a large group the other way round.
-
-    Parameters
-    ----------
-    members : ndarray, shape (m, n_groups)
-        1 or 0.
-    means : csr_array, shape (m, m)
-
-    Returns
-    -------
-    shares : ndarray, shape (n_groups,)
+    A few members among many have others about them though most others have no member; so has a large group the other way round. `members`,
+    (m, n_groups), are 1 or 0.
     """
     share = means @ members
     of_members = ((share < 1 - _NOBODY) * members).sum(axis=0) / members.sum(axis=0)
@@ -255,22 +187,18 @@ def differences_kept(
 ) -> tuple[float, float]:
     """Return the ends of the differences that a test of what is left does not refuse: 0 is among them exactly where its p-value says so.
 
-    Parameters
-    ----------
-    total, square : float
-        <e, g> and <g, g>: g is what is left of membership, and e of the outputs.
-    c2 : ndarray, shape (m,)
-        Squares of the weights of single outputs in `total`.
-    e, g : ndarray, shape (m,)
-    critical : float
-        The z from which on the test refuses.
+    g is what is left of membership, e of the outputs, each (m,); `total` and `square` are <e, g> and <g, g>; `c2`, (m,), squares of the weights
+    of single outputs in `total`; `critical` the z from which on the test refuses.
     """
+    # The test of a difference t is that of outputs less t g: |<e, g> - t <g, g>| <= z sqrt(sum c^2 (e - t
+    # g)^2), a quadratic inequality a t^2 - 2 b t + rest <= 0.
     z2 = critical**2
     a = square**2 - z2 * float(c2 @ g**2)
     b = total * square - z2 * float(c2 @ (e * g))
     rest = total**2 - z2 * float(c2 @ e**2)
     inside = b**2 - a * rest
     inside = 0.0 if abs(inside) <= _AS_ROUNDING * b**2 else inside  # as where outputs are the group itself
+    # Membership is known too vaguely: the test refuses no difference, however large.
     if a <= 0 or inside < 0:
         return -np.inf, np.inf
     return float((b - np.sqrt(inside)) / a), float((b + np.sqrt(inside)) / a)

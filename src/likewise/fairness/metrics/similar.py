@@ -28,8 +28,6 @@ def reach(distance: Distances) -> Distances:
     A sum that is not exact depends on the order of its terms, so pairs that are equally far apart can differ in their last digits. They
     are taken for tied, or which pairs are the most similar would depend on the order of the columns.
 
-    Examples
-    --------
     >>> 0.1 + 0.2 + 0.3 <= 0.3 + 0.2 + 0.1, 0.1 + 0.2 + 0.3 <= reach(0.3 + 0.2 + 0.1)
     (False, True)
     """
@@ -154,11 +152,14 @@ def _nearest_in_block(
 ) -> NDArray[np.intp]:
     measured = distance.block(start, stop)
     measured[np.arange(stop - start), np.arange(start, stop)] = np.nan
+    # NaN, of oneself and of undefined pairs, come last: the k-th is NaN where there are fewer.
     farthest = np.partition(measured, n_neighbors - 1, axis=1)[:, n_neighbors - 1, None]
     lonely = np.flatnonzero(np.isnan(farthest))
     if lonely.size:
         given = f"individual {start + lonely[0]} with fewer than {n_neighbors} others at a defined distance"
         raise DistanceError(given, "enough others", "use fewer neighbours or another distance")
+    # Who is nearer than the k-th by more than rounding is in; the rest of the k are the first of those tied
+    # with it.
     nearer = reach(measured) < farthest
     tied = ~nearer & (measured <= reach(farthest))
     room = n_neighbors - nearer.sum(axis=1, keepdims=True)
@@ -169,14 +170,7 @@ def _nearest_in_block(
 def neighbor_metrics(
     output: PairwiseDistance, reference: PairwiseDistance, neighbors: NDArray[np.intp]
 ) -> NeighborMetrics:
-    """Measure every individual against its neighbours.
-
-    Parameters
-    ----------
-    output, reference : PairwiseDistance
-    neighbors : ndarray of int, shape (n_individuals, n_neighbors)
-        From `nearest_neighbors`.
-    """
+    """Measure every individual against its neighbours, shape (n_individuals, n_neighbors), from `nearest_neighbors`."""
     m, k = neighbors.shape
     left, right = np.repeat(np.arange(m), k), neighbors.ravel()
     gaps = output.between(left, right)

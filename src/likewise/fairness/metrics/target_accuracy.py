@@ -24,32 +24,17 @@ from likewise.observations.reading.output_kinds import two_valued
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A target as it was understood.
+    """A target as it was understood."""
 
-    Parameters
-    ----------
-    known : ndarray of bool, shape (m,)
-        Whose is known.
-    values : ndarray, shape (n_known,)
-        Numbers, or text.
-    classes : ndarray
-        The different values, sorted.
-    """
-
-    known: NDArray[np.bool_]
-    values: NDArray[Any]
-    classes: NDArray[Any]
+    known: NDArray[np.bool_]  # (m,), whose is known
+    values: NDArray[Any]  # (n_known,), numbers, or text
+    classes: NDArray[Any]  # the different values, sorted
 
     @classmethod
     def of(cls, target: ArrayLike, n_individuals: int) -> Target:
         """Understand a target; what is missing is unknown, and left out.
 
-        Raises
-        ------
-        ShapeError
-            Another length than there are individuals.
-        InputError
-            Nothing known, the same for all, or a number that is infinite.
+        ShapeError for another length than there are individuals; InputError for nothing known, the same for all, or a number that is infinite.
         """
         given = as_id_array(target, "the target")
         if given.shape != (n_individuals,):
@@ -312,6 +297,7 @@ def _area(scores: Floats, truth: Floats, confidence: float) -> TargetValue:
     """Return the AUC: of everybody the share of the other class that is on the right side, and the spread of these shares (DeLong)."""
     ones, ranks = truth == 1, rankdata(scores)
     n_ones, n_others = np.count_nonzero(ones), np.count_nonzero(~ones)
+    # A rank among all less that among one's own class counts the other class below, ties half.
     of_ones = (ranks[ones] - rankdata(scores[ones])) / n_others
     of_others = 1 - (ranks[~ones] - rankdata(scores[~ones])) / n_ones
     area = float(of_ones.mean())
