@@ -337,13 +337,13 @@ def _tested(
 ) -> list[GroupEffect]:
     """Return the effect of each group on the output in which it is clearest."""
     e, g = left.of(outputs.rows), left.of(members)
-    # <e, g> = <R Y, R G> = <Y, R' g>: a sum over people of c_j Y_j, whose variance is sum c_j^2 e_j^2.
-    c = left.transposed(g)
+    c = left.transposed(g)  # <e, g> = <Y, R' g>: a sum of c_j Y_j over people, of variance sum c_j^2 e_j^2
     sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
     z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs.rows)))
     largest = np.sort(_largest_of_draws(e, c, z, rng))
-    # The largest of all z is drawn, so that one threshold serves all groups and outputs (Westfall, Young).
-    last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
+    last = max(
+        1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9))
+    )  # this rank is what chance gives, to all at once
     critical = largest[-last]
     usual = mean_differences(outputs.rows)
     effects = []
