@@ -341,9 +341,7 @@ def _tested(
     sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
     z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs.rows)))
     largest = np.sort(_largest_of_draws(e, c, z, rng))
-    last = max(
-        1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9))
-    )  # this rank is what chance gives, to all at once
+    last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
     critical = largest[-last]
     usual = mean_differences(outputs.rows)
     effects = []
