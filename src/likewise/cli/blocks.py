@@ -45,13 +45,7 @@ class EngineOptions:
         return self != type(self)() or is_partitioned(ratings)
 
     def read(self, ratings: Path, reading: ReadOptions, memory_limit: str | None = None) -> PartitionedMatrix:
-        """Read the parts.
-
-        Raises
-        ------
-        InputError
-            An option of reading that has no meaning for parts.
-        """
+        """Read the parts; an option of reading that has no meaning for parts raises an `InputError`."""
         from likewise.observations.partitioned import read_partitioned
 
         given = {field.name: getattr(reading, field.name) for field in fields(reading)}
@@ -158,19 +152,9 @@ def audit_parts(
     *,
     quiet: bool,
 ) -> AuditReport:
-    """Audit individuals who are drawn from parts.
+    """Audit individuals who are drawn from parts; `asked` has other options of the command by name, None where they were not given.
 
-    Parameters
-    ----------
-    ratings, blocks, completing, measuring, reading, quiet
-        As `likewise audit` has them.
-    asked : dict
-        Other options of it by name, None where they were not given; only some have a meaning here.
-
-    Raises
-    ------
-    InputError
-        An option that has no meaning for parts.
+    Only some have a meaning here; the others raise an `InputError`.
     """
     from likewise.pipeline.partitioned import DRAWN_PAIRS, audit_partitioned
 

@@ -31,12 +31,8 @@ _NOT_KEPT = ("dry_run",)
 def with_config(arguments: Sequence[str], app: App) -> list[str]:
     """Return what was typed with the options of ``--config FILE.toml`` in place of it; what was typed goes before.
 
-    Raises
-    ------
-    FileFormatError
-        No such file, or no TOML.
-    InputError
-        A key that is no option of the command, with the nearest one; a value that no option takes.
+    A file that is missing or no TOML raises a `FileFormatError`; a key that is no option of the command, and a value that no option takes, an
+    `InputError` with the nearest one.
     """
     typed, path = _taken_out(arguments)
     if path is None or not typed:
@@ -126,16 +122,8 @@ def _in_json(value: Any) -> str:
 
 
 def resolved(command: str, values: Mapping[str, Any]) -> str:
-    """Return every option of a run as TOML, defaults and all, for `with_config` to read again.
+    """Return every option of a run as TOML, defaults and all, for `with_config` to read again; what is None is left out.
 
-    Parameters
-    ----------
-    command : str
-    values : mapping of str to any
-        Arguments by name; data classes of options count as theirs. None is left out.
-
-    Examples
-    --------
     >>> print(resolved("audit", {"ratings": Path("r.csv"), "norm": None, "value_range": (1, 5)}), end="")
     [audit]
     ratings = "r.csv"

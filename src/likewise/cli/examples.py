@@ -41,8 +41,6 @@ _COMMON = (
 def epilogue(command: str) -> str:
     """Return the end of the help of a command; that of likewise itself has the examples of its main one.
 
-    Examples
-    --------
     >>> epilogue("doctor").splitlines()[:3]
     ['Examples:', '', '  likewise doctor']
     """

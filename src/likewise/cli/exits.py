@@ -22,15 +22,8 @@ _OTHER_NAMES = {"n_pairs": "--pairs"}
 
 
 def in_shell(options: Collection[str]) -> Callable[[str, str], str]:
-    """Return how to spell an argument: as one of the options, or as Python does where there is no such option.
+    """Return how to spell an argument: as one of the options, such as ``--value-range``, or as Python does where there is no such option.
 
-    Parameters
-    ----------
-    options : collection of str
-        Such as ``--value-range``.
-
-    Examples
-    --------
     >>> spell = in_shell(["--value-range", "--header"])
     >>> spell("value_range", "(1, 5)"), spell("header", "False"), spell("header", "..."), spell("ax", "None")
     ('--value-range 1,5', '--no-header', '--header', 'ax=None')
@@ -70,18 +63,9 @@ _ENDINGS: tuple[tuple[type[BaseException], str, int], ...] = (
 
 
 def exit_code_of(command: Callable[[], object], options: Callable[[], Collection[str]] = tuple) -> int:
-    """Run a command to its end, whatever that is.
+    """Run a command to its end, whatever that is, and return its exit code; see `likewise.cli.main.run`.
 
-    Parameters
-    ----------
-    command : callable
-    options : callable
-        Returns the options that there are, for spelling the arguments that a message mentions.
-
-    Returns
-    -------
-    int
-        The exit code; see `likewise.cli.main.run`.
+    `options` returns the options that there are, for spelling the arguments that a message mentions.
     """
     for stream in (sys.stdout, sys.stderr):
         _never_fail_on_text(stream)

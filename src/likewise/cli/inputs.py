@@ -61,32 +61,16 @@ _MUCH = 10**7
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What was read from files.
+    """What was read from files."""
 
-    Parameters
-    ----------
-    source : str
-        What to call the file of the individuals.
-    individuals : ObservedMatrix or PairwiseDistance
-    outputs : mapping of str to data frame, array or PairwiseDistance
-        By arm; none where a model is to run.
-    groups, target : ndarray or None
-        The target of lists and of scores of items is an ObservedMatrix of ratings.
-    item_groups : mapping of item to group, or None
-    columns : tuple of ColumnRoles
-        Of each file beside that of the observations.
-    notes : tuple of str
-        What the readers of these files noticed.
-    """
-
-    source: str
+    source: str  # what to call the file of the individuals
     individuals: ObservedMatrix | PairwiseDistance
-    outputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]  # by arm; none where a model is to run
     groups: NDArray[Any] | None
-    target: NDArray[Any] | ObservedMatrix | None
-    item_groups: Mapping[Any, Any] | None
-    columns: tuple[ColumnRoles, ...]
-    notes: tuple[str, ...]
+    target: NDArray[Any] | ObservedMatrix | None  # of lists and of scores of items a matrix of ratings
+    item_groups: Mapping[Any, Any] | None  # the group of each item
+    columns: tuple[ColumnRoles, ...]  # of each file beside that of the observations
+    notes: tuple[str, ...]  # what the readers of these files noticed
 
     @classmethod
     def read(
@@ -282,10 +266,7 @@ def _target(
 def _within_range_of(known: ObservedMatrix, path: Path, reading: ReadOptions) -> ObservedMatrix:
     """Read more observations of the same features, whose values have the range of those: a test of full marks alone tells of no range.
 
-    Raises
-    ------
-    ObservationError
-        A feature that is not among those, or a value outside its range, which is named.
+    Other features, and a value outside that range, raise an `ObservationError` that names the file.
     """
     anything = ValueRange(np.asarray(-np.inf), np.asarray(np.inf))
     found = replace(reading, value_range=anything, row_features=None, column_features=None).read(path)
@@ -320,10 +301,7 @@ def _items(individuals: Any, outputs: Mapping[str, Any]) -> list[Any]:
 def _as_outputs(found: OutputsFile, output_distance: str | None, named: object) -> Any:
     """Return outputs under their names, so that worst pairs can be explained by them; lists as what they are.
 
-    Raises
-    ------
-    FileFormatError
-        Whole numbers that are called like places of a list, but repeat, unless their columns were named as outputs.
+    Whole numbers that are called like places of a list, but repeat, raise a `FileFormatError`, unless their columns were named as outputs.
     """
     if found.kind == "top-n":
         compare = rank_biased_distance if output_distance == "rbo" else top_n_distance

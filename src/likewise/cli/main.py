@@ -143,18 +143,10 @@ for described in (
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
+    """Run one command, by default with the arguments of the process, and return the exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        By default those of the process.
-
-    Returns
-    -------
-    int
-        The exit code: 0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit that is not shown to hold, 70 an unexpected error, 130 interrupted, 141 nobody reads
-        the output any more.
+    0 fine, 1 input that cannot be used, 2 wrong usage, 3 a limit that is not shown to hold, 70 an unexpected error, 130 interrupted, 141 nobody reads
+    the output any more.
     """
     return exit_code_of(
         lambda: app(

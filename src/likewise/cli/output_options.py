@@ -74,13 +74,7 @@ class OutputOptions:
         return (self.target_column,)
 
     def without_target(self, reading: ReadOptions) -> ReadOptions:
-        """Return how individuals are read where their own file holds the target: which is none of their features.
-
-        Raises
-        ------
-        InputError
-            It is named as one.
-        """
+        """Return how individuals are read where their own file holds the target, which is none of their features: naming it as one is an `InputError`."""
         if self.target_column is None or self.target is not None or any(self.files().values()):
             return reading
         if reading.columns is None:

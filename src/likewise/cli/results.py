@@ -106,14 +106,7 @@ class ResultOptions:
     def check(self, read: Mapping[str, Path | None], limit: float | None, *, fails: bool) -> None:
         """Fail before the work, not after it; where a file is not there, before anything heavy is imported.
 
-        Parameters
-        ----------
-        read : mapping of str to Path or None
-            Files to read, by what they hold.
-        limit : float or None
-            L.
-        fails : bool
-            Whether the exit code says something of fairness.
+        `read` has the files to read by what they hold, `limit` is L, and `fails` says whether the exit code tells of fairness.
         """
         if self.quiet and not fails and all(path is None for path in self._targets().values()):
             given = (

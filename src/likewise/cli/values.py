@@ -31,8 +31,6 @@ _OF_COLUMNS = {
 def flowing(docstring: str | None) -> str:
     r"""Return a docstring in which each description is one line, for the terminal to break where it ends.
 
-    Examples
-    --------
     >>> flowing("Audit.\n\n    Parameters\n    ----------\n    out\n        Folder of\n        the report.\n    ")
     'Audit.\n\nParameters\n----------\nout\n    Folder of the report.'
     """
@@ -46,23 +44,7 @@ def flowing(docstring: str | None) -> str:
 
 
 def refuse_to_overwrite(read: Iterable[Path | None], written: Iterable[Path]) -> None:
-    """Raise before the work where a result would take the place of what it is made from.
-
-    Parameters
-    ----------
-    read : iterable of Path or None
-        Files that the command reads.
-    written : iterable of Path
-        Files that it writes.
-
-    Raises
-    ------
-    InputError
-
-    Examples
-    --------
-    >>> refuse_to_overwrite([Path("ratings.csv"), None], [Path("report/report.html")])
-    """
+    """Raise an `InputError` before the work where a result would take the place of a file that it is made from."""
     inputs = {path.resolve() for path in read if path is not None}
     for target in written:
         if target.resolve() in inputs:
@@ -78,12 +60,7 @@ def is_partitioned(source: str | PathLike[str]) -> bool:
 
 
 def existing(path: Path, holds: str = "observations") -> Path:
-    """Return a path to read, or raise at once where nothing is there: before anything heavy is imported.
-
-    Raises
-    ------
-    FileFormatError
-    """
+    """Return a path to read, or raise a `FileFormatError` at once where nothing is there: before anything heavy is imported."""
     if path == STANDARD_STREAM or path.exists():
         return path
     siblings = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -95,13 +72,8 @@ def existing(path: Path, holds: str = "observations") -> Path:
 def reference_file(reference: str | None) -> Path | None:
     """Return the file that a reference names; None where it is a name: what has no ending and is no file.
 
-    Raises
-    ------
-    FileFormatError
-        It looks like a file, and there is none.
+    What looks like a file, and is not there, raises a `FileFormatError`.
 
-    Examples
-    --------
     >>> reference_file("held-out"), reference_file(None)
     (None, None)
     """

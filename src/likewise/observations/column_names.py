@@ -58,8 +58,6 @@ def plain_name(name: str) -> str:
 def is_count(name: str) -> bool:
     """Return whether a column is called what programs call the index that they write, or nothing at all.
 
-    Examples
-    --------
     >>> [is_count(name) for name in ("", "Unnamed: 0", "__UNNAMED__0", "index", "applicant")]
     [True, True, True, True, False]
     """
@@ -69,8 +67,6 @@ def is_count(name: str) -> bool:
 def is_id(name: str) -> bool:
     """Return whether a column is called what names individuals are called.
 
-    Examples
-    --------
     >>> [is_id(name) for name in ("userId", "case_id", "ID", "applicant", "paid", "score")]
     [True, True, True, True, False, False]
     """
@@ -81,8 +77,6 @@ def is_id(name: str) -> bool:
 def is_output(name: str) -> bool:
     """Return whether a column is called what outputs are called.
 
-    Examples
-    --------
     >>> [is_output(name) for name in ("score", "P(admit)", "prob_2", "age", "zip")]
     [True, True, True, False, False]
     """
@@ -114,14 +108,7 @@ _NAMED = 4
 
 
 def note_on_numbers_as_text(columns: Sequence[tuple[str, NDArray[Any]]], axis: str) -> tuple[str, ...]:
-    """Say which features are categories although every word in them is a number: codes, or measurements read as text.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> note_on_numbers_as_text([("age", np.array(["20", "30"])), ("job", np.array(["cook", "7"]))], "row")
-    ('row features with numbers written as text are taken as categories: age; convert measurements to numbers first',)
-    """
+    """Say which features are categories although every word in them is a number: codes, or measurements read as text."""
     found = [name for name, cells in columns if _is_text_of_numbers(cells)]
     shown = ", ".join(found[:_NAMED]) + (", ..." if len(found) > _NAMED else "")
     told = f"{axis} features with numbers written as text are taken as categories: {shown}; convert measurements to numbers first"
@@ -136,8 +123,6 @@ def _is_text_of_numbers(cells: NDArray[Any]) -> bool:
 def is_group(name: str) -> bool:
     """Return whether a column is called like groups of people.
 
-    Examples
-    --------
     >>> [is_group(name) for name in ("Gender", "age_group", "income")]
     [True, True, False]
     """

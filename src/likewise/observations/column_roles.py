@@ -18,52 +18,27 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """What each column of a file was read as.
+    """What each column of a file was read as; None of a role means that the file cannot have it.
 
-    Parameters
-    ----------
-    source : str
-        The file.
-    ids : tuple of str, optional
-        Columns that name the individual; several are joined by ``/``. None where the rows are only counted; empty where a file speaks of features
-        alone.
-    features : tuple of str, optional
-        Where `values` is given, the column that names the feature; else the columns that are features, one each.
-    values : tuple of str, optional
-        The column of the observed values, where each line is one observation; empty where each line counts as 1.
-    outputs, groups : tuple of str, optional
-        Columns of outputs, and of groups.
-    left_out : tuple of str
-        Columns that were not used.
-    target : tuple of str, optional
-        The column of what outputs should have told.
-    times : tuple of str, optional
-        The column that says when each observation was made.
-    remarks : tuple of str
-        How the cells were understood, where that could surprise: which word counts as 1, which as missing, how large each group is.
-    categories : tuple of str, optional
-        Which of the features are categories; all others are numbers. None where no feature can be a category.
-
-    Examples
-    --------
     >>> roles = ColumnRoles("ratings.csv", ("userId",), ("movieId",), ("rating",), left_out=("timestamp",))
     >>> roles.sentence()
     'Read ratings.csv: individuals from userId, features from movieId, values from rating; left out: timestamp.'
-    >>> ColumnRoles("scores.csv", ("applicant",), outputs=("score",)).sentence()
-    'Read scores.csv: individuals from applicant, outputs from score.'
     """
 
-    source: str
+    source: str  # the file
+    # name the individual; several are joined by "/"; None where rows are only counted, empty in a file of features alone
     ids: Names = None
+    # where `values` is given, the column that names the feature; else one column for each
     features: Names = None
-    values: Names = None
+    values: Names = None  # the value of one observation a line; empty where each line counts as 1
     outputs: Names = None
     groups: Names = None
-    left_out: tuple[str, ...] = ()
-    target: Names = None
-    times: Names = None
+    left_out: tuple[str, ...] = ()  # not used
+    target: Names = None  # what outputs should have told
+    times: Names = None  # says when each observation was made
+    # how cells were understood, where that could surprise: what counts as 1, what as missing, how large each group is
     remarks: tuple[str, ...] = ()
-    categories: Names = None
+    categories: Names = None  # those of the features that are; all others are numbers
 
     def sentence(self) -> str:
         """Return one sentence that says which columns are what."""

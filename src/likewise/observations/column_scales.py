@@ -15,14 +15,9 @@ _NAMED = 5
 
 
 def warn_of_unlike_columns(observed: ObservedMatrix, stacklevel: int) -> None:
-    """Say so, and which, where one inferred range squeezes columns into a corner of it.
+    """Say so, and which, where one inferred range squeezes columns into a corner of it; a range that was declared is meant so.
 
-    Parameters
-    ----------
-    observed : ObservedMatrix
-        Whose range may be declared, or inferred for each column: nothing is said then.
-    stacklevel : int
-        Whose call is shown beside the warning: 1 is the caller of this function.
+    The call that is shown beside the warning is `stacklevel` frames up, counted from 1, the caller of this function.
     """
     found = observed.value_range
     if not found.inferred or found.low.ndim or not observed.to_table().is_dense:

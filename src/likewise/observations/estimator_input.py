@@ -23,23 +23,9 @@ def validated(
 ) -> Any:
     """Return an array or csr matrix of individuals x features, having counted and named the features as scikit-learn wants.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : ObservedMatrix, array-like, data frame or SciPy sparse
-    reset : bool
-        Whether this is the fit; else there must be as many features, under the same names, as in the fit.
-    dtype : type or list of them
-        What the numbers may be.
-    stored_is_observed : bool, default True
-        Whether in a sparse matrix what is not stored is missing, and not 0.
-
-    Raises
-    ------
-    ObservationError
-        Not real numbers; a frame with a line for each rating. What is infinite or NaN is left to be told by place.
-    ShapeError
-        Other features than in the fit, or not two-dimensional.
+    `reset` marks the fit; after it there must be as many features, under the same names, else a `ShapeError` is raised. In a sparse matrix what
+    is not stored is missing, or 0 where `stored_is_observed` is False. An `ObservationError` refuses what is no real number, and a frame with a
+    line for each rating. What is infinite or NaN is left to be told by place.
     """
     if isinstance(X, ObservedMatrix):
         X = X.values
@@ -63,13 +49,7 @@ def validated(
 
 
 def validated_target(y: Any, rows: Any) -> Floats:
-    """Return a target with one row for each individual.
-
-    Raises
-    ------
-    ShapeError, ObservationError
-        Of another length, or not numbers.
-    """
+    """Return a target with one row of numbers for each individual, or raise `ShapeError` or `ObservationError`."""
     try:
         target = check_array(
             without_gradient(y), dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y"

@@ -78,22 +78,10 @@ def _names(name: str, axis: str) -> bool:
 def _label_of(
     found: dict[str, list[Any]], ids: NDArray[Any], axis: str, others: bool = True
 ) -> tuple[str | None, list[Any] | None]:
-    """Return which of some columns names the rows, and the names; whole numbers that were read as fractions are whole.
+    """Return which of the columns that are called like ids names the rows, and the names; whole numbers that were read as fractions are whole.
 
-    Parameters
-    ----------
-    found : dict of str to list
-        Cells of the columns that are called like ids.
-    ids : ndarray
-        Of the observations.
-    axis : {"row", "column"}
-    others : bool, default True
-        Whether names may be those of others altogether, which is then refused.
-
-    Raises
-    ------
-    ObservationError
-        A column has mostly ids of the observations, but some of them twice.
+    Where `others` is False, names of others altogether are refused. An `ObservationError` also says where a column has mostly ids of the
+    observations, but some of them twice.
     """
     known, fallback = set(map(str, ids.tolist())), None
     for name, cells in found.items():
@@ -139,10 +127,7 @@ def _cells(column: nw.Series[Any]) -> NDArray[Any]:
 def numbers_of(name: str, cells: NDArray[Any]) -> Floats | None:
     """Return a column of numbers, dates or spans of time as numbers, NaN where one is missing; None where a cell is something else.
 
-    Raises
-    ------
-    ObservationError
-        Complex numbers, records, infinite numbers.
+    Complex numbers, records and infinite numbers raise an `ObservationError`.
     """
     if cells.dtype.kind in "cV" or any(isinstance(cell, complex) for cell in cells.tolist()):
         raise ObservationError(f"feature {name!r} of complex numbers or records", "numbers, words or dates")
@@ -155,15 +140,8 @@ def numbers_of(name: str, cells: NDArray[Any]) -> Floats | None:
 
 
 def words_of_cells(name: str, cells: NDArray[Any]) -> list[set[str] | None]:
-    """Return the words of each cell: of ``Action|Comedy``, and of a list, each counts; None where it is missing.
+    """Return the words of each cell: of ``Action|Comedy``, and of a list, each counts; None where it is missing; cells with fields are refused.
 
-    Raises
-    ------
-    ObservationError
-        Cells that hold fields of their own.
-
-    Examples
-    --------
     >>> [sorted(words or ()) for words in words_of_cells("genre", np.array(["Action|Comedy", None, 3.0], dtype=object))]
     [['Action', 'Comedy'], [], ['3']]
     """

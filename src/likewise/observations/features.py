@@ -106,28 +106,15 @@ class SideInformation:
 
 
 def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
-    """Encode what is known of the individuals or columns, and put it in their order.
+    """Encode what is known of the individuals or columns, with the given ids, and put it in their order.
 
-    Parameters
-    ----------
-    given : data frame, array-like, SciPy sparse or Features; shape (k, p)
-        Of a frame with a column that is called like an id, or with an index, each row goes to whom it names; who is not named has no known feature,
-        and rows of others are left out. So do the rows of a mapping with a column that holds the ids of the observations. All else stands in the order of `ids`. Numbers are kept, words become categories; of a cell such as
-        ``Action|Comedy`` each word counts. NaN and None are missing.
-    ids : ndarray, shape (k,)
-    axis : {"row", "column"}
+    Of a frame with a column that is called like an id, or with an index, each row goes to whom it names; who is not named has no known feature,
+    and rows of others are left out. So do the rows of a mapping with a column that holds the ids of the observations. All else stands in the
+    order of `ids`. Numbers are kept, words become categories; of a cell such as ``Action|Comedy`` each word counts. NaN and None are missing.
 
-    Returns
-    -------
-    Features
-        Without columns that say nothing: constant, missing throughout, or with another word in each row; a warning names them.
-
-    Raises
-    ------
-    ObservationError
-        Infinite numbers; ids that occur twice, or of which none is known; nothing is left.
-    ShapeError
-        Not one row for each id.
+    Columns that say nothing are left out, with a warning that names them: constant, missing throughout, or with another word in each row. An
+    `ObservationError` refuses infinite numbers, ids that occur twice or of which none is known, and what has nothing left; a `ShapeError`, what
+    has not one row for each id.
     """
     if isinstance(given, Features):
         return of_length(given, ids.size, axis)

@@ -27,31 +27,13 @@ from likewise.observations.ids import is_unknown
 
 
 def features_like(given: Any, ids: NDArray[Any], axis: str, fit: Features) -> Features:
-    """Encode what is known of new individuals or columns as it was encoded in a fit, and put it in their order.
+    """Encode what is known of new individuals or columns as it was encoded in a fit, and put it in their order; the names are those of the fit.
 
-    Parameters
-    ----------
-    given : data frame, array-like, SciPy sparse or Features; shape (k, p)
-        As of `features_of`. Columns that the fit does not have are left out; those that are not here are missing, with a warning.
-    ids : ndarray, shape (k,)
-    axis : {"row", "column"}
-    fit : Features
-        Of the fit.
+    What is given is read as `features_of` does. Columns that the fit does not have are left out; those that are not here are missing, with a
+    warning. A word that the fit did not have is none of its words: their columns are 0. An `ObservationError` refuses words where the fit has
+    numbers, infinite numbers, and what has no column of the fit; a `ShapeError`, columns without names beside a fit with names, another number of
+    columns, and what has not one row for each id.
 
-    Returns
-    -------
-    Features
-        With the names of the fit. A word that the fit did not have is none of its words: their columns are 0.
-
-    Raises
-    ------
-    ObservationError
-        Words where the fit has numbers; infinite numbers; no column of the fit.
-    ShapeError
-        Columns without names beside a fit whose columns have some, or another number of them; not one row for each id.
-
-    Examples
-    --------
     >>> from likewise.observations.features import features_of
     >>> fit = features_of({"age": [20, 40, 30], "job": ["cook", "nurse", "cook"]}, np.arange(3), "row")
     >>> features_like({"age": [25], "job": ["cook"]}, np.array([7]), "row", fit).values.toarray()

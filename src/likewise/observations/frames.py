@@ -24,10 +24,7 @@ GOWER = "likewise.fairness.GowerDistance(frame)"
 def as_frame(values: Any) -> nw.DataFrame[Any] | None:
     """Recognise a data frame of any library, without importing that library; None for anything else.
 
-    Raises
-    ------
-    ObservationError
-        It is lazy, or columns share a name.
+    A lazy frame, and one of whose columns two share a name, raise an `ObservationError`.
     """
     if isinstance(values, np.ndarray | list | tuple):
         return None
@@ -57,10 +54,7 @@ def distinct_columns() -> Iterator[None]:
 def lines_of(frame: nw.DataFrame[Any]) -> dict[str, str] | None:
     """Return the names of the columns of user, item and rating where each line of a frame is one rating; None where rows are individuals.
 
-    Raises
-    ------
-    ObservationError
-        There are users and items, but no ratings.
+    Users and items without ratings raise an `ObservationError`.
     """
     names = [str(name) for name in frame.columns]
     places = long_columns(names)
@@ -97,10 +91,7 @@ def column_names(values: Any) -> NDArray[Any] | None:
 def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
     """Return a frame with a row for each individual as an array, NaN where a value is missing.
 
-    Raises
-    ------
-    ObservationError
-        A column is not numeric, or names or counts the individuals.
+    A column that is not numeric, or that names or counts the individuals, raises an `ObservationError`.
     """
     import narwhals as nw
 
@@ -123,10 +114,7 @@ def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
 def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
     """Raise where a column is called like an id, or like the index that programs write, and has another whole number or word in each row.
 
-    Raises
-    ------
-    ObservationError
-        Naming the column, and how to give it as what it is.
+    The `ObservationError` names the column, and how to give it as what it is.
     """
     for name in frame.columns:
         if not isinstance(name, str) or not (is_count(name) or is_id(name)) or len(frame) < 2:
@@ -150,12 +138,7 @@ def index_of(frame: nw.DataFrame[Any]) -> ArrayLike | None:
 
 
 def refuse_rating_lines(values: Any) -> None:
-    """Raise where individuals, who have a row each, are given as a frame of ratings, one a line; `ObservedMatrix` reads such a frame.
-
-    Raises
-    ------
-    ObservationError
-    """
+    """Raise where individuals, who have a row each, are given as a frame of ratings, one a line; `ObservedMatrix` reads such a frame."""
     frame = as_frame(values)
     if frame is not None and (names := lines_of(frame)) is not None:
         raise ObservationError(
@@ -166,12 +149,7 @@ def refuse_rating_lines(values: Any) -> None:
 
 
 def refuse_unreadable(values: Any) -> None:
-    """Raise where features of individuals are given as a frame of ratings, one a line, or beside a column of ids.
-
-    Raises
-    ------
-    ObservationError
-    """
+    """Raise where features of individuals are given as a frame of ratings, one a line, or beside a column of ids."""
     refuse_rating_lines(values)
     if (frame := as_frame(values)) is not None:
         refuse_ids(frame)
@@ -180,12 +158,7 @@ def refuse_unreadable(values: Any) -> None:
 def refuse_text(values: Any) -> None:
     """Raise where a data frame, whose columns must all be numbers, has a column of text; the rest as `refuse_unreadable`.
 
-    Raises
-    ------
-    ObservationError
-        Ratings, or ids.
-    DistanceError
-        The column, and the distance that reads text.
+    The `DistanceError` of text names the column, and the distance that reads text.
     """
     refuse_unreadable(values)
     if (frame := as_frame(values)) is None:
@@ -202,19 +175,9 @@ def refuse_text(values: Any) -> None:
 
 
 def refuse_output_lines(values: Any) -> None:
-    """Raise where outputs are a frame of lines (user, item, score), of lists of recommended items, or of outputs beside ids.
+    """Raise where outputs are a data frame of lines (user, item, score), of lists of recommended items, or of outputs beside ids.
 
-    Parameters
-    ----------
-    values : object
-        Only a data frame has names that tell.
-
-    Raises
-    ------
-    ModelError
-        With the call that is meant.
-    ObservationError
-        A column names or counts the individuals.
+    The `ModelError` of the first two says which call is meant; a column that names or counts the individuals raises an `ObservationError`.
     """
     frame = as_frame(values)
     if frame is None:

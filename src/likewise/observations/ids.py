@@ -19,17 +19,7 @@ _DENSE_SPAN = 4
 def as_id_array(ids: Any, what: str = "ids") -> NDArray[Any]:
     """Copy ids, or labels of any kind, into a one-dimensional array in which numbers stay numbers and text is Python strings.
 
-    Parameters
-    ----------
-    ids : array-like, shape (n,)
-        A list, an array, a column of any data frame, or an Arrow array.
-    what : str
-        What they are, for the message.
-
-    Raises
-    ------
-    ShapeError
-        If they are not one-dimensional.
+    They come in a list, an array, a column of any data frame, or an Arrow array; more dimensions raise a `ShapeError`.
     """
     array = _from_sequence(ids) if isinstance(ids, list | tuple) else _from_column(ids, what)
     if array.ndim != 1:
@@ -64,8 +54,6 @@ def _from_column(ids: Any, what: str) -> NDArray[Any]:
 def is_unknown(label: object) -> bool:
     """Return whether a label says nothing: None, NaN, NaT or the NA of pandas.
 
-    Examples
-    --------
     >>> [is_unknown(label) for label in (None, float("nan"), "nan", "", 0)]
     [True, True, False, False, False]
     """
@@ -78,30 +66,13 @@ def is_unknown(label: object) -> bool:
 
 
 def unknown_labels(labels: Any) -> NDArray[np.bool_]:
-    """Mark the labels that say nothing, in whatever holds them.
+    """Mark the labels that say nothing: None, NaN, NaT, NA and null, and what is masked, in whatever `as_id_array` takes.
 
-    Parameters
-    ----------
-    labels : array-like, shape (n,)
-        Groups or ids: a list, an array, a masked array, a column of pandas, polars or any other data frame, or an Arrow array.
+    Text is known, also ``"nan"``: what stands for missing in a file is the reader's to say. Only in an array of NumPy's fixed-width text is
+    ``"nan"`` unknown, since NumPy itself writes NaN so there.
 
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        True for None, NaN, NaT, NA and null, and for what is masked. Text is known, also ``"nan"``: what stands for missing in a file
-        is the reader's to say. Only in an array of NumPy's fixed-width text is ``"nan"`` unknown, since NumPy itself writes NaN so there.
-
-    Raises
-    ------
-    ShapeError
-        If they are not one-dimensional.
-
-    Examples
-    --------
-    >>> unknown_labels(["f", "m", float("nan"), None]).tolist()
-    [False, False, True, True]
-    >>> unknown_labels(np.array(["f", "m", float("nan")])).tolist()
-    [False, False, True]
+    >>> unknown_labels(["f", "nan", float("nan"), None]).tolist(), unknown_labels(np.array(["f", float("nan")])).tolist()
+    ([False, False, True, True], [False, True])
     """
     array = as_id_array(labels, "labels")
     if getattr(getattr(labels, "dtype", None), "kind", "") == "U":
@@ -114,27 +85,10 @@ def unknown_labels(labels: Any) -> NDArray[np.bool_]:
 
 
 def as_labels(labels: Any, what: str = "labels") -> NDArray[Any]:
-    """Return labels as people write them: None where unknown, whole numbers without a point, days without a time.
+    """Return labels as people write them, as objects: None where unknown, whole numbers without a point, days without a time.
 
-    Parameters
-    ----------
-    labels : array-like, shape (n,)
-        As in `unknown_labels`.
-    what : str
-        What they are, for the message.
+    Whole numbers beside a missing one, which most libraries keep as floats, are whole again, also beyond 2^53.
 
-    Returns
-    -------
-    ndarray of object, shape (n,)
-        Whole numbers beside a missing one, which most libraries keep as floats, are whole again, also beyond 2^53.
-
-    Raises
-    ------
-    ShapeError
-        If they are not one-dimensional.
-
-    Examples
-    --------
     >>> as_labels([1.0, float("nan"), 2.0]).tolist(), as_labels([1.5, None, 2.0]).tolist()
     ([1, None, 2], [1.5, None, 2.0])
     """
@@ -165,13 +119,7 @@ def _listed(labels: Any) -> list[Any]:
 
 
 def counted_ids(length: int, origin: int = 0) -> NDArray[np.int64]:
-    """Return the positions of an axis as its ids.
-
-    Raises
-    ------
-    MemoryLimitError
-        If there are more than fit into memory.
-    """
+    """Return the positions of an axis as its ids, or raise a `MemoryLimitError` where there are too many."""
     ensure_fits(16 * length, f"an axis of {length:,}", "number individuals and features without gaps")
     return np.arange(origin, length + origin)
 
@@ -179,12 +127,7 @@ def counted_ids(length: int, origin: int = 0) -> NDArray[np.int64]:
 def label_axis(ids: ArrayLike | None, length: int, axis: str) -> NDArray[Any]:
     """Return the ids of an axis: those given, checked, or 0, 1, 2...
 
-    Raises
-    ------
-    ShapeError
-        If there are more or fewer ids than rows or columns.
-    ObservationError
-        If an id is missing or occurs twice.
+    More or fewer ids than rows or columns raise a `ShapeError`; an id that is missing or occurs twice, an `ObservationError`.
     """
     if ids is None:
         return counted_ids(length)
@@ -204,24 +147,7 @@ def _first_repeated(ids: Sequence[Hashable]) -> Hashable:
 
 
 def factorize(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the distinct ids, sorted, and for each id its position among them.
-
-    Parameters
-    ----------
-    ids : ndarray, shape (n,)
-    axis : str
-        ``"row"`` or ``"column"``, for the message.
-
-    Returns
-    -------
-    unique : ndarray, shape (n_unique,)
-    codes : ndarray of int32, shape (n,)
-
-    Raises
-    ------
-    ObservationError
-        If an id is missing: None, NaN, NaT or the NA of pandas.
-    """
+    """Return the distinct ids, sorted, and for each id its position among them; a missing id raises an `ObservationError`."""
     if ids.dtype.kind in "iu" and ids.size:
         return _factorize_integers(ids)
     if ids.dtype.kind == "O":
@@ -273,13 +199,8 @@ def _sorted_if_comparable(names: list[Any]) -> list[Any]:
 def places_by_text(ids: Sequence[Any]) -> dict[str, int]:
     """Return where each id stands, by how it is written: what finds "7" by 7.
 
-    Raises
-    ------
-    ObservationError
-        If two ids are written alike, as 7 and "7" are: by its text either would find the other.
+    Two ids that are written alike, as 7 and "7" are, raise an `ObservationError`: by its text either would find the other.
 
-    Examples
-    --------
     >>> places_by_text([7, "bea"])
     {'7': 0, 'bea': 1}
     """

@@ -15,26 +15,11 @@ from likewise.observations.ids import as_id_array, places_by_text
 
 
 def checked_positions(given: ArrayLike, length: int, axis: str) -> NDArray[np.intp]:
-    """Return positions on an axis as integers.
+    """Return positions on an axis of `length` as integers.
 
-    Parameters
-    ----------
-    given : array-like of int
-        From 0 to ``length - 1``; counting from the end is refused, since -1 is also what look-ups return for "not found".
-    length : int
-        Of the axis.
-    axis : str
-        ``"row"`` or ``"column"``, for the message.
+    Counting from the end is refused, since -1 is also what look-ups return for "not found"; so are fractions, booleans, text, and a position
+    outside the axis, with a `ShapeError` that names it.
 
-    Raises
-    ------
-    ShapeError
-        Fractions, booleans, text; a position outside the axis, which is named.
-
-    Examples
-    --------
-    >>> checked_positions([2, 0], 3, "row")
-    array([2, 0])
     >>> checked_positions([3], 3, "row")
     Traceback (most recent call last):
     ...
@@ -57,19 +42,7 @@ def checked_positions(given: ArrayLike, length: int, axis: str) -> NDArray[np.in
 
 
 def checked_selection(given: ArrayLike, length: int, axis: str) -> NDArray[np.intp]:
-    """Return positions, also those that a mask marks.
-
-    Parameters
-    ----------
-    given : array-like of int, or of bool with one entry for each position
-    length, axis
-        See `checked_positions`.
-
-    Raises
-    ------
-    ShapeError
-        A mask of another length; else as `checked_positions`.
-    """
+    """Return positions, also those that a mask marks; a mask of another length raises a `ShapeError`."""
     chosen = np.atleast_1d(as_array(given, f"{axis} positions", ShapeError))
     if chosen.dtype != np.bool_:
         return checked_positions(chosen, length, axis)
@@ -82,28 +55,11 @@ _SHOWN = 3
 
 
 def positions_of(ids: ArrayLike, known: NDArray[Any], axis: str) -> NDArray[np.intp]:
-    """Find where ids stand on an axis.
+    """Find where ids stand on an axis, whose ids are `known`, each once.
 
-    Parameters
-    ----------
-    ids : array-like, shape (k,)
-        An id that is not known as it is, is looked for by its text: 7 finds "7".
-    known : ndarray, shape (n,)
-        The ids of the axis, each once.
-    axis : str
-        ``"row"`` or ``"column"``, for the message.
+    An id that is not known as it is, is looked for by its text: 7 finds "7". An `ObservationError` names the first ids that are unknown, and how
+    many there are; it also refuses to look by the text where two are written alike.
 
-    Returns
-    -------
-    ndarray of int, shape (k,)
-
-    Raises
-    ------
-    ObservationError
-        Naming the first ids that are unknown, and how many there are; ids to be looked for by their text where two are written alike.
-
-    Examples
-    --------
     >>> positions_of(["tea", "tea", "milk"], np.array(["milk", "tea"], dtype=object), "column")
     array([1, 1, 0])
     """
@@ -127,24 +83,10 @@ _NAMED = 5
 
 
 def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: str = "outputs") -> list[int]:
-    """Return where each wanted id is; ids that are written alike are the same, so that 7 finds "7".
+    """Return in which row of a file each wanted id is; ids that are written alike are the same, so that 7 finds "7".
 
-    Parameters
-    ----------
-    ids : ndarray
-        Of the rows of a file; there may be others than those wanted.
-    wanted : sequence
-    name : str
-        What to call the file.
-    what : str
-        What a row holds.
-
-    Raises
-    ------
-    ModelError
-        If an individual has no row, or several; the message says how many match.
-    ObservationError
-        If two wanted ids are written alike.
+    The file may speak of others too. A `ModelError` says how many match where an individual has no row, or several; `name` is what it calls the
+    file, `what` what a row holds. Two wanted ids that are written alike raise an `ObservationError`.
     """
     places_by_text(wanted)  # where two of them are written alike, one would get the other's row
     found = [str(other) for other in ids.tolist()]
@@ -165,8 +107,6 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
 def on_others(ids: NDArray[Any], wanted: Sequence[Any]) -> tuple[str, ...]:
     """Say how many ids of a file are nobody's who is wanted, so that they are not left out in silence; nothing where there are none.
 
-    Examples
-    --------
     >>> on_others(np.array(["ann", "bea", "cy"]), ["bea"])
     ('2 of 3 ids are not in the data and are left out',)
     """
@@ -198,24 +138,8 @@ def order_of_individuals(
 ) -> NDArray[np.intp] | None:
     """Return where each individual is in a distance, or whatever else has ids of its own; None where it has their order.
 
-    Parameters
-    ----------
-    what : str
-        What has ids.
-    its_ids, ids : ndarray, shape (m,), or None
-        Its own, and those of the individuals; nothing is said where one of them only counts, from 0.
+    Where one of both only counts from 0, which is None, its order is taken. Ids of others raise a `ShapeError`.
 
-    Returns
-    -------
-    ndarray of int, shape (m,), or None
-
-    Raises
-    ------
-    ShapeError
-        It is about others than the individuals.
-
-    Examples
-    --------
     >>> order_of_individuals("the distance", np.array([0, 1]), np.array(["ann", "bea"]))
     >>> order_of_individuals("the distance", np.array(["bea", "ann"]), np.array(["ann", "bea"]))
     array([1, 0])
@@ -229,19 +153,9 @@ def order_of_individuals(
 
 
 def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:
-    """Return the names of rows: those given, or the index that a frame brings; None where rows are only counted, from 0.
+    """Return the names of rows: those given, or the index that a frame brings in `held`; None where rows are only counted, from 0.
 
-    Parameters
-    ----------
-    row_ids : array-like, shape (n_rows,), or None
-    held : object
-        What holds the rows.
-    n_rows : int
-
-    Raises
-    ------
-    ShapeError
-        If there is not one id for each row.
+    Not one id for each row raises a `ShapeError`.
     """
     names = row_labels_of(held) if row_ids is None else row_ids
     if names is None:
@@ -255,28 +169,11 @@ def row_labels(row_ids: Any, held: Any, n_rows: int) -> NDArray[Any] | None:
 def order_by_labels(
     what: str, given: Sequence[Any], ids: NDArray[Any] | None, where: str = "index"
 ) -> list[int] | None:
-    """Return where the row of each individual is; None where the rows are in the order of the individuals.
+    """Return where the row of each individual is, by the labels of the rows; None where the rows are in the order of the individuals.
 
-    Parameters
-    ----------
-    what : str
-        What has rows.
-    given : sequence
-        The label of each row.
-    ids : ndarray, shape (m,), or None
-        Of the individuals; None where they are only counted, from 0.
-    where : str
-        What holds the labels.
+    `where` is what holds the labels. A `ShapeError` names the first labels that differ, where they are not the ids of the individuals, each once;
+    None as ids means that they are counted from 0. Two ids that are written alike raise an `ObservationError` where the order is another one.
 
-    Raises
-    ------
-    ShapeError
-        The labels are not the ids of the individuals, each once; the message names the first that differ.
-    ObservationError
-        Two ids are written alike, and the order is another one.
-
-    Examples
-    --------
     >>> order_by_labels("scores", ["cy", "ann", "bea"], np.array(["ann", "bea", "cy"]))
     [1, 2, 0]
     """

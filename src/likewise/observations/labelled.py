@@ -17,33 +17,13 @@ if TYPE_CHECKING:
 
 
 def aligned(what: str, values: Any, ids: NDArray[Any] | None) -> tuple[Any, tuple[str, ...]]:
-    """Return values in the order of the individuals, and a note where they came in another one.
+    """Return values in the order of the individuals, without the column of ids, and a note where they came in another one.
 
-    Parameters
-    ----------
-    what : str
-        What the values are, for messages.
-    values : object
-        A pandas series or frame says by its index whose its rows are, a frame of any library by a column that is called like an id and has another
-        one in each row, a mapping by its keys. The index that pandas makes where it is given none, 0 to m - 1 in order, says nothing. All
-        else is returned as it is.
-    ids : ndarray, shape (m,), or None
-        Of the individuals, in their order; None where they are only counted. Ids that are written alike are the same: 7 is "7".
+    A pandas series or frame says by its index whose its rows are, a frame of any library by a column that is called like an id and has another
+    one in each row, a mapping by its keys. The index that pandas makes where it is given none, 0 to m - 1 in order, says nothing. All
+    else is returned as it is. Ids that are written alike are the same: 7 is "7"; None means that individuals are only counted. A `ShapeError`
+    names the first labels that differ, where they are not those of the individuals, each once.
 
-    Returns
-    -------
-    values : object
-        Without the column of ids.
-    notes : tuple of str
-        One, or none.
-
-    Raises
-    ------
-    ShapeError
-        The labels are not those of the individuals, each once; the message names the first that differ.
-
-    Examples
-    --------
     >>> aligned("groups", {"bea": "f", "ann": "m"}, np.array(["ann", "bea"]))
     (['m', 'f'], ('aligned the groups, given in another order, with the individuals by keys',))
     """
@@ -67,10 +47,7 @@ def aligned(what: str, values: Any, ids: NDArray[Any] | None) -> tuple[Any, tupl
 def aligned_with(what: str, values: Any, others: Any) -> Any:
     """Return values in the order of the index of other ones; as they lie where these have no index.
 
-    Raises
-    ------
-    ShapeError
-        Their labels are not the same, each once.
+    Labels that are not the same, each once, raise a `ShapeError`.
     """
     index = index_of(others)
     return values if index is None else aligned(what, values, np.array(index, dtype=object))[0]

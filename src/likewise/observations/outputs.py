@@ -21,32 +21,11 @@ _NAMED = 5
 
 
 def checked_outputs(outputs: Any, n_individuals: int, source: str, what: str = "outputs") -> Floats:
-    """Return outputs as a float array, or say what is wrong with them.
+    """Return outputs, (m,) or (m, k), as a float array, or say what is wrong with them.
 
-    Parameters
-    ----------
-    outputs : array-like, data frame or SciPy sparse, shape (m,) or (m, k)
-    n_individuals : int
-        m.
-    source : str
-        What gave them, for the message.
-    what : str
-        What they are called there.
+    A `ModelError` refuses what is not numbers, not finite, or not one row for each individual; it says what gave them (`source`), and calls them
+    `what`.
 
-    Returns
-    -------
-    ndarray, shape (m,) or (m, k)
-
-    Raises
-    ------
-    ModelError
-        If they are not numbers, not finite, or not one row for each individual.
-
-    Examples
-    --------
-    >>> checked_outputs([[1, 2], [3, 4]], 2, "the model")
-    array([[1., 2.],
-           [3., 4.]])
     >>> checked_outputs([0.5, np.nan, np.inf], 3, "the model")
     Traceback (most recent call last):
     ...
@@ -71,33 +50,18 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str, what: str = "
 
 @dataclass(frozen=True, eq=False)
 class OutputLines:
-    """One output a line.
+    """One output a line."""
 
-    Parameters
-    ----------
-    users, items : ndarray, shape (n_lines,)
-        Whose output it is, and for which item.
-    scores : ndarray, shape (n_lines,), or None
-        Without them the first line of an individual is the most recommended.
-    source : str
-        Where they come from, for messages.
-    holds : str
-        What they are: "outputs", or "features", which are no lists.
-    """
-
-    users: NDArray[Any]
-    items: NDArray[Any]
-    scores: Floats | None
-    source: str
-    holds: str = "outputs"
+    users: NDArray[Any]  # whose output each line is
+    items: NDArray[Any]  # for which item
+    scores: Floats | None  # None where the first line of an individual is the most recommended
+    source: str  # where they come from, for messages
+    holds: str = "outputs"  # "outputs", or "features", which are no lists
 
     def arranged(self, wanted: Sequence[Any]) -> ArrangedOutputs:
         """Return a row for each individual that is wanted; the lines may be in any order and speak of others too.
 
-        Raises
-        ------
-        ModelError
-            An individual without a line, or with one item twice; neither every item nor as many items for all.
+        A `ModelError` refuses an individual without a line, or with one item twice, and neither every item nor as many items for all.
         """
         people, codes = factorize(self.users, "row")
         order = np.full(people.size, -1)
@@ -131,23 +95,12 @@ class OutputLines:
 
 @dataclass(frozen=True, eq=False)
 class ArrangedOutputs:
-    """A row of outputs for each individual.
+    """A row of outputs for each individual."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (m, k)
-        Scores of k items; or the ids of k items, the best first.
-    names : tuple of str
-        What each column is called.
-    are_lists : bool
-    remarks : tuple of str
-        How many others there are lines of.
-    """
-
-    values: NDArray[Any]
-    names: tuple[str, ...]
+    values: NDArray[Any]  # (m, k), scores of k items; or the ids of k items, the best first
+    names: tuple[str, ...]  # of each column
     are_lists: bool
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...]  # how many others there are lines of
 
 
 def _score_matrix(

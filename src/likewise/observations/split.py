@@ -159,12 +159,7 @@ def _earliest(hidden: Mask, rows: NDArray[np.integer], observed: ObservedMatrix)
 
 
 def checked_times(observed: ObservedMatrix, name: str = "split") -> Floats:
-    """Return the times of observations, of which two differ, for an option of this name.
-
-    Raises
-    ------
-    ObservationError
-    """
+    """Return the times of observations, of which two differ, for an option of this name; else raise an `ObservationError`."""
     if observed.times is None:
         raise ObservationError(
             f"{option(name, repr('time'))} of observations without times",

@@ -29,33 +29,18 @@ _DENSE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Observations with the names of their rows and columns, and what happened on the way.
+    """Observations with the names of their rows and columns, and what happened on the way."""
 
-    Parameters
-    ----------
-    values : scipy.sparse.csr_array, shape (n_individuals, n_features)
-        Float64 or float32, sorted, without duplicates, owned by the table.
-    row_ids, column_ids : ndarray
-    notes : tuple of str
-        What the reader of a result should know about how the table came to be.
-    roles : ColumnRoles, optional
-        Which columns of a file were read as what.
-    has_named_features : bool, default False
-        Whether its columns are features with names of their own, as in a data frame of applicants.
-    side : SideInformation, optional
-        What is known of rows and columns beside the values.
-    times : ndarray, shape (n_observed,), optional
-        When each observation was made, in the order of ``values.data``; NaN where that is unknown.
-    """
-
+    # (n_individuals, n_features), float64 or float32, sorted, without duplicates, owned by the table
     values: Values
     row_ids: NDArray[Any]
     column_ids: NDArray[Any]
-    notes: tuple[str, ...] = ()
-    roles: ColumnRoles | None = None
+    notes: tuple[str, ...] = ()  # what the reader of a result should know about how the table came to be
+    roles: ColumnRoles | None = None  # which columns of a file were read as what
+    # columns are features with names of their own, as in a data frame of applicants
     has_named_features: bool = False
-    side: SideInformation | None = None
-    times: Floats | None = None
+    side: SideInformation | None = None  # what is known of rows and columns beside the values
+    times: Floats | None = None  # (n_observed,), in the order of ``values.data``; NaN where unknown
 
     @property
     def is_tabular(self) -> bool:
@@ -185,17 +170,10 @@ def assemble(
     missing_value: float | None = None,
     times: Floats | None = None,
 ) -> Table:
-    """Turn triplets into a table; see `ObservedMatrix.from_triplets` for the meaning of the parameters.
+    """Turn triplets into a table; see `ObservedMatrix.from_triplets` for the meaning of the parameters, and for its errors.
 
     A triplet whose value is `missing_value` observes nothing, so it repeats no pair and comes neither first nor last; its individual and
     feature stay.
-
-    Raises
-    ------
-    ShapeError
-        If lengths differ or an id does not fit `shape`.
-    ObservationError
-        If an id is missing, or a pair occurs more than once and `duplicates` is ``"error"``.
     """
     checked_name("rule for duplicates", duplicates, get_args(DuplicateRule), ObservationError)
     row_names, column_names, numbers = (

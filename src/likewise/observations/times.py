@@ -17,27 +17,10 @@ _HINT = "numpy.datetime64 reads dates that are written as text"
 
 
 def as_times(times: Any) -> Floats | None:
-    """Return times as numbers: as they are, or of dates the seconds since 1970.
+    """Return times as numbers, (k,), in a copy: as they are, or of dates the seconds since 1970; NaN where one is unknown; None for None.
 
-    Parameters
-    ----------
-    times : array-like of numbers or dates, shape (k,); None
-        NaN, NaT or None where one is unknown.
+    Text, infinite times, none that is known, and not one number each raise an `ObservationError`.
 
-    Returns
-    -------
-    ndarray, shape (k,), or None
-        NaN where unknown; a copy.
-
-    Raises
-    ------
-    ObservationError
-        Text; infinite times; none that is known; not one number each.
-
-    Examples
-    --------
-    >>> as_times([3, None, 5])
-    array([ 3., nan,  5.])
     >>> as_times(np.array(["1970-01-02", "NaT"], "datetime64[D]"))
     array([86400.,    nan])
     """
@@ -65,8 +48,6 @@ def _is_date(time: Any) -> bool:
 def number_of(cell: Any) -> float:
     """Return a number as it is, of a date the seconds since 1970, of a span its seconds; what has no zone is taken for UTC.
 
-    Examples
-    --------
     >>> number_of(date(1970, 1, 2)), number_of(timedelta(hours=1)), number_of(7)
     (86400.0, 3600.0, 7.0)
     """

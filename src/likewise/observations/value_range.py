@@ -160,12 +160,8 @@ RangeChoice = tuple[ArrayLike, ArrayLike] | ValueRange | Literal["per-column"] |
 def resolve_range(table: Table, choice: RangeChoice) -> tuple[ValueRange, tuple[str, ...]]:
     """Return the value range of a table and the notes about it, having checked every observation.
 
-    Raises
-    ------
-    ObservationError
-        Nothing observed; a value that is not finite or outside the declared range; no spread to infer a range from.
-    ShapeError
-        A declared range that has another number of columns than the table.
+    An `ObservationError` says that nothing was observed, that a value is not finite or outside the declared range, or that there is no spread to infer
+    a range from; a `ShapeError`, that a declared range has another number of columns than the table.
     """
     _check_finite(table)
     if choice is None:
@@ -267,13 +263,7 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
 
 
 def inferred_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> ValueRange:
-    """Return the range that values were found to have.
-
-    Raises
-    ------
-    ObservationError
-        Its ends are too far apart for any number.
-    """
+    """Return the range that values were found to have; ends too far apart for any number raise an `ObservationError`."""
     with np.errstate(over="ignore"):
         too_wide = np.flatnonzero(~np.isfinite(high - low))
     if too_wide.size:

@@ -126,15 +126,7 @@ def _means(observed: ObservedMatrix, axis: str) -> Floats:
 
 
 def _warn_of_leaks(features: Features, means: Floats, axis: str) -> None:
-    """Warn of features that are the mean of what was observed: they know what is to be predicted.
-
-    Parameters
-    ----------
-    features : Features
-    means : ndarray, shape (k,)
-        Of what was observed of each; NaN where nothing was.
-    axis : {"row", "column"}
-    """
+    """Warn of features that are the mean of what was observed of each (`means`, NaN where nothing was): they know what is to be predicted."""
     leaking = [repr(name) for name in _leaks(features, means)]
     if leaking:
         warnings.warn(

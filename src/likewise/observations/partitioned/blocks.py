@@ -20,28 +20,15 @@ from likewise.observations.table import Values
 
 @dataclass(frozen=True)
 class RowBlock:
-    """Where the rows of a block lie; any worker that sees the file can take it.
+    """Where the rows of a block lie; any worker that sees the file can take it."""
 
-    Parameters
-    ----------
-    path : str
-        Of the file: the number of entries of each row, then their columns, then their values.
-    start, stop : int
-        Its rows.
-    n_entries : int
-    column_type, value_type : str
-        Types of NumPy: of columns, and of values or their codes.
-    checksum : int
-        Of the file's bytes.
-    """
-
-    path: str
-    start: int
+    path: str  # of the file: the number of entries of each row, then their columns, then their values
+    start: int  # its first row; `stop` is the one after its last
     stop: int
     n_entries: int
-    column_type: str
-    value_type: str
-    checksum: int
+    column_type: str  # NumPy's name
+    value_type: str  # of the values or their codes
+    checksum: int  # of the file's bytes
 
     @property
     def identity(self) -> tuple[int, ...]:
@@ -56,10 +43,7 @@ class RowBlock:
     def arrays(self) -> tuple[NDArray[np.uint32], NDArray[Any], NDArray[Any]]:
         """Read the number of entries of each row, the columns and the values.
 
-        Raises
-        ------
-        FileFormatError
-            The file is gone, or another than the one that was written.
+        A file that is gone, or another than the one that was written, raises a `FileFormatError`.
         """
         try:
             data = Path(self.path).read_bytes()
@@ -85,13 +69,7 @@ class RowBlock:
 def write_block(
     path: Path, start: int, counts: NDArray[Any], columns: NDArray[Any], codes: NDArray[Any]
 ) -> RowBlock:
-    """Write rows: how many entries each has, their columns, and codes in place of their values where there are few different ones.
-
-    Raises
-    ------
-    OutputError
-        The disk is full.
-    """
+    """Write rows: how many entries each has, their columns, and codes in place of their values where there are few different ones."""
     content = b"".join(part.tobytes() for part in (counts.astype(np.uint32), columns, codes))
     try:
         path.write_bytes(content)
@@ -115,19 +93,12 @@ def column_type(n_columns: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True, eq=False)
 class BlockReader:
-    """From the file of a block to a matrix of observations: what every task is told.
-
-    Parameters
-    ----------
-    n_columns : int
-    levels : ndarray, shape (k,), or None
-        The value that each code stands for, in the user's units or on a working range; None where values are written themselves.
-    shift, factor, bounds
-        Of the map to the working range, where values are written themselves; see `AffineScale`.
-    """
+    """From the file of a block to a matrix of observations: what every task is told."""
 
     n_columns: int
+    # (k,), the value of each code, in the user's units or on a working range; None where values are written themselves
     levels: Floats | None
+    # with factor and bounds the map to the working range, where values are written themselves; see `AffineScale`
     shift: float = 0.0
     factor: float = 1.0
     bounds: tuple[float, float] = (-np.inf, np.inf)
@@ -149,19 +120,7 @@ class BlockReader:
 
 
 def scratch_folder(scratch: str | PathLike[str] | None) -> TemporaryDirectory[str]:
-    """Make a folder below another, by default that for temporary files.
-
-    Raises
-    ------
-    OutputError
-        It cannot be made.
-
-    Examples
-    --------
-    >>> with scratch_folder(None) as name:
-    ...     "likewise-" in name
-    True
-    """
+    """Make a folder below another, by default that for temporary files; an `OutputError` where it cannot be made."""
     try:
         return TemporaryDirectory(prefix="likewise-", dir=scratch)
     except OSError as error:

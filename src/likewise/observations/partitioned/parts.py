@@ -28,32 +28,16 @@ NAMES = ("user", "item", "value")
 
 @dataclass(frozen=True)
 class Parts:
-    """Files that hold one observation a line, in the same columns: Parquet, or delimited text.
+    """Files that hold one observation a line, in the same columns: Parquet, or delimited text."""
 
-    Parameters
-    ----------
-    source : str
-        As the caller wrote it.
-    paths : tuple of Path
-        In order of their names.
-    columns : tuple of str
-        Of the user, the item and the rating.
-    roles : ColumnRoles
-    stamps : tuple of (int, int)
-        Size and time of the last change of each part: it must stay as it was found.
-    texts : tuple of TextFile
-        How each part is laid out, where parts are text.
-    notes : tuple of str
-        Which files of the folder are no parts.
-    """
-
-    source: str
-    paths: tuple[Path, ...]
-    columns: tuple[str, ...]
+    source: str  # as the caller wrote it
+    paths: tuple[Path, ...]  # in order of their names
+    columns: tuple[str, ...]  # of the user, the item and the rating
     roles: ColumnRoles
+    # size and time of the last change of each part: it must stay as it was found
     stamps: tuple[tuple[int, int], ...]
-    texts: tuple[TextFile, ...] = ()
-    notes: tuple[str, ...] = ()
+    texts: tuple[TextFile, ...] = ()  # how each part is laid out, where parts are text
+    notes: tuple[str, ...] = ()  # which files of the folder are no parts
 
     @classmethod
     def found(
@@ -61,10 +45,7 @@ class Parts:
     ) -> Self:
         """Find the parts of a folder, a pattern or a single file, and hold their columns against each other.
 
-        Raises
-        ------
-        FileFormatError
-            No parts; a part that is no Parquet file, or has other columns or types than the first.
+        No parts, a part that is no Parquet file, or one with other columns or types than the first raise a `FileFormatError`.
         """
         name = fspath(source)
         paths = part_paths(name)
@@ -111,10 +92,7 @@ class Parts:
     def batches(self) -> Iterator[tuple[Path, int, pl.DataFrame]]:
         """Yield the part, the number of its first line, and lines of it as columns ``user``, ``item``, ``value``.
 
-        Raises
-        ------
-        FileFormatError
-            A part is damaged, or was changed since it was found.
+        A part that is damaged, or was changed since it was found, raises a `FileFormatError`.
         """
         kinds = None
         for number, (path, stamp) in enumerate(zip(self.paths, self.stamps, strict=True)):
@@ -148,10 +126,7 @@ class Parts:
 def part_paths(name: str) -> tuple[Path, ...]:
     """Return the parts in order of their names, each file once: of a folder all ``*.parquet`` below it, but what is hidden or begins with ``_``.
 
-    Raises
-    ------
-    FileFormatError
-        If there is none, or something that is called like one is no file.
+    None at all, or something that is called like one and is no file, raises a `FileFormatError`.
     """
     root = Path(name).expanduser()
     if root.is_file():

@@ -33,34 +33,10 @@ def sorted_blocks(
     duplicates: DuplicateRule,
     entries_of_a_block: int = ENTRIES_OF_A_BLOCK,
 ) -> tuple[tuple[RowBlock, ...], tuple[str, ...]]:
-    """Write every observation to the file of its block, sorted by row and column.
+    """Write every observation to the file of its block, sorted by row and column, and note what became of duplicates.
 
-    Lines go to an unsorted file for each block first; these are sorted one by one, wherever the engine has room.
-
-    Parameters
-    ----------
-    parts : Parts
-    found : Survey
-    folder : Path
-        For the files of blocks.
-    engine : Engine
-    duplicates : {"error", "first", "last", "mean"}
-        What to do where a pair occurs more than once.
-    entries_of_a_block : int
-        How many observations a block should have.
-
-    Returns
-    -------
-    blocks : tuple of RowBlock
-    notes : tuple of str
-        What became of duplicates.
-
-    Raises
-    ------
-    ObservationError
-        A pair occurs more than once.
-    OutputError
-        The disk is full.
+    Lines go to an unsorted file for each block first; these are sorted one by one, wherever the engine has room. A block has at least
+    `entries_of_a_block` observations, but for the last. A pair that occurs more than once raises an `ObservationError` under the rule ``"error"``.
     """
     edges = block_edges(found.counts, entries_of_a_block)
     _distribute(parts, found, folder, edges)
@@ -83,8 +59,6 @@ def sorted_blocks(
 def block_edges(counts: NDArray[np.int64], entries_of_a_block: int) -> NDArray[np.int64]:
     """Cut rows into blocks that reach a number of entries; rows are never cut.
 
-    Examples
-    --------
     >>> block_edges(np.array([3, 3, 10, 1, 1]), 6)
     array([0, 2, 3, 5])
     """

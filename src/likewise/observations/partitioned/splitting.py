@@ -22,27 +22,10 @@ BlockPair = tuple[RowBlock, RowBlock]
 def split_entries(
     observed: PartitionedMatrix, share: float, seed: int
 ) -> Iterator[tuple[PartitionedMatrix, tuple[BlockPair, ...]]]:
-    """Split the entries of each block in two, in files beside those of the matrix that the end of the ``with`` removes.
+    """Split the entries of each block in two: yield the matrix without what is held out, all rows and columns, and the pairs of blocks.
 
-    Whether an entry is held out follows from a hash of the seed, its row and its column. A row of which all would be keeps all.
-
-    Parameters
-    ----------
-    observed : PartitionedMatrix
-    share : float
-        Of the entries to hold out, in (0, 1).
-    seed : int
-
-    Yields
-    ------
-    seen : PartitionedMatrix
-        All rows and columns, without what is held out.
-    pairs : tuple of BlockPair
-
-    Raises
-    ------
-    OutputError
-        The files cannot be written.
+    They are in files beside those of the matrix that the end of the ``with`` removes. Whether an entry is held out follows from a hash of the
+    seed, its row and its column; their share is in (0, 1). A row of which all would be keeps all.
     """
     beside = None if observed.folder is None else str(Path(observed.folder.name).parent)
     with scratch_folder(beside) as name:
@@ -72,8 +55,6 @@ def _split(block: RowBlock, told: tuple[int, float, int, str]) -> BlockPair:
 def hashed(places: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each place, spread evenly (Steele, Lea, Flood, "SplitMix", OOPSLA 2014).
 
-    Examples
-    --------
     >>> hashed(np.arange(3, dtype=np.uint64), 0).round(3)
     array([0.883, 0.432, 0.026])
     """

@@ -25,25 +25,13 @@ _MOST_LEVELS = 256
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What the parts hold.
+    """What the parts hold."""
 
-    Parameters
-    ----------
-    row_ids, column_ids : ndarray
-        Sorted.
-    counts : ndarray of int64, shape (m,)
-        Lines of each individual.
-    extremes : tuple of float
-        The smallest and the largest value.
-    levels : ndarray, shape (k,), or None
-        All values, increasing, where there are few.
-    """
-
-    row_ids: NDArray[Any]
+    row_ids: NDArray[Any]  # sorted, as `column_ids` are
     column_ids: NDArray[Any]
-    counts: NDArray[np.int64]
-    extremes: tuple[float, float]
-    levels: Floats | None
+    counts: NDArray[np.int64]  # (m,), lines of each individual
+    extremes: tuple[float, float]  # the smallest and the largest value
+    levels: Floats | None  # (k,), all values, increasing, where there are few; else None
 
     @property
     def value_type(self) -> np.dtype[Any]:
@@ -64,10 +52,7 @@ class Survey:
 def survey(parts: Parts, declared: ValueRange | None, few: int = _MOST_LEVELS) -> Survey:
     """Read all lines once; up to `few` different values are written as codes.
 
-    Raises
-    ------
-    ObservationError
-        No line; an id or a value that is missing or not finite; a value outside the declared range.
+    An `ObservationError` refuses parts without a line, an id or a value that is missing or not finite, and a value outside the declared range.
     """
     import polars as pl
 
@@ -151,10 +136,7 @@ def _named(path: Path, first: int, frame: pl.DataFrame, line: np.intp) -> str:
 def chosen_range(choice: RangeChoice) -> ValueRange | None:
     """Return the range that is declared; None where it is to be inferred.
 
-    Raises
-    ------
-    ObservationError
-        A range for each column: it would need a pass over all columns of all blocks.
+    A range for each column is refused: it would need a pass over all columns of all blocks.
     """
     if choice is None:
         return None

@@ -28,33 +28,19 @@ _BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class TextFile:
-    """One observation a line, in UTF-8, no line end within a field.
-
-    Parameters
-    ----------
-    path : Path
-    separator : str
-    header : tuple of str or None
-    width : int
-        Fields of a line.
-    positions : tuple of int
-        Of the user, the item and the rating.
-    """
+    """One observation a line, in UTF-8, no line end within a field."""
 
     path: Path
     separator: str
     header: tuple[str, ...] | None
-    width: int
-    positions: tuple[int, ...]
+    width: int  # fields of a line
+    positions: tuple[int, ...]  # of the user, the item and the rating
 
     @classmethod
     def found(cls, path: Path, user: Column | None, item: Column | None, rating: Column | None) -> Self:
         """Find out from its first lines how a file is laid out.
 
-        Raises
-        ------
-        FileFormatError
-            Not delimited text, or without a column that is needed.
+        A `FileFormatError` says that it is not delimited text, or without a column that is needed.
         """
         choices, first = Choices(user=user, item=item, rating=rating), next(_pieces(path), b"")
         if (packed := compression_of(first)) is not None:
@@ -76,15 +62,7 @@ class TextFile:
     def frames(self, kinds: list[pl.DataType] | None = None) -> Iterator[tuple[int, pl.DataFrame]]:
         """Yield the number of a line, and the user, item and rating of it and of those after it, a bounded number at a time.
 
-        Parameters
-        ----------
-        kinds : list of polars.DataType, optional
-            Of ids in files before: text, or whole numbers.
-
-        Raises
-        ------
-        FileFormatError, ObservationError
-            With the line number and the content of the first line that is wrong.
+        `kinds` are those of the ids in files before: text, or whole numbers. The first line that is wrong is named by number and content.
         """
         wanted = Wanted(self.positions[:2], self.positions[2:])
         first, decimal, fraction = 1, None, None
@@ -145,13 +123,7 @@ _USUAL = "write the file in the usual way, with points, commas and UTF-8"
 def roles_of(
     names: Sequence[str] | None, width: int, wanted: dict[str, Column | None], file: str
 ) -> dict[str, int]:
-    """Return what `find_roles` does.
-
-    Raises
-    ------
-    FileFormatError
-        As there, with advice that parts can follow.
-    """
+    """Return what `find_roles` does, with advice in its errors that parts can follow."""
     named = ", ".join(option(role) for role in wanted)
     with _without_options_of_memory(f"name the columns, {named}, where one line is one observation"):
         return find_roles(names, width, wanted, file)

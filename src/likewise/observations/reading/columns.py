@@ -24,8 +24,6 @@ Column = str | int
 class Numeral(int):
     """A column given in digits where names and positions cannot be told apart: the name if there is such a one, else the position.
 
-    Examples
-    --------
     >>> position_of(Numeral("2020"), ["id", "2020"], 2, "marks.csv"), position_of(Numeral("0"), ["id", "2020"], 2, "marks.csv")
     (1, 0)
     """
@@ -58,23 +56,10 @@ WITHOUT_VALUES = (
 def find_roles(
     names: Sequence[str] | None, width: int, wanted: dict[str, Column | None], file: str
 ) -> dict[str, int]:
-    """Return the position of the user, the item and the rating.
+    """Return the position of the user, the item and the rating: as the caller named or numbered them, else found by name.
 
-    Parameters
-    ----------
-    names : sequence of str or None
-        The header; None where there is none, and then the first three fields are meant.
-    width : int
-        How many fields there are.
-    wanted : dict
-        For each role a column that the caller named or numbered, or None to look.
-    file : str
-        For the message.
-
-    Raises
-    ------
-    FileFormatError
-        If a role has no column, or two roles share one.
+    Without a header, which is None as `names`, the first three of `width` fields are meant. A role without a column, or two that share one, raise a
+    `FileFormatError`.
     """
     if width < len(wanted):
         raise FileFormatError(
@@ -102,13 +87,7 @@ def find_roles(
 
 
 def position_of(column: Column, names: Sequence[str] | None, width: int, file: str) -> int:
-    """Return the position of a column that the caller named, in any case of letters, or numbered.
-
-    Raises
-    ------
-    FileFormatError
-        If there is no such column.
-    """
+    """Return the position of a column that the caller named, in any case of letters, or numbered; a `FileFormatError` if there is none."""
     if not isinstance(column, str | int) or isinstance(column, bool):
         raise FileFormatError(
             f"column {shortened(repr(column))} of {file}", "a name, or a position counted from 0"
@@ -137,13 +116,7 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
 
 
 def as_columns(given: Column | Iterable[Column] | None, name: str) -> tuple[Column, ...] | None:
-    """Return columns as a tuple, also where a single one was given; None for None.
-
-    Raises
-    ------
-    FileFormatError
-        If they are not columns.
-    """
+    """Return columns as a tuple, also where a single one was given; None for None; a `FileFormatError` if they are not columns."""
     if given is None:
         return None
     columns = (given,) if isinstance(given, str | Integral) else as_tuple(given)
@@ -207,21 +180,9 @@ def find_ids(
 ) -> list[int]:
     """Return the positions of what names the individuals in a table of outputs or groups.
 
-    Parameters
-    ----------
-    names, width, file
-        See `find_roles`.
-    columns : sequence of str or int, optional
-        As the caller said; by default the one column that is called like an id, or else the first.
-    left_out : collection of int
-        Positions of columns that are not ids.
-    usual : sequence of str or int
-        Columns that name the individuals in another file: taken where this one has columns of all these names.
-
-    Raises
-    ------
-    FileFormatError
-        Where the first column is an index without a name, beside which another may be meant.
+    By default it is the one column that is called like an id, or else the first, without the positions `left_out`. `usual` are the columns that name
+    the individuals in another file: they are taken where this one has columns of all these names. A first column that is an index without a
+    name, beside which another may be meant, raises a `FileFormatError`.
     """
     if not columns and usual and names is not None and all(str(name) in names for name in usual):
         columns = usual
@@ -255,23 +216,7 @@ def refuse_counts(
 ) -> None:
     """Raise where a column that nobody named would count as a feature or an output, but names or counts the rows.
 
-    Parameters
-    ----------
-    names : sequence of str, optional
-        The header.
-    positions : iterable of int
-        Columns that would be taken.
-    frame : polars.DataFrame
-        Their values, named by position.
-    file : str
-    role : str
-        What they would count as, for the message.
-    settle : str
-        The option that names the columns that are meant.
-
-    Raises
-    ------
-    FileFormatError
+    The columns of the frame are named by position. The `FileFormatError` calls them by their `role`, and says which option settles it.
     """
     for position in positions:
         name = None if names is None else names[position]

@@ -27,27 +27,13 @@ _STANDARD_ERROR = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which columns are read, by position, and as what.
+    """Which columns are read, by position, and as what."""
 
-    Parameters
-    ----------
-    ids : sequence of int
-        Columns of ids: integers where every one is written as an integer is, else text.
-    numbers : sequence of int
-        Columns of numbers.
-    texts : sequence of int
-        Columns of text, as it stands; null where nothing does.
-    gaps : bool
-        Whether a number may be missing.
-    hint : str
-        What to do where a number is none and none may be missing.
-    """
-
-    ids: Sequence[int] = ()
+    ids: Sequence[int] = ()  # integers where every one is written as an integer is, else text
     numbers: Sequence[int] = ()
-    texts: Sequence[int] = ()
-    gaps: bool = False
-    hint: str = ""
+    texts: Sequence[int] = ()  # as they stand; null where nothing does
+    gaps: bool = False  # whether a number may be missing
+    hint: str = ""  # what to do where a number is none and none may be missing
 
     @property
     def all(self) -> list[int]:
@@ -97,13 +83,7 @@ def without_trace() -> Iterator[None]:
 
 
 def parse(text: DelimitedText, wanted: Wanted) -> Taken:
-    """Return the wanted columns.
-
-    Raises
-    ------
-    FileFormatError, ObservationError
-        With the line number and the content of the first line that is wrong.
-    """
+    """Return the wanted columns, or raise with the line number and the content of the first line that is wrong."""
     notation, notes = Notation(missing=text.options.missing), list[str]()
     if (frame := _read_quickly(text, wanted)) is None:
         frame, notation, notes = _read_carefully(text, wanted)
@@ -205,15 +185,8 @@ def _read_odd_quotes(text: DelimitedText, wanted: Wanted, schema: dict[str, pl.D
 def _refuse_swallowed_lines(text: DelimitedText, n_rows: int) -> list[str]:
     """Hold the rows that were read against the lines of the file: a quote may have enclosed lines that nobody meant it to.
 
-    Returns
-    -------
-    list of str
-        A note where fields span lines.
-
-    Raises
-    ------
-    FileFormatError
-        If the lines are as complete when quotes enclose nothing: then nobody but the caller knows.
+    Return a note where fields span lines. Where the lines are as complete when quotes enclose nothing, nobody but the caller knows: a
+    `FileFormatError`.
     """
     n_lines = text.n_lines
     if n_rows == n_lines:

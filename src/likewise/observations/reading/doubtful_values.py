@@ -37,11 +37,7 @@ _LONGEST_SCALE, _FEWEST_ON_SCALE = 25, 50
 def doubts(table: Table, *, of_table: bool) -> list[str]:
     """Return what is so doubtful of the values that a warning is due, with the option that settles it.
 
-    Parameters
-    ----------
-    table : Table
-    of_table : bool
-        Whether each row was one individual, so that a column may be there that is not a feature.
+    In a table, where each row was one individual, a column may be there that is not a feature.
     """
     values = table.values
     if not values.nnz or not np.isfinite(values.data).all():

@@ -43,29 +43,14 @@ _TRIPLET_WIDTH = 4
 
 @dataclass(frozen=True, eq=False)
 class Tabular:
-    """A file of columns.
+    """A file of columns."""
 
-    Parameters
-    ----------
-    name : str
-        What to call the file in messages.
-    header : tuple of str or None
-        The names of the columns, if they have any.
-    width : int
-        How many columns there are.
-    take : callable
-        ``take(wanted)`` returns the columns that a `Wanted` names.
-    is_text : bool
-        Whether options of text have a meaning.
-    is_bare : bool
-        Whether it is text with blanks or tabs between more than the four fields of triplets, and without a header.
-    """
-
-    name: str
-    header: tuple[str, ...] | None
-    width: int
-    take: Callable[[Wanted], Taken]
-    is_text: bool = False
+    name: str  # what to call the file in messages
+    header: tuple[str, ...] | None  # the names of the columns, if they have any
+    width: int  # how many columns there are
+    take: Callable[[Wanted], Taken]  # returns the columns that a `Wanted` names
+    is_text: bool = False  # whether options of text have a meaning
+    # text with blanks or tabs between more than the four fields of triplets, and without a header
     is_bare: bool = False
 
     def label(self, position: int) -> str | int:
@@ -77,13 +62,7 @@ class Tabular:
         return tuple(self.header[position] if self.header else f"column {position}" for position in positions)
 
     def roles(self, **roles: Sequence[int] | None) -> ColumnRoles:
-        """Return which columns were read as what; all others were left out.
-
-        Parameters
-        ----------
-        **roles : sequence of int, or None
-            The positions of each role of `ColumnRoles`.
-        """
+        """Return which columns were read as what, from the positions of each role of `ColumnRoles`; all others were left out."""
         used = {position for positions in roles.values() for position in positions or ()}
         rest = [position for position in range(self.width) if position not in used]
         named: dict[str, Any] = {
@@ -102,10 +81,7 @@ class ArrayFile:
     def matrix(self) -> Any:
         """Return the sparse matrix that `scipy.sparse.save_npz` wrote.
 
-        Raises
-        ------
-        FileFormatError
-            Damaged; not a sparse matrix; an object array, which would have to be unpickled.
+        What is damaged or not a sparse matrix, and object arrays, which would have to be unpickled, raise a `FileFormatError`.
         """
         try:
             return sparse.load_npz(io.BytesIO(self.data))  # never unpickles
@@ -115,13 +91,7 @@ class ArrayFile:
             ) from error
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name; that of .npy is called ``outputs``.
-
-        Raises
-        ------
-        FileFormatError
-            Damaged, or an object array.
-        """
+        """Return the arrays by name; that of .npy is called ``outputs``; damaged ones and object arrays raise a `FileFormatError`."""
         try:
             content = np.load(io.BytesIO(self.data), allow_pickle=False)
             return {"outputs": content} if isinstance(content, np.ndarray) else dict(content)
@@ -188,20 +158,9 @@ def _installed() -> tuple[Format, ...]:
 
 
 def open_file(source: Source, options: TextOptions, is_header: IsHeader) -> Tabular | ArrayFile:
-    """Find out what a file is.
+    """Find out what a file is; `is_header` tells whether the fields of a first line of text name its columns.
 
-    Parameters
-    ----------
-    source : Source
-    options : TextOptions
-        For delimited text.
-    is_header : callable
-        Whether the fields of a first line of text name its columns.
-
-    Raises
-    ------
-    FileFormatError
-        Damaged, empty, or of no format.
+    What is damaged, empty, or of no format raises a `FileFormatError`.
     """
     if source.data.startswith(b"\x93NUMPY") or is_npz(source.data):
         return ArrayFile(source.name, source.data)
@@ -214,13 +173,7 @@ def open_file(source: Source, options: TextOptions, is_header: IsHeader) -> Tabu
 
 
 def open_columns(source: Source, options: TextOptions, is_header: IsHeader) -> Tabular:
-    """Do the same for what needs columns.
-
-    Raises
-    ------
-    FileFormatError
-        Also where the file holds arrays.
-    """
+    """Do the same for what needs columns: a file of arrays raises a `FileFormatError` too."""
     file = open_file(source, options, is_header)
     if isinstance(file, ArrayFile):
         raise FileFormatError(

@@ -33,21 +33,11 @@ _OPTION = {"groups": "group_column", "target": "target_column"}
 
 @dataclass(frozen=True, eq=False)
 class GroupsFile:
-    """Groups from a file, and how they were read.
+    """Groups from a file, and how they were read."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (m,)
-        In the order of the individuals; None for who belongs to an unknown group.
-    roles : ColumnRoles
-        Which columns were read as what.
-    n_unknown : int
-        Of how many individuals the group is unknown.
-    """
-
-    values: NDArray[Any]
+    values: NDArray[Any]  # (m,), in the order of the individuals; None for who belongs to an unknown group
     roles: ColumnRoles
-    n_unknown: int = 0
+    n_unknown: int = 0  # of how many individuals the group is unknown
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -86,37 +76,16 @@ def read_groups_file(
     group_column: Column | None = None,
     text: TextOptions = PLAIN_TEXT,
 ) -> GroupsFile:
-    r"""Read a group for each individual, such as gender or an age band.
+    r"""Read a group for each individual, such as gender or an age band, in the order of `row_ids`.
 
-    Parameters
-    ----------
-    path : path-like
-        Delimited text, JSON lines or Parquet; lines can be in any order and may speak of others too. A field that is empty or says NA, null or the
-        like is not a group: the individual's is unknown.
-    row_ids : array-like, shape (m,)
-        The individuals, as in `ObservedMatrix`.
-    id_columns : str, int, or sequence of them, optional
-        By name, or by position counted from 0; the parts of several are joined by ``/``, as `read_ratings` joins them. By default the
-        column that is called like an id, or else the first.
-    group_column : str or int, optional
-        By default the only one beside the ids; of a file without names the second.
-    text : TextOptions
-        How delimited text is read; its `missing` are the words for an unknown group: with ``missing=()`` NA is a group like any other.
+    The file is delimited text, JSON lines or Parquet; lines can be in any order and may speak of others too. A field that is empty or says one of the
+    words of ``text.missing``, such as NA, is not a group: the individual's is unknown. Columns are given by name, or by position counted from 0.
+    By default the id is the column that is called like one, or else the first; the parts of several are joined by ``/``, as `read_ratings` joins them.
+    The group is by default in the only column beside the ids, or in the second of a file without names.
 
-    Returns
-    -------
-    GroupsFile
-        Groups in the order of `row_ids`, and which columns they come from.
+    A `FileFormatError` says that the file is missing, empty, damaged, or without such a column; a `ModelError`, how many ids match where an individual
+    has no line, or several.
 
-    Raises
-    ------
-    FileFormatError
-        Missing, empty, damaged, or without such a column.
-    ModelError
-        If an individual has no line, or several; the message says how many ids match.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "users.csv"
     >>> _ = file.write_text("id,sex\nbea,f\nann,NA\n")
@@ -227,17 +196,9 @@ def _groups(texts: list[str | None], notation: Notation) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class TargetFile:
-    """A target from a file, and how it was read.
+    """A target from a file, and how it was read."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (m,)
-        In the order of the individuals; None where it is unknown.
-    roles : ColumnRoles
-        Which columns were read as what.
-    """
-
-    values: NDArray[Any]
+    values: NDArray[Any]  # (m,), in the order of the individuals; None where it is unknown
     roles: ColumnRoles
 
 
@@ -249,34 +210,8 @@ def read_target_file(
     target_column: Column | None = None,
     text: TextOptions = PLAIN_TEXT,
 ) -> TargetFile:
-    r"""Read what outputs should have told of each individual.
+    r"""Read what outputs should have told of each individual, as `read_groups_file` reads groups; what is empty or says NA is unknown.
 
-    Parameters
-    ----------
-    path : path-like
-        As `read_groups_file` reads it; what is empty or says NA is unknown.
-    row_ids : array-like, shape (m,)
-        The individuals, as in `ObservedMatrix`.
-    id_columns : str, int, or sequence of them, optional
-        As in `read_groups_file`.
-    target_column : str or int, optional
-        By default the only one beside the ids; of a file without names the second.
-    text : TextOptions
-        How delimited text is read.
-
-    Returns
-    -------
-    TargetFile
-
-    Raises
-    ------
-    FileFormatError
-        Missing, empty, damaged, or without such a column.
-    ModelError
-        If an individual has no line, or several.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "later.csv"
     >>> _ = file.write_text("id,hired\nbea,no\nann,yes\ncy,\n")
@@ -290,13 +225,6 @@ def read_target_file(
 def is_long(path: str | PathLike[str], text: TextOptions = PLAIN_TEXT) -> bool:
     r"""Return whether a file has a line with a value for each individual and item, under names that say so.
 
-    Raises
-    ------
-    FileFormatError
-        Missing, empty or damaged.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "later.csv"
     >>> _ = file.write_text("user,item,rating\nann,7,5\n")

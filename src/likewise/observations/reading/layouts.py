@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 def times_position(file: Tabular, column: Column | None, taken: Sequence[int]) -> list[int]:
     """Return the position of the column of times; nothing where none was named.
 
-    Raises
-    ------
-    FileFormatError
-        No such column, or one that is something else already.
+    A column that is not there, or is something else already, raises a `FileFormatError`.
     """
     if column is None:
         return []
@@ -50,26 +47,9 @@ def times_position(file: Tabular, column: Column | None, taken: Sequence[int]) -
 
 
 def times_of(column: pl.Series, file: str) -> Floats:
-    """Return times as numbers: as they are, or of dates such as 2024-05-31 or 2024-05-31T12:00:00 the seconds since 1970.
+    """Return times as numbers: as they are, or of dates such as 2024-05-31 or 2024-05-31T12:00:00 the seconds since 1970; NaN where one is missing.
 
-    Parameters
-    ----------
-    column : polars.Series
-        Numbers, dates, or text.
-    file : str
-        For the message.
-
-    Returns
-    -------
-    ndarray
-        NaN where a time is missing.
-
-    Raises
-    ------
-    FileFormatError
-        Neither a number nor a date; the message shows the first such.
-    ObservationError
-        No time at all.
+    A `FileFormatError` shows the first that is neither a number nor a date; no time at all raises an `ObservationError`.
     """
     import polars as pl
 
@@ -185,12 +165,7 @@ class Choices:
         return "grid" if file.is_bare and set(self.roles.values()) == {None} else "triplets"
 
     def refuse_without_effect(self, file: str, *kinds: str) -> None:
-        """Raise if something was given that means nothing for a file of these kinds: no option is ignored.
-
-        Raises
-        ------
-        FileFormatError
-        """
+        """Raise if something was given that means nothing for a file of these kinds: no option is ignored."""
         meaningful = {"format", "missing_value", *(name for kind in kinds for name in _MEANINGFUL[kind])}
         for owner in (self, self.text):
             for field in fields(owner):
@@ -311,10 +286,7 @@ def feature_columns(
 ) -> tuple[list[int], list[int]]:
     """Return the positions of the ids and of the features of a table, as far as the caller said.
 
-    Raises
-    ------
-    FileFormatError
-        No such column; a column that is two things.
+    A column that is not there, or is two things, raises a `FileFormatError`.
     """
     ids, features, left_out = (
         [position_of(name, file.header, file.width, file.name) for name in given or ()]

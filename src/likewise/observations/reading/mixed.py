@@ -35,24 +35,12 @@ _NUMERIC = 0.5
 
 @dataclass(frozen=True, eq=False)
 class MixedTable:
-    """A table of people as it was read.
+    """A table of people as it was read."""
 
-    Parameters
-    ----------
-    frame : polars.DataFrame, shape (m, n_features)
-        Numbers are Float64, categories String; null where missing.
-    row_ids : ndarray, shape (m,)
-        From the columns of ids, or 0, 1, 2...
-    roles : ColumnRoles
-        Which columns were read as what.
-    notes : tuple of str
-        Which columns are categories, and what else was found.
-    """
-
-    frame: pl.DataFrame
-    row_ids: NDArray[Any]
+    frame: pl.DataFrame  # (m, n_features), numbers are Float64, categories String; null where missing
+    row_ids: NDArray[Any]  # (m,), from the columns of ids, or 0, 1, 2...
     roles: ColumnRoles
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # which columns are categories, and what else was found
 
 
 def read_table(
@@ -197,26 +185,9 @@ def read_features(
 ) -> pl.DataFrame:
     r"""Read a table with a header, one row for each individual (or for each column of the matrix): its id, and what is known of it.
 
-    Parameters
-    ----------
-    path : path-like
-        Delimited text with a header, JSON lines or Parquet.
-    id_columns : str, int, or sequence of them, optional
-        What names the rows; by default the one column that is called like an id, or else the first.
-    text : TextOptions
+    A column ``id`` comes first, then numbers and words, null where missing: what `with_features` takes. By default the id is the one column that
+    is called like one, or else the first. Errors are those of `read_table`, and a `FileFormatError` where there is no column beside the ids.
 
-    Returns
-    -------
-    polars.DataFrame
-        A column ``id`` first; numbers and words, null where missing: what `with_features` takes.
-
-    Raises
-    ------
-    FileFormatError
-        As `read_table`; no column beside the ids.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "films.csv"
     >>> _ = file.write_text("movieId,year,genres\n1,1995,Comedy|War\n2,?,War\n")

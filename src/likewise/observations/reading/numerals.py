@@ -39,8 +39,6 @@ _IS_PLAIN = f"^(?:{_PLAIN})$"
 def could_be_number(text: str) -> bool:
     """Return whether a field holds a number in any of these notations.
 
-    Examples
-    --------
     >>> [could_be_number(text) for text in ("3.5", " 3,5", "1.234,5", "1_000", "seven")]
     [True, True, True, False, False]
     """
@@ -66,21 +64,12 @@ def is_usually_missing(text: str) -> bool:
 class Notation:
     """How numbers are written in a file.
 
-    Parameters
-    ----------
-    decimal : {".", ","}
-        The other one may separate thousands, as may blanks and apostrophes.
-    missing : tuple of str, optional
-        Words for a missing cell; None for the usual ones.
-
-    Examples
-    --------
     >>> Notation(",").number("1.234,5"), Notation().number("?")
     (1234.5, None)
     """
 
-    decimal: Decimal = "."
-    missing: tuple[str, ...] | None = None
+    decimal: Decimal = "."  # the other one may separate thousands, as may blanks and apostrophes
+    missing: tuple[str, ...] | None = None  # words for a missing cell; None for the usual ones
 
     def is_missing(self, text: str) -> bool:
         """Return whether a cell is empty or holds a word for that."""
@@ -88,13 +77,7 @@ class Notation:
         return not bare or (is_usually_missing(bare) if self.missing is None else bare in self.missing)
 
     def number(self, text: str) -> float | None:
-        """Return the number that a field holds, or None where it is missing.
-
-        Raises
-        ------
-        ValueError
-            Neither.
-        """
+        """Return the number that a field holds, or None where it is missing; a ValueError where it is neither."""
         if self.is_missing(text):
             return None
         bare = text.strip()
@@ -122,28 +105,10 @@ class Notation:
 def find_notation(
     columns: Sequence[pl.Series], decimal: Decimal | None, missing: tuple[str, ...] | None, file: str
 ) -> tuple[Notation, list[str]]:
-    """Find out how the numbers of a file are written, from all its columns of numbers together.
+    """Find out how the numbers of a file are written, from all its columns of numbers together, and what to note of it.
 
-    Parameters
-    ----------
-    columns : sequence of polars.Series of text
-    decimal : {".", ","}, optional
-        As the caller said.
-    missing : tuple of str, optional
-        Words for a missing cell; None for the usual ones.
-    file : str
-        For the message.
-
-    Returns
-    -------
-    notation : Notation
-        A file that is written in neither notation gets the plain one, in which the first fault is then found.
-    notes : list of str
-
-    Raises
-    ------
-    FileFormatError
-        Where numbers such as 1,234 can be read in two ways and nothing else in the file decides.
+    `decimal` and `missing` are what the caller said. A file that is written in neither notation gets the plain one, in which the first fault is
+    then found. Where numbers such as 1,234 can be read in two ways and nothing else in the file decides, a `FileFormatError` says so.
     """
     if decimal is not None:
         return Notation(decimal, missing), []

@@ -29,34 +29,20 @@ _NO = re.compile("false|no|n|f|reject(ed)?|deny|denied|declined?|fail(ed)?|negat
 
 @dataclass(frozen=True, eq=False)
 class OutputsFile:
-    """Outputs from a file, and how they were read.
+    """Outputs from a file, and how they were read."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (m,), (m, k) or (m, N)
-        In the order of the individuals. Numbers: one column of outputs gives (m,). Top-N: the ids of the N items recommended to each.
-    roles : ColumnRoles
-        Which columns were read as what.
-    names : tuple of str
-        What each output is called; as many as there are columns of outputs.
-    kind : {"numbers", "top-n"}
-        ``likewise.fairness.top_n_distance(values)`` compares lists; between ids no other distance means anything.
-    notes : tuple of str
-        What the reader of a result should know, such as which word counts as 1.
-    """
-
+    # (m,), (m, k), or of lists the ids of N items, (m, N); in the order of the individuals
     values: NDArray[Any]
     roles: ColumnRoles
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of each column of outputs
+    # lists of items are compared by ``likewise.fairness.top_n_distance(values)``; between ids no other distance means anything
     kind: OutputKind = "numbers"
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the reader of a result should know, such as which word counts as 1
 
 
 def two_valued(words: Sequence[str]) -> tuple[list[float], str] | None:
     """Return outputs that are one of two words as 1 and 0, and which is which; None where they are not.
 
-    Examples
-    --------
     >>> two_valued(["admit", "reject", "Admit"])
     ([1.0, 0.0, 1.0], "outputs: 'Admit' counts as 1, 'reject' counts as 0")
     """
@@ -79,10 +65,7 @@ def take_lists(
 ) -> Taken | None:
     """Take the items recommended to each individual; None where the columns hold something else.
 
-    Raises
-    ------
-    FileFormatError
-        An item twice in a list, where the caller says that these are lists.
+    An item twice in a list, where the caller says that these are lists, raises a `FileFormatError`.
     """
     is_likely = len(outputs) > 1 and all(_is_listed(name) for name in file.names(outputs))
     if kind == "numbers" or not (is_likely or kind == "top-n"):

@@ -164,27 +164,11 @@ def read_reference_file(
     usual_ids: Column | Sequence[Column] | None = None,
     text: TextOptions = PLAIN_TEXT,
 ) -> OutputsFile:
-    r"""Read the features that individuals are compared by, or the truth A: numbers alone, in the order of the individuals.
+    r"""Read the features that individuals are compared by, or the truth A: numbers alone, which stand in the place of the outputs.
 
-    Parameters
-    ----------
-    path, row_ids, usual_ids, text
-        As in `read_outputs_file`.
+    The file, its ids and its errors are those of `read_outputs_file`; columns of text, and a line for each individual and item that leaves some
+    out, are refused as well.
 
-    Returns
-    -------
-    OutputsFile
-        The features are in the place of the outputs.
-
-    Raises
-    ------
-    FileFormatError
-        As there; columns of text; a line for each individual and item that leaves some out.
-    ModelError
-        If an individual has no features, or several lines of them; or features that are not finite.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
     >>> _ = file.write_text("id,age,score\nbea,31,0.2\nann,40,0.9\n")

@@ -79,47 +79,20 @@ _YES, _NO = (
 
 @dataclass(frozen=True, eq=False)
 class AnswersFile:
-    """Answers from a file, and how they were read.
+    """Answers from a file, and how they were read; either pairs or triplets are None."""
 
-    Parameters
-    ----------
-    pairs : list of (left, right, similar), or None
-    triplets : list of (anchor, closer, farther), or None
-        One of both is None.
-    judges : ndarray, shape (k,), or None
-        Who answered; None where no column says it.
-    roles : ColumnRoles
-        Which columns were read as what.
-    """
-
-    pairs: list[Any] | None
-    triplets: list[Any] | None
-    judges: NDArray[Any] | None
+    pairs: list[Any] | None  # (left, right, similar)
+    triplets: list[Any] | None  # (anchor, closer, farther)
+    judges: NDArray[Any] | None  # (k,), who answered; None where no column says it
     roles: ColumnRoles
 
 
 def read_answers(path: str | PathLike[str], *, text: TextOptions = PLAIN_TEXT) -> AnswersFile:
-    r"""Read answers, one a line, under a header that says of which kind they are.
+    r"""Read answers as `likewise.fairness.learn_distance` takes them, one a line, under a header that says of which kind they are.
 
-    Parameters
-    ----------
-    path : path-like
-        Delimited text with the columns ``left,right,similar`` (yes or no) or ``anchor,closer,farther``, and perhaps ``judge``; also JSON lines or Parquet.
-    text : TextOptions
-        How delimited text is read.
+    Delimited text, JSON lines or Parquet has the columns ``left,right,similar`` (yes or no) or ``anchor,closer,farther``, and perhaps ``judge``. A
+    `FileFormatError` says that the file is missing, empty, damaged, or without such columns, or that an answer is no yes or no.
 
-    Returns
-    -------
-    AnswersFile
-        As `likewise.fairness.learn_distance` takes them.
-
-    Raises
-    ------
-    FileFormatError
-        Missing, empty, damaged, without such columns, or with an answer that is no yes or no.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "answers.csv"
     >>> _ = file.write_text("left,right,similar,judge\nann,bea,yes,1\nann,cy,no,2\n")

@@ -26,20 +26,6 @@ def impossible_page(data: bytes | mmap) -> str:
 
     Polars asks for the memory of as many values as a page claims. Where that is refused, no error comes of it: the process ends. What else may be
     damaged polars finds itself.
-
-    Parameters
-    ----------
-    data : bytes or mmap
-        The file.
-
-    Examples
-    --------
-    >>> import io
-    >>> import polars as pl
-    >>> stream = io.BytesIO()
-    >>> pl.DataFrame({"a": [1.0, None]}).write_parquet(stream)
-    >>> impossible_page(stream.getvalue())
-    ''
     """
     try:
         for start, stop, n_values in _chunks(data):

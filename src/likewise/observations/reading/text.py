@@ -36,33 +36,15 @@ IsHeader = Callable[[list[str]], bool]
 
 @dataclass(frozen=True)
 class TextOptions:
-    """What a caller can say about delimited text; by default all of it is found by looking into the file.
+    """What a caller can say about delimited text; None is found by looking into the file. What is no such option raises a `FileFormatError`."""
 
-    Parameters
-    ----------
-    separator : str, optional
-        What separates fields, one character or more. By default the one that splits the first line into the most fields.
-    header : bool, optional
-        Whether the first line names the columns.
-    encoding : str
-    decimal : {".", ","}, optional
-        What separates the decimals; the other one may then separate thousands. By default found by looking at the numbers.
-    quote : {'"', "'", "none"}, optional
-        What encloses fields. By default ``"`` if any field starts with it.
-    missing : sequence of str, optional
-        Words that stand for a missing cell, in place of NA, null, ?, - and the like. An empty cell is missing in any case.
-
-    Raises
-    ------
-    FileFormatError
-        An option that is none of these.
-    """
-
+    # one character or more; None: the one that splits the first line into the most fields
     separator: str | None = None
-    header: bool | None = None
+    header: bool | None = None  # whether the first line names the columns
     encoding: str = "utf-8"
-    decimal: Decimal | None = None
-    quote: Quote | None = None
+    decimal: Decimal | None = None  # the other one may then separate thousands
+    quote: Quote | None = None  # what encloses fields; None: ``"`` if any field starts with it
+    # words for a missing cell, in place of NA, null, ?, - and the like; an empty cell is missing in any case
     missing: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -112,41 +94,18 @@ PLAIN_TEXT = TextOptions()
 
 @dataclass(frozen=True, eq=False)
 class DelimitedText:
-    r"""The lines of a file below its header, ready to be parsed.
+    r"""The lines of a file below its header, ready to be parsed."""
 
-    Parameters
-    ----------
-    name : str
-        What to call the file in messages.
-    body : bytes
-        UTF-8, lines ended by ``\n``, without header and without blank lines at its end.
-    separator : str
-        One character.
-    shown_separator : str
-        What the file itself has there.
-    quote : str or None
-        What encloses fields, if any field is enclosed.
-    has_plain_quotes : bool
-        Whether every parser would read the quotes alike; see `are_plain`.
-    header : tuple of str or None
-    width : int
-        How many fields the first line has.
-    first_line : int
-        Which line of the file the body starts with, counted from 1.
-    options : TextOptions
-        What the caller said.
-    """
-
-    name: str
-    body: bytes
-    separator: str
-    shown_separator: str
-    quote: str | None
-    has_plain_quotes: bool
+    name: str  # what to call the file in messages
+    body: bytes  # UTF-8, lines ended by a line feed, without header and without blank lines at its end
+    separator: str  # one character
+    shown_separator: str  # what the file itself has there
+    quote: str | None  # what encloses fields, if any field is enclosed
+    has_plain_quotes: bool  # whether every parser would read the quotes alike; see `are_plain`
     header: tuple[str, ...] | None
-    width: int
-    first_line: int
-    options: TextOptions
+    width: int  # how many fields the first line has
+    first_line: int  # which line of the file the body starts with, counted from 1
+    options: TextOptions  # what the caller said
 
     def records(self, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each record: slow, for odd quotes and for finding out what is wrong."""
@@ -171,19 +130,9 @@ def shortened(text: str) -> str:
 
 
 def recognise(source: Source, options: TextOptions, is_header: IsHeader) -> DelimitedText:
-    """Find out how a text file is laid out.
+    """Find out how a text file is laid out; `is_header` is asked about the fields of the first line, unless the caller said whether there is one.
 
-    Parameters
-    ----------
-    source : Source
-    options : TextOptions
-    is_header : callable
-        Asked about the fields of the first line, unless the caller said whether there is a header.
-
-    Raises
-    ------
-    FileFormatError
-        Binary; not in this encoding; not split by this separator; a header without rows.
+    A `FileFormatError` says that it is binary, not in this encoding, not split by this separator, or a header without rows.
     """
     data = _with_one_line_end(_as_utf8(source, options.encoding))
     body = data.lstrip(b"\n")

@@ -52,21 +52,10 @@ class Source:
 
 
 def unpack(path: str | PathLike[str], holds: str = "observations") -> Source:
-    """Read a file whole, and decompress it.
+    """Read a file whole, and decompress it; ``~`` is the home folder, ``-`` standard input; `holds` is for messages.
 
-    Parameters
-    ----------
-    path : path-like
-        ``~`` is the home folder; ``-`` is standard input.
-    holds : str
-        For the message.
-
-    Raises
-    ------
-    FileFormatError
-        No path; missing, a directory, unreadable, empty; a damaged archive; a zip that does not hold exactly one file.
-    MemoryLimitError
-        If it would not fit into the memory that is available.
+    A `FileFormatError` says that it is missing, unreadable, empty, damaged, or a zip that does not hold exactly one file; a `MemoryLimitError`, that it
+    would not fit into the memory that is available.
     """
     source = _content(path, holds)
     for _ in range(_DEEPEST):
@@ -167,8 +156,6 @@ def _ensure_plausible(size: int, source: Source) -> None:
 def compression_of(data: bytes) -> str | None:
     """Return by its first bytes how a file is compressed, whether or not we can undo that; None if it is not.
 
-    Examples
-    --------
     >>> compression_of(b"BZh91AY"), compression_of(b"user,item,rating")
     ('bzip2', None)
     """
