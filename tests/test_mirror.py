@@ -53,10 +53,9 @@ inference/neighbors/nearest_neighbors    training_rows: one model, its steps
 inference/net/dense_net          trained_net: one net, its steps
 estimation/als/sources           ../base/prior_mean: where vectors begin, in a fit and of new rows
 observations/with_features       features feature_columns: what is known of rows and columns, encoded and questioned
-observations/partitioned/reading  blocks matrix parts sorting survey text_file: from parts to blocks and back
+observations/partitioned/reading  blocks parts sorting text_file: from parts to blocks and back
 observations/index_alignment     estimator_input: labels that are aligned or refused
-observations/times               with_times: times, read, given and kept
-observations/reading/columns     layouts ../column_names: how columns are named and laid out
+observations/reading/columns     layouts: how columns are named and laid out
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           assemble request run: one audit, its steps
 report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
@@ -109,6 +108,7 @@ OF_SEVERAL = {
     "fairness/sampled/intervals/test_independent.py": "means and quantiles",
     "inference/test_movielens.py": "models on real data",
     "inference/net/test_dense_net_gpu.py": "the net on a GPU",
+    "observations/test_labelled.py": "values that say whose they are, in all that take them",
     "observations/test_positions.py": "positions, in all that take them",
     "observations/test_stored_zeros.py": "stored zeros, in all that read them",
     "observations/reading/test_ambiguous.py": "files that can be read in two ways",

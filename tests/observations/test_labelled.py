@@ -19,7 +19,7 @@ from likewise.fairness import (
     target_accuracy,
 )
 from likewise.inference import NearestNeighborModel
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 
 pd = pytest.importorskip("pandas")
 

@@ -24,7 +24,7 @@ from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.metrics.violations import check_lipschitz
 from likewise.observations.frames import refuse_output_lines
 from likewise.observations.ids import as_id_array
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.progress import Progress
 
 

@@ -17,7 +17,7 @@ from likewise.certificates.models.scikit_learn import replaced_method
 from likewise.errors import ModelError, option
 from likewise.inference.model import FunctionModel, Keep, Output, TrainedModel
 from likewise.observations import ObservedMatrix
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 
 Fit = Callable[[Any, NDArray[Any], Any], Any]
 """Fits a fresh estimator to a matrix and a target, None where there is none, and returns the outputs."""

@@ -4,12 +4,11 @@ from likewise.observations.features import Features, SideInformation
 from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.observations.partitioned import PartitionedMatrix, read_partitioned
 from likewise.observations.reading import read_pairs, read_ratings
+from likewise.observations.reading.ratings import write_ratings
 from likewise.observations.split import HoldOut, hold_out
 from likewise.observations.synthetic import ClusteredData, clustered
 from likewise.observations.value_range import AffineScale, ValueRange, WorkingRange
-from likewise.observations.with_features import with_features
-from likewise.observations.with_times import with_times
-from likewise.observations.write_ratings import write_ratings
+from likewise.observations.with_features import with_features, with_times
 
 __all__ = [
     "AffineScale",

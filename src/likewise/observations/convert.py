@@ -13,8 +13,9 @@ from scipy import sparse
 from likewise.arrays import as_reals, ensure_axes_fit
 from likewise.errors import ObservationError, ShapeError
 from likewise.observations.column_roles import ColumnRoles
-from likewise.observations.frames import as_frame, column, index_of, lines_of, numbers_of
+from likewise.observations.frames import as_frame, column, lines_of, numbers_of
 from likewise.observations.ids import as_id_array, counted_ids, label_axis
+from likewise.observations.index_alignment import index_of
 from likewise.observations.table import Axis, Table, Values, assemble, compress, float_type, index_type
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def to_table(values: Any, row_ids: ArrayLike | None = None, column_ids: ArrayLik
         if row_ids is None and column_ids is None and (roles := lines_of(frame)) is not None:
             return _from_lines(frame, roles)
         matrix = _from_dense(numbers_of(frame))
-        row_ids = index_of(frame) if row_ids is None else row_ids
+        row_ids = index_of(values) if row_ids is None else row_ids
         column_ids = frame.columns if column_ids is None else column_ids
     else:
         matrix = _from_dense(as_reals(values, "values", ObservationError, _OF_TRIPLETS))

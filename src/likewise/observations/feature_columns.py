@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from likewise._typing import Floats
 from likewise.arrays import as_array
 from likewise.errors import ObservationError, ShapeError
-from likewise.observations.column_names import KNOWN, is_id, plain_name
+from likewise.observations.column_roles import KNOWN, is_id, plain_name
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown
 from likewise.observations.index_alignment import row_labels_of
@@ -88,6 +89,7 @@ def _label_of(
         listed = [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
         texts = [str(cell) for cell in listed]
         shared = len(known.intersection(texts))
+        # Most of the shorter side are ids of the observations: no chance, so the column names rows.
         is_known = 2 * shared > min(len(texts), len(known))
         is_fraction = any(isinstance(cell, float) for cell in listed if not is_unknown(cell))
         if is_known and len(set(texts)) < len(texts):
@@ -99,6 +101,7 @@ def _label_of(
         if len(set(texts)) == len(texts) and not is_fraction:
             if is_known:
                 return name, listed
+            # Called like an id, and each another: it may name rows of others, if nothing better comes.
             fallback = fallback or (name, listed)
     return fallback if fallback is not None and others else (None, None)
 
@@ -171,3 +174,20 @@ def _numbers_of_objects(cells: NDArray[Any]) -> Floats | None:
     if not all(cell is None or isinstance(cell, Real | Decimal | date | timedelta) for cell in known):
         return None
     return np.array([np.nan if cell is None else number_of(cell) for cell in known])
+
+
+_NUMBER = re.compile(r"\s*[+-]?(?:[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_NAMED = 4
+
+
+def note_on_numbers_as_text(columns: Sequence[tuple[str, NDArray[Any]]], axis: str) -> tuple[str, ...]:
+    """Say which features are categories although every word in them is a number: codes, or measurements read as text."""
+    found = [name for name, cells in columns if _is_text_of_numbers(cells)]
+    shown = ", ".join(found[:_NAMED]) + (", ..." if len(found) > _NAMED else "")
+    told = f"{axis} features with numbers written as text are taken as categories: {shown}; convert measurements to numbers first"
+    return (told,) if found else ()
+
+
+def _is_text_of_numbers(cells: NDArray[Any]) -> bool:
+    listed = [cell for cell in cells.tolist() if not is_unknown(cell) and str(cell).strip()]
+    return bool(listed) and all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in listed)

@@ -13,8 +13,12 @@ from scipy import sparse
 
 from likewise._typing import Floats, Mask
 from likewise.errors import FeatureWarning, ObservationError, ShapeError
-from likewise.observations.column_names import note_on_numbers_as_text
-from likewise.observations.feature_columns import labelled_columns, numbers_of, words_of_cells
+from likewise.observations.feature_columns import (
+    labelled_columns,
+    note_on_numbers_as_text,
+    numbers_of,
+    words_of_cells,
+)
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import places_by_text
 
@@ -187,12 +191,14 @@ def _category(name: str, words: Sequence[set[str] | None]) -> Features | None:
     for there in known:
         for word in there:
             counts[word] = counts.get(word, 0) + 1
+    # A word of one row alone says only who that is, one of all rows nothing.
     shared = sorted(word for word, count in counts.items() if 1 < count < len(known))
     if not shared:
         return None
     place = {word: position for position, word in enumerate(shared)}
     rows, columns, data = list[int](), list[int](), list[float]()
     for row, own in enumerate(words):
+        # Of whom nothing is known, every word is unknown, and not absent.
         here = range(len(shared)) if own is None else sorted(place[word] for word in own if word in place)
         rows += [row] * len(here)
         columns += here
@@ -218,6 +224,7 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
     for place in range(found.shape[1]):
         stored = by_column.data[by_column.indptr[place] : by_column.indptr[place + 1]]
         known = stored[~np.isnan(stored)]
+        # What a sparse column does not store is a 0 of that feature.
         has_zero = stored.size < found.shape[0]
         tells[place] = known.size > 0 and (known.min() < known.max() or (has_zero and bool(known.any())))
         if tells[place]:
@@ -267,10 +274,12 @@ def in_order(found: Features, labels: Sequence[Any], ids: NDArray[Any], axis: st
             f"{axis} features of {len(labels):,} ids such as {labels[0]!r}, none of them among the observations",
             f"ids such as {ids.tolist()[0]!r}",
         )
+    # A row for everybody at first; those of the unknown are replaced below.
     values = found.values[np.where(is_known, places, 0)]
     unknown = np.flatnonzero(~is_known)
     if unknown.size:
         of_unknown = sparse.csr_array(np.full((unknown.size, found.shape[1]), np.nan))
+        # The known come first, then the unknown: the inverse of that order puts each back in place.
         order = np.argsort(np.concatenate([np.flatnonzero(is_known), unknown]))
         values = sparse.csr_array(sparse.vstack([values[is_known], of_unknown], format="csr"))[order]
     notes = [f"{unknown.size:,} of {ids.size:,} {axis}s have no features"] if unknown.size else []

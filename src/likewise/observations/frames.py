@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from likewise.errors import DistanceError, ModelError, ObservationError
-from likewise.observations.column_names import LISTED, is_count, is_id, long_columns
+from likewise.observations.column_roles import LISTED, is_count, is_id, long_columns
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -127,14 +127,6 @@ def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
                 f"frame.drop(columns={name!r}) leaves it out; row_ids=frame[{name!r}] gives it as what names them; "
                 "frame.to_numpy() takes all columns as they are",
             )
-
-
-def index_of(frame: nw.DataFrame[Any]) -> ArrayLike | None:
-    """Return the index of a frame that has one, as pandas frames have."""
-    import narwhals as nw
-
-    index = nw.maybe_get_index(frame)
-    return None if index is None else list(index)
 
 
 def refuse_rating_lines(values: Any) -> None:

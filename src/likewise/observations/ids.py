@@ -160,15 +160,18 @@ def factorize(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.in
 
 def _factorize_integers(ids: NDArray[np.integer]) -> tuple[NDArray[np.integer], NDArray[np.int32]]:
     low, high = int(ids.min()), int(ids.max())
+    # A table as long as the span would be mostly empty.
     if high - low > _DENSE_SPAN * ids.size:
         unique, codes = np.unique(ids, return_inverse=True)
         return unique, codes.astype(np.int32)
+    # In their own unsigned type, or int64: no difference overflows, whatever the span allowed above.
     offsets = ids - ids.dtype.type(low) if ids.dtype.kind == "u" else ids.astype(np.int64) - low
     occurs = np.zeros(high - low + 1, dtype=bool)
     occurs[offsets] = True
     position = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     codes = position[offsets]
     unique = np.empty(position[-1] + 1, dtype=ids.dtype)
+    # Written once for each occurrence, with the same id each time.
     unique[codes] = ids
     return unique, codes
 

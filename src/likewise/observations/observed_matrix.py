@@ -177,6 +177,7 @@ class ObservedMatrix:
         """Take over a checked table; the one place where attributes are set."""
         values = table.values
         times = [] if table.times is None else [table.times]
+        # What is shared by matrices that were made from one another must not change under any of them.
         for array in (values.data, values.indices, values.indptr, table.row_ids, table.column_ids, *times):
             array.flags.writeable = False
         # SciPy would otherwise look, or sort in place, the first time it is asked for a product.

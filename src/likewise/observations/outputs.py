@@ -70,6 +70,7 @@ class OutputLines:
         kept = row >= 0
         row, items = row[kept], self.items[kept]
         things, column = factorize(items, "column")
+        # One number for each pair (individual, item).
         if np.unique(row * things.size + column).size < row.size:
             raise ModelError(
                 f"{self.source} with the same individual and item twice", "one line for each pair"
@@ -87,8 +88,10 @@ class OutputLines:
                 f"observations with gaps are compared by {option('reference', 'observed')} or {option('reference', 'co-observed')}",
             )
         n = _length_of_lists(counts, things.size, self.source)
+        # Without scores the order of the lines is the order of the list; with them the largest score is first.
         by = np.arange(row.size) if self.scores is None else -self.scores[kept]
         names = tuple(f"item {place}" for place in range(1, n + 1))
+        # Sorted by individual, then best first: as all have n items, rows of n are the lists.
         lists = items[np.lexsort((by, row))].reshape(len(wanted), n)
         return ArrangedOutputs(lists, names, are_lists=True, remarks=on_others(people, wanted))
 

@@ -144,6 +144,7 @@ def latest(observed: ObservedMatrix, n_hidden: int) -> tuple[Mask, float]:
         or not (earlier := known[: known.size - n_hidden]).size
         or earlier[-1] == known[-1]
     ):
+        # More are at the latest time than may be hidden: then all of that time are, so that something is.
         earlier = known[known < known[-1]]
     return times > earlier[-1], float(earlier[-1])
 
@@ -151,6 +152,7 @@ def latest(observed: ObservedMatrix, n_hidden: int) -> tuple[Mask, float]:
 def _earliest(hidden: Mask, rows: NDArray[np.integer], observed: ObservedMatrix) -> NDArray[np.integer]:
     """Return, for each row that lost everything, the position of its earliest observation."""
     times = checked_times(observed)
+    # By row, then by time; unknown times come last, as NaN does.
     in_time = np.lexsort((times, rows))
     _, first = np.unique(rows[in_time], return_index=True)
     lost = np.bincount(rows, ~hidden)[rows[in_time[first]]] == 0
@@ -164,7 +166,7 @@ def checked_times(observed: ObservedMatrix, name: str = "split") -> Floats:
         raise ObservationError(
             f"{option(name, repr('time'))} of observations without times",
             "a time for each observation",
-            f"{option('time', 'COLUMN')} reads them from a file, likewise.observations.times gives them in Python",
+            f"{option('time', 'COLUMN')} reads them from a file, likewise.observations.with_features gives them in Python",
         )
     if not differ(observed.times):
         known = int(np.count_nonzero(~np.isnan(observed.times)))

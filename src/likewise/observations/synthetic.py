@@ -121,6 +121,7 @@ def _probabilities(
     if sampling == "uniform":
         return np.full((n_clusters, n_features), fraction)
     weights = generator.uniform(0, 1, (n_clusters, n_features))
+    # Scaled so that each cluster is observed as much as the others, in other features.
     probabilities: NDArray[np.float64] = weights * (fraction / weights.mean(axis=1, keepdims=True))
     if probabilities.max() > 1:
         raise ObservationError(

@@ -95,6 +95,7 @@ def rows_of_entries(values: Values) -> NDArray[np.integer]:
 
 def keep_entries(values: Values, kept: NDArray[np.bool_]) -> Values:
     """Return a matrix of the same shape with some of the stored entries, marked in storage order."""
+    # How many entries are kept before each one: what a row begins at in the smaller matrix.
     kept_before = np.concatenate(([0], np.cumsum(kept)))
     indptr = kept_before[values.indptr].astype(values.indptr.dtype)
     return type(values)((values.data[kept], values.indices[kept], indptr), shape=values.shape)
@@ -250,6 +251,7 @@ def compress(
     """
     shape = (rows.ids.size, columns.ids.size)
     matrix = sparse.coo_array((numbers, (rows.codes, columns.codes)), shape=shape).tocsr()
+    # Pairs are told apart only now: most data have none twice, and sorting them would cost more.
     n_merged = numbers.size - matrix.nnz
     if not n_merged:
         return matrix, ()
@@ -267,6 +269,7 @@ def _group_pairs(
     rows: NDArray[np.integer], columns: NDArray[np.integer]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the order that sorts triplets by pair, kept in order within one, and where each pair starts."""
+    # A stable sort: of one pair, what came first stays first.
     order = np.lexsort((columns, rows))
     differs = (np.diff(rows[order]) != 0) | (np.diff(columns[order]) != 0)
     return order, np.flatnonzero(np.concatenate(([True], differs)))

@@ -66,5 +66,6 @@ def number_of(cell: Any) -> float:
 def _seconds(dates: Any) -> Floats:
     """Return the seconds since 1970, or of differences their seconds; NaN for NaT."""
     unit = "datetime64[us]" if dates.dtype.kind == "M" else "timedelta64[us]"
+    # Microseconds hold every date of Python, and a double holds their seconds.
     whole = dates.astype(unit)
     return np.asarray(np.where(np.isnat(whole), np.nan, whole.astype(np.int64) / 1e6), np.float64)

@@ -53,6 +53,7 @@ class AffineScale:
         shift, factor = _of(self.shift, columns), _of(self.factor, columns)
         scaled: NDArray[np.float64] = (given - shift) / factor
         unit = np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps
+        # The rounding of a value at `shift`, in units of the working range: below it, no number can be told from 0.
         return np.where(np.abs(scaled) <= _ROUNDINGS * unit * (1 + np.abs(shift / factor)), 0.0, scaled)
 
     def forward_checked(self, table: Table) -> NDArray[np.float64]:
@@ -78,6 +79,7 @@ class AffineScale:
                 "values from {:g} to {:g}".format(*ends),
                 f"fit with the range that values can take: {option('value_range', '(low, high)')}",
             )
+        # Only roundings are clipped here; whatever lies further out was refused above.
         return np.clip(scaled, low, high)
 
     def backward(self, values: ArrayLike, columns: Columns = None) -> NDArray[np.float64]:
@@ -131,6 +133,7 @@ class ValueRange:
                 f"value range {bounds!r}", "a pair (low, high)", "for example (1, 5)"
             ) from error
         with np.errstate(over="ignore", invalid="ignore"):
+            # Half a width of 0 also refuses ends so close that their middle is one of them.
             width = high - low  # overflows for bounds near the largest number
         if low.ndim > 1 or not (np.isfinite(width) & (width / 2 > 0)).all():
             raise ObservationError(f"value range {bounds!r}", "finite bounds with low < high")
@@ -222,9 +225,10 @@ def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
     """
     least, most = _spread(table.values.data)
     if least == most or not table.is_tabular:
-        return _infer_common(table)
+        return range_of_all(least, most)
     low, high = column_extremes(table.values)
     empty, flat = low > high, low == high
+    # Nothing observed: any range does, and that of all columns is in the units of the values.
     low[empty], high[empty] = least, most
     # A column of one value tells nothing of its scale: with that value in the middle it is 0, as what is missing.
     low[flat] -= (most - least) / 2
@@ -232,8 +236,8 @@ def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
     return inferred_range(low, high), ("value range inferred from the data, for each column its own",)
 
 
-def _infer_common(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
-    low, high = _spread(table.values.data)
+def range_of_all(low: float, high: float) -> tuple[ValueRange, tuple[str, ...]]:
+    """Return the range inferred for all columns from the smallest and the largest value, which must differ, and a note that says so."""
     if not low < high:
         raise ObservationError(
             f"observations that all equal {low:g}",
@@ -280,6 +284,7 @@ def column_extremes(values: Values) -> tuple[NDArray[np.float64], NDArray[np.flo
     """Return the smallest and largest observed value of each column; (inf, -inf) where nothing is observed."""
     n_columns = values.shape[1]
     low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    # Unbuffered, so that a column that occurs many times counts each time.
     np.minimum.at(low, values.indices, values.data)
     np.maximum.at(high, values.indices, values.data)
     return low, high

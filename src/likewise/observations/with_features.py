@@ -1,20 +1,34 @@
-"""Observations with what is known of their rows and columns beside them, put in order by id, and checked."""
+"""Observations with what is known beside the values: features of rows and columns, encoded as those of a fit where there is one; and times."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
 from likewise._typing import Floats, Indices
-from likewise.errors import FeatureWarning, InputError, option
+from likewise.errors import FeatureWarning, InputError, ObservationError, ShapeError, option
 from likewise.observations.convert import to_table
-from likewise.observations.features import Features, SideInformation, features_of
-from likewise.observations.features_like import features_like
+from likewise.observations.feature_columns import labelled_columns, numbers_of, words_of_cells
+from likewise.observations.features import (
+    Features,
+    SideInformation,
+    features_of,
+    in_order,
+    listed,
+    of_length,
+    real_numbers,
+    with_source_noted,
+)
+from likewise.observations.frames import as_frame
+from likewise.observations.ids import is_unknown
 from likewise.observations.observed_matrix import ObservedMatrix, as_observed
+from likewise.observations.times import as_times
 
 _LEAK, _FEWEST = 0.99, 10
 """Correlation with the mean of what was observed from which on a feature is taken for that mean, where there are so many of both."""
@@ -145,6 +159,7 @@ def _leaks(features: Features, means: Floats) -> Iterator[str]:
         stored, where = by_column.data[stored_at], by_column.indices[stored_at]
         if ((stored == 0) | (stored == 1) | np.isnan(stored)).all():
             unknown, yes = where[np.isnan(stored)], where[stored == 1]
+            # Who is unknown neither has the word nor lacks it, and takes no part in the ranks.
             known = ranks if not unknown.size else _ranks(_without(means, unknown))
             if _divides(known[yes[known[yes] > 0]], int(np.count_nonzero(known))):
                 yield name
@@ -175,13 +190,16 @@ def _divides(ranks: Floats, n: int) -> bool:
     yes, no = ranks.size, n - ranks.size
     if yes * no == 0:
         return False
+    # U / (yes no): the share of pairs, one who has the word and one who lacks it, in the order of the means.
     in_order = (ranks.sum() - yes * (yes + 1) / 2) / (yes * no)
+    # Standard deviation of that share if the word had nothing to do with the means; ties only lower it.
     chance = np.sqrt((n + 1) / (12 * yes * no))
     return bool(max(in_order, 1 - in_order) > _LEAK and abs(in_order - 0.5) > _UNLIKE_CHANCE * chance)
 
 
 def _likeness(column: Floats, means: Floats) -> float:
     """Return the larger of two correlations, of the numbers and of their order, without their signs."""
+    # Equal numbers share a rank; gaps between ranks do not matter for leaks that keep the order.
     ranks = (np.unique(each, return_inverse=True)[1].astype(np.float64) for each in (column, means))
     return max(_correlation(column, means), _correlation(*ranks))
 
@@ -192,3 +210,135 @@ def _correlation(x: Floats, y: Floats) -> float:
     x, y = x - x.mean(), y - y.mean()
     lengths = float(np.linalg.norm(x) * np.linalg.norm(y))
     return abs(float(x @ y)) / lengths if lengths else 0.0
+
+
+def features_like(given: Any, ids: NDArray[Any], axis: str, fit: Features) -> Features:
+    """Encode what is known of new individuals or columns as it was encoded in a fit, and put it in their order; the names are those of the fit.
+
+    What is given is read as `features_of` does. Columns that the fit does not have are left out; those that are not here are missing, with a
+    warning. A word that the fit did not have is none of its words: their columns are 0. An `ObservationError` refuses words where the fit has
+    numbers, infinite numbers, and what has no column of the fit; a `ShapeError`, columns without names beside a fit with names, another number of
+    columns, and what has not one row for each id.
+
+    >>> from likewise.observations.features import features_of
+    >>> fit = features_of({"age": [20, 40, 30], "job": ["cook", "nurse", "cook"]}, np.arange(3), "row")
+    >>> features_like({"age": [25], "job": ["cook"]}, np.array([7]), "row", fit).values.toarray()
+    array([[25.,  1.]])
+    """
+    if isinstance(given, Features):
+        return of_length(given.named(fit.names), ids.size, axis)
+    if sparse.issparse(given):
+        return with_source_noted(_of_sparse(given, ids.size, axis, fit), axis)
+    columns, labels = labelled_columns(given, ids, axis)
+    if not isinstance(given, Mapping) and as_frame(given) is None:
+        _check_positions(len(columns), axis, fit)
+    found = _encoded(columns, axis, fit)
+    return with_source_noted(
+        of_length(found, ids.size, axis) if labels is None else in_order(found, labels, ids, axis), axis
+    )
+
+
+def _check_positions(n_columns: int, axis: str, fit: Features) -> None:
+    if fit.n_positions != n_columns:
+        known = f"{fit.n_positions}" if fit.n_positions else f"a frame with {listed(fit.origins)}"
+        raise ShapeError(f"{n_columns} columns of {axis} features without names", f"{known}, as in the fit")
+
+
+def _of_sparse(given: Any, length: int, axis: str, fit: Features) -> Features:
+    if given.ndim != 2 or given.shape[0] != length:  # before anything of its size is made
+        raise ShapeError(f"{axis} features of shape {given.shape}", f"({length}, any): a row for each {axis}")
+    _check_positions(given.shape[1], axis, fit)
+    kept = [int(name) for name in fit.names]
+    values = real_numbers(given, axis)[:, kept]
+    if np.isinf(values.data).any():
+        raise ObservationError(
+            f"{axis} features with infinite values", "finite numbers; NaN where one is missing"
+        )
+    return replace(fit, values=sparse.csr_array(values), notes=())
+
+
+def _encoded(columns: Sequence[tuple[str, NDArray[Any]]], axis: str, fit: Features) -> Features:
+    """Return the columns of the fit from those of new rows."""
+    length = columns[0][1].size if columns else 0
+    found: dict[str, sparse.csr_array] = {}
+    unknown, others = list[str](), list[str]()
+    for name, cells in columns:
+        if name in fit.names:
+            found[name] = sparse.csr_array(_numbers(name, cells)[:, None])
+        elif words := [other for other in fit.names if other.startswith(f"{name}=")]:
+            there = words_of_cells(name, cells)
+            found |= {word: _has(word.removeprefix(f"{name}="), there) for word in words}
+            unknown += sorted({f"{name}={word}" for own in there for word in own or ()} - set(words))
+        else:
+            others.append(name)
+    # By the names of the fit: its columns come back in its order, whatever these rows hold.
+    lacking = [name for name in fit.names if name not in found]
+    if len(lacking) == fit.names.size:
+        raise ObservationError(
+            f"{axis} features {listed(others) or 'without columns'}",
+            f"those of the fit, which knows {listed(fit.origins)}",
+        )
+    if lacking:
+        warnings.warn(
+            FeatureWarning(
+                f"{axis} features without {listed(lacking)}, which the fit knows: taken to be missing"
+            ),
+            stacklevel=5,
+        )
+    missing = sparse.csr_array(np.full((length, 1), np.nan))
+    values = sparse.hstack([found.get(name, missing) for name in fit.names], format="csr")
+    notes = [f"{axis} features {listed(others)} are not in the fit, and left out"] if others else []
+    notes += [f"words that the fit does not have count as none: {listed(unknown)}"] if unknown else []
+    return replace(fit, values=sparse.csr_array(values), notes=tuple(notes))
+
+
+def _numbers(name: str, cells: NDArray[Any]) -> Floats:
+    """Return measurements; NaN where one is missing."""
+    if (numbers := numbers_of(name, cells)) is None:
+        strange = next(
+            cell for cell in cells.tolist() if not is_unknown(cell) and not isinstance(cell, int | float)
+        )
+        raise ObservationError(f"feature {name!r} with {strange!r}", "numbers, as in the fit")
+    return numbers
+
+
+def _has(word: str, there: Sequence[set[str] | None]) -> sparse.csr_array:
+    """Return 1 where a word is among those of a row, NaN where its words are not known."""
+    column = np.array([np.nan if own is None else float(word in own) for own in there])
+    return sparse.csr_array(column[:, None])
+
+
+def with_times(observed: ObservedMatrix | Any, times: Any) -> ObservedMatrix:
+    """Return observations that know when each was made, so that later ones can be held out and levels that drift be found.
+
+    Parameters
+    ----------
+    observed : ObservedMatrix, or what its constructor takes
+    times : array-like of numbers or dates, shape (n_observed,); None
+        In the order of ``observed.values.data``, which is row by row. NaN or NaT where one is unknown; None forgets them. Of triplets, give
+        `ObservedMatrix.from_triplets` the times, which puts them in order.
+
+    Returns
+    -------
+    ObservedMatrix
+        Its `times` are numbers; of dates the seconds since 1970.
+
+    Raises
+    ------
+    ObservationError
+        Text, infinite times, none that is known.
+    ShapeError
+        Not one time for each observation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z = with_times(np.array([[1.0, np.nan], [0.0, 5.0]]), [30, 10, 20])
+    >>> Z.times
+    array([30., 10., 20.])
+    """
+    observed = as_observed(observed)
+    known = as_times(times)
+    if known is not None and known.size != observed.n_observed:
+        raise ShapeError(f"{known.size:,} times", f"one for each of {observed.n_observed:,} observations")
+    return ObservedMatrix.from_table(replace(observed.to_table(), times=known), observed.value_range)

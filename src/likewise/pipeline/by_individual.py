@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from likewise.arrays import as_floats
 from likewise.errors import InputError, ModelError
 from likewise.fairness import top_n_distance
-from likewise.observations.column_names import long_columns
+from likewise.observations.column_roles import long_columns
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import as_id_array
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.observations.outputs import ArrangedOutputs, OutputLines
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations import ObservedMatrix
 from likewise.observations.ids import as_labels
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.pipeline.summaries import Proved
 from likewise.pipeline.violating_pairs import write_violating_pairs
 from likewise.progress import Steps

@@ -18,9 +18,9 @@ from likewise.fairness.distances.distance import in_order_of
 from likewise.inference import Model, as_model
 from likewise.norms import Norm
 from likewise.observations import ObservedMatrix, PartitionedMatrix
-from likewise.observations.column_scales import warn_of_unlike_columns
+from likewise.observations.doubtful_values import warn_of_unlike_columns
 from likewise.observations.frames import as_frame
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.observations.split import SplitRule
 from likewise.pipeline.held_out import NOTHING_KEPT, asked_reference, reference_and_share
 from likewise.pipeline.measurement import Measurement

@@ -15,7 +15,7 @@ from likewise.estimation.auto.candidates import BIASES, Candidate
 from likewise.estimation.auto.in_blocks import HIDDEN
 from likewise.estimation.auto.transformer import BlockSearch
 from likewise.observations import ObservedMatrix, clustered
-from likewise.observations.partitioned.splitting import split_entries
+from likewise.observations.partitioned.matrix import split_entries
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from likewise.estimation import SVT, AlternatingLeastSquares, Biases
 from likewise.estimation.base.block_preparation import BlockErrors
 from likewise.observations import clustered
-from likewise.observations.partitioned.splitting import split_entries
+from likewise.observations.partitioned.matrix import split_entries
 
 
 def test_they_are_those_of_memory(tmp_path, in_blocks):

@@ -4,7 +4,7 @@ import pytest
 
 from likewise.errors import FileFormatError
 from likewise.observations import read_ratings
-from likewise.observations.column_names import is_count, is_id
+from likewise.observations.column_roles import is_count, is_id
 from likewise.observations.reading import read_outputs_file
 from likewise.observations.reading.columns import as_columns, find_ids, listing
 

@@ -6,7 +6,7 @@ import pytest
 from likewise.errors import FileFormatError, ModelError
 from likewise.fairness import top_n_distance
 from likewise.inference import read_outputs
-from likewise.observations.column_names import is_output, long_columns
+from likewise.observations.column_roles import is_output, long_columns
 from likewise.observations.reading import read_outputs_file
 from likewise.observations.reading.output_kinds import two_valued
 

@@ -1,5 +1,7 @@
 """Files in every format that is read without being told which it is, and what the caller can say about others."""
 
+from __future__ import annotations
+
 import csv
 import gzip
 import io
@@ -12,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from likewise import ObservedMatrix, read_ratings
 from likewise.errors import FileFormatError, InputError, ObservationError
-from likewise.observations import read_ratings
+from likewise.observations import write_ratings
 
 TRIPLETS = [(1, 10, 5.0), (1, 30, 0.0), (7, 10, 3.5), (7, 20, 1.0)]
 """User, item, rating; users and items have gaps, one rating is zero."""
@@ -397,3 +400,22 @@ def test_a_pair_twice_is_one_choice_where_the_caller_says_so(write):
     assert read_ratings(file, format="pairs", duplicates="first").n_observed == 2
     with pytest.raises(FileFormatError, match="rating='x' for ratings, read as pairs"):
         read_ratings(write("user,item,x\n1,1,1\n"), format="pairs", rating="x")
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12, unique=True), st.booleans())
+def test_observations_come_back(tmp_path_factory, numbers, named):
+    file = tmp_path_factory.mktemp("w") / "ratings.csv"
+    rows, columns = np.divmod(np.arange(len(numbers)), 3)
+    ids = [f'row "{k}", {k}' for k in rows] if named else rows
+    observed = ObservedMatrix.from_triplets(ids, columns, numbers)
+    write_ratings(file, observed)
+    found = read_ratings(file)
+    assert found.row_ids.tolist() == observed.row_ids.tolist()
+    assert (found.values != observed.values).nnz == 0
+
+
+def test_no_id_is_run_by_a_spreadsheet(tmp_path):
+    ids = ["=1+1", "@sum", "-3", "+7 sins", "ann"]
+    write_ratings(tmp_path / "r.csv", ObservedMatrix([[5.0], [4.0], [3.0], [2.0], [1.0]], row_ids=ids))
+    lines = (tmp_path / "r.csv").read_text().splitlines()[1:]
+    assert [line.partition(",")[0] for line in lines] == ["'=1+1", "'@sum", "-3", "'+7 sins", "ann"]

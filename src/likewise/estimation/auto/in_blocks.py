@@ -18,7 +18,7 @@ from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.nuclear_norm.transformer import SoftImpute
 from likewise.observations.partitioned import PartitionedMatrix
-from likewise.observations.partitioned.splitting import split_entries
+from likewise.observations.partitioned.matrix import split_entries
 from likewise.spectrum import singular_triplets
 
 HIDDEN = 0.1

@@ -22,7 +22,7 @@ from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Centre
 from likewise.observations.partitioned import PartitionedMatrix
 from likewise.observations.partitioned.blocks import BlockReader, RowBlock
-from likewise.observations.partitioned.splitting import BlockPair
+from likewise.observations.partitioned.matrix import BlockPair
 from likewise.observations.table import Values, rows_of_entries, with_data
 from likewise.observations.value_range import WorkingRange
 from likewise.spectrum import SingularTriplets

@@ -24,7 +24,7 @@ from likewise.estimation.base.persistence import check_estimate
 from likewise.estimation.budget.budget import BudgetSolution
 from likewise.estimation.budget.regression import StrongerPrior, within_regression_budget
 from likewise.observations import ObservedMatrix
-from likewise.observations.column_scales import warn_of_unlike_columns
+from likewise.observations.doubtful_values import warn_of_unlike_columns
 from likewise.observations.estimator_input import validated
 from likewise.observations.partitioned import PartitionedMatrix
 from likewise.observations.partitioned.blocks import BlockReader, RowBlock

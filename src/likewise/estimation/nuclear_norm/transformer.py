@@ -34,7 +34,7 @@ from likewise.estimation.nuclear_norm.soft_impute import (
 )
 from likewise.estimation.propensities import PropensityChoice
 from likewise.observations import ObservedMatrix, PartitionedMatrix
-from likewise.observations.partitioned.splitting import split_entries
+from likewise.observations.partitioned.matrix import split_entries
 from likewise.observations.value_range import RangeChoice, WorkingRange
 from likewise.randomness import generator_of
 from likewise.spectrum import singular_triplets

@@ -17,8 +17,7 @@ from likewise.errors import DistanceError, ShapeError
 from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance, checked_pairs
 from likewise.fairness.distances.feature_table import kept_columns
 from likewise.observations.frames import distinct_columns, refuse_unreadable
-from likewise.observations.index_alignment import row_labels
-from likewise.observations.labelled import id_column
+from likewise.observations.index_alignment import id_column, row_labels
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -23,7 +23,7 @@ from likewise.fairness.options import (
     output_distance,
 )
 from likewise.memory import available_memory
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.progress import Progress
 
 

@@ -14,7 +14,7 @@ from likewise.errors import InputError
 from likewise.fairness.distances.lists import checked_lists
 from likewise.fairness.metrics.ranking import discounts, item_places
 from likewise.observations.ids import as_id_array, as_labels, unknown_labels
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 
 _NAMED = 5
 _TENTH = 0.1

@@ -18,7 +18,7 @@ from likewise.errors import InputError, ModelError, ShapeError
 from likewise.fairness.metrics.accuracy import held_out_error
 from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.observations.ids import as_id_array, unknown_labels
-from likewise.observations.labelled import aligned_with
+from likewise.observations.index_alignment import aligned_with
 from likewise.observations.reading.output_kinds import two_valued
 
 

@@ -24,7 +24,7 @@ from likewise.fairness.sampled.pair_sample import Plan, draw
 from likewise.fairness.sampled.sampled_metrics import MOST_GROUPS_APART, PairSample
 from likewise.fairness.sampled.sampling import POPULATION, Bounds, distance_bound
 from likewise.fairness.verdicts import Verdict, check_tolerance, judge_rate, strongest_verdict
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.progress import Progress
 from likewise.randomness import generator_of
 

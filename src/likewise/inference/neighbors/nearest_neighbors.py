@@ -25,7 +25,7 @@ from likewise.inference.neighbors.training_rows import (
 )
 from likewise.memory import ensure_fits
 from likewise.observations import ObservedMatrix
-from likewise.observations.labelled import aligned
+from likewise.observations.index_alignment import aligned
 from likewise.progress import Progress
 
 Average = Literal["all", "co-raters"]

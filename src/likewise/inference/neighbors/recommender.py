@@ -19,7 +19,7 @@ from likewise.inference.neighbors.nearest_neighbors import (
 )
 from likewise.observations import ObservedMatrix
 from likewise.observations.estimator_input import validated, validated_target
-from likewise.observations.labelled import aligned_with
+from likewise.observations.index_alignment import aligned_with
 
 
 class KNNRecommender(BaseEstimator):

@@ -57,6 +57,7 @@ class RowBlock:
             raise FileFormatError(
                 f"{self} was changed or damaged", "the file that was written", "read the parts again"
             )
+        # Where the columns begin, and where the values: the counts before them take four bytes each.
         ends = np.cumsum([4 * self.n_rows, self.n_entries * np.dtype(self.column_type).itemsize])
         counts = np.frombuffer(data, np.uint32, self.n_rows)
         columns = np.frombuffer(data, self.column_type, self.n_entries, int(ends[0]))
@@ -110,6 +111,7 @@ class BlockReader:
             data = np.clip((stored - self.shift) / self.factor, *self.bounds).astype(dtype)
         else:
             data = self.levels.astype(dtype)[stored]
+        # SciPy wants 64 bits only where so many entries need them.
         pointers = np.zeros(block.n_rows + 1, np.int32 if block.n_entries < 2**31 else np.int64)
         np.cumsum(counts, out=pointers[1:])
         matrix = sparse.csr_array(

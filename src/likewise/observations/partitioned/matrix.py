@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -122,6 +123,7 @@ class PartitionedMatrix:
         chosen = checked_positions(rows, self.shape[0], "row")
         order = np.argsort(chosen, kind="stable")
         starts = np.array([block.start for block in self.blocks])
+        # The last block that begins at the row or before it; sorted, so that each block is read once.
         owner = np.searchsorted(starts, chosen[order], side="right") - 1
         wanted = [
             (self.blocks[number], chosen[order[owner == number]] - self.blocks[number].start)
@@ -129,6 +131,7 @@ class PartitionedMatrix:
         ]
         taken = sparse.vstack(list(self.engine.map(_taken, wanted, self.reader)), format="csr")
         back = np.empty(order.size, np.intp)
+        # The inverse of the sorting, which gives the caller's order back.
         back[order] = np.arange(order.size)
         table = Table(taken[back], self.row_ids[chosen], self.column_ids.copy(), self.notes, self.roles)
         return ObservedMatrix.from_table(table, self.value_range)
@@ -165,6 +168,7 @@ class PartitionedMatrix:
         if not kept.any():
             raise ObservationError(f"{kept.size:,} individuals, all of whom are left out", "one who stays")
         folder = scratch_folder(None if self.folder is None else str(Path(self.folder.name).parent))
+        # How many are kept before each row: the new position of the first row of a block.
         starts = np.cumsum(kept) - kept
         wanted = [
             (block, kept[block.start : block.stop], int(starts[block.start]), folder.name)
@@ -207,6 +211,7 @@ class PartitionedMatrix:
             + 8 * sum(self.shape)
             + _A_LINE * in_hand * max(block.n_entries for block in self.blocks)
         )
+        # A fifth is left to the system and to what NumPy takes for a moment.
         limit = standing + 0.8 * available_memory() if self.memory_limit is None else self.memory_limit
         if standing + state > limit:
             raise MemoryLimitError(
@@ -246,3 +251,59 @@ def _kept(wanted: tuple[RowBlock, NDArray[np.bool_], int, str], _: None) -> RowB
 def _taken(wanted: tuple[RowBlock, NDArray[np.intp]], reader: BlockReader) -> Values:
     block, rows = wanted
     return reader.read(block)[rows]
+
+
+BlockPair = tuple[RowBlock, RowBlock]
+"""The entries of some rows that are seen, and those that are held out."""
+
+
+@contextmanager
+def split_entries(
+    observed: PartitionedMatrix, share: float, seed: int
+) -> Iterator[tuple[PartitionedMatrix, tuple[BlockPair, ...]]]:
+    """Split the entries of each block in two: yield the matrix without what is held out, all rows and columns, and the pairs of blocks.
+
+    They are in files beside those of the matrix that the end of the ``with`` removes. Whether an entry is held out follows from a hash of the
+    seed, its row and its column; their share is in (0, 1). A row of which all would be keeps all.
+    """
+    beside = None if observed.folder is None else str(Path(observed.folder.name).parent)
+    with scratch_folder(beside) as name:
+        told = observed.shape[1], share, seed, name
+        pairs = tuple(observed.engine.map(_split, observed.blocks, told))
+        seen = tuple(pair[0] for pair in pairs)
+        yield replace(observed, blocks=seen, folder=None, owns_engine=False), pairs
+
+
+def _split(block: RowBlock, told: tuple[int, float, int, str]) -> BlockPair:
+    n_columns, share, seed, folder = told
+    counts, columns, codes = block.arrays()
+    rows = np.repeat(np.arange(block.n_rows), counts)
+    places = (rows + block.start).astype(np.uint64) * np.uint64(n_columns) + columns.astype(np.uint64)
+    hidden = hashed(places, seed) < share
+    # Of rows that lose all, everything is given back: an individual who was never seen is not estimated.
+    of_rows = np.bincount(rows[hidden], minlength=block.n_rows)
+    hidden &= (of_rows < counts)[rows]
+    of_rows[of_rows == counts] = 0
+
+    def written(kind: str, kept: NDArray[np.bool_], sizes: NDArray[Any]) -> RowBlock:
+        path = Path(folder) / f"{Path(block.path).stem}.{kind}"
+        return write_block(path, block.start, sizes, columns[kept], codes[kept])
+
+    return written("seen", ~hidden, counts - of_rows), written("held-out", hidden, of_rows)
+
+
+def hashed(places: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
+    """Return a number in [0, 1) for each place, spread evenly (Steele, Lea, Flood, "SplitMix", OOPSLA 2014).
+
+    >>> hashed(np.arange(3, dtype=np.uint64), 0).round(3)
+    array([0.883, 0.432, 0.026])
+    """
+    # Each seed shifts the places by an odd multiple, so that the streams of seeds do not overlap early.
+    mixed = places + np.uint64((1 + seed * 0xD1342543DE82EF95) % 2**64)
+    with np.errstate(over="ignore"):
+        mixed = mixed * np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    # The upper 53 bits: as many as a double holds, so that no value rounds up to 1.
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53

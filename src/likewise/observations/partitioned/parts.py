@@ -60,10 +60,7 @@ class Parts:
         for column in columns[:2]:
             _check_id(schema[column], column, paths[0])
         _check_number(schema[columns[2]], columns[2], paths[0])
-        left_out = tuple(column for column in schema if column not in columns)
-        told = ColumnRoles(
-            name, ids=columns[:1], features=columns[1:2], values=columns[2:], left_out=left_out
-        )
+        told = _told(name, columns, schema)
         return cls(name, paths, columns, told, tuple(map(_stamp, paths)), notes=_beside(name))
 
     @classmethod
@@ -83,10 +80,7 @@ class Parts:
                 )
         names = texts[0].names
         columns = tuple(names[position] for position in texts[0].positions)
-        left_out = tuple(column for column in names if column not in columns)
-        told = ColumnRoles(
-            name, ids=columns[:1], features=columns[1:2], values=columns[2:], left_out=left_out
-        )
+        told = _told(name, columns, names)
         return cls(name, paths, columns, told, tuple(map(_stamp, paths)), texts)
 
     def batches(self) -> Iterator[tuple[Path, int, pl.DataFrame]]:
@@ -121,6 +115,12 @@ class Parts:
                 break
             yield path, first, frame
             first += frame.height
+
+
+def _told(name: str, columns: tuple[str, ...], names: Iterable[str]) -> ColumnRoles:
+    """Return which columns are the user, the item and the rating; all others are left out."""
+    left_out = tuple(column for column in names if column not in columns)
+    return ColumnRoles(name, columns[:1], columns[1:2], columns[2:], left_out=left_out)
 
 
 def part_paths(name: str) -> tuple[Path, ...]:
@@ -164,6 +164,7 @@ def _each_once(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 def _below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
     """Yield what lies below a folder and is not private, also behind links, but for those that lead back up."""
+    # Its own and those above it: a link to one of these would lead round for ever.
     above |= {folder.resolve()}
     for path in folder.iterdir():
         if path.name.startswith(("_", ".")):

@@ -8,22 +8,19 @@ from os import PathLike
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
-
 from likewise.checks import checked_name, checked_path
 from likewise.engines import Engine, engine_of
 from likewise.engines.checkpoint import Remembering
 from likewise.engines.choice import EngineChoice
-from likewise.errors import ObservationError, option
+from likewise.errors import ObservationError
 from likewise.memory import bytes_of
 from likewise.observations.partitioned.blocks import BlockReader, RowBlock, scratch_folder
 from likewise.observations.partitioned.matrix import PartitionedMatrix
 from likewise.observations.partitioned.parts import Parts
-from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, sorted_blocks
-from likewise.observations.partitioned.survey import chosen_range, survey
+from likewise.observations.partitioned.sorting import ENTRIES_OF_A_BLOCK, chosen_range, sorted_blocks, survey
 from likewise.observations.reading.columns import Column
 from likewise.observations.table import DuplicateRule
-from likewise.observations.value_range import RangeChoice, ValueRange, inferred_range
+from likewise.observations.value_range import RangeChoice, range_of_all
 
 
 def read_partitioned(
@@ -130,13 +127,13 @@ def _read(
         # The mean of two values may be none of those that occur.
         found = survey(parts, declared, *[0] * (duplicates == "mean"))
         if declared is None:
-            _inferred(found.extremes)  # values that all are equal need no sorting to be refused
+            range_of_all(*found.extremes)  # values that all are equal need no sorting to be refused
         where = Path(folder.name)
         blocks, merged = sorted_blocks(parts, found, where, running, duplicates, entries_of_a_block)
         reader = BlockReader(found.column_ids.size, found.levels)
         # Of a pair that occurs twice one value was left out, or both.
         extremes = _extremes(blocks, reader, running) if merged and declared is None else found.extremes
-        resolved, notes = (declared, ()) if declared is not None else _inferred(extremes)
+        resolved, notes = (declared, ()) if declared is not None else range_of_all(*extremes)
         undone.pop_all()
     told = (*parts.notes, *notes, *merged, _copied(parts, blocks, folder.name))
     return PartitionedMatrix(
@@ -182,15 +179,3 @@ def _extremes(blocks: Sequence[RowBlock], reader: BlockReader, engine: Engine) -
 def _ends(block: RowBlock, reader: BlockReader) -> tuple[float, float]:
     values = reader.read(block).data
     return float(values.min()), float(values.max())
-
-
-def _inferred(extremes: tuple[float, float]) -> tuple[ValueRange, tuple[str, ...]]:
-    low, high = extremes
-    if low == high:
-        raise ObservationError(
-            f"observations that all equal {low:g}",
-            "values that differ, or a declared range",
-            f"give {option('value_range', '(low, high)')}",
-        )
-    inferred = inferred_range(np.asarray(low), np.asarray(high))
-    return inferred, (f"value range inferred from the data: {low:g} to {high:g}",)

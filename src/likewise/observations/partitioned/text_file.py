@@ -80,7 +80,9 @@ class TextFile:
                             "one decimal sign from the beginning",
                             "put a line with a decimal comma first, or read the file into memory",
                         )
+                    # What points meant so far: commas further on would change what was read before.
                     fraction = _fraction(frame) if fraction is None else fraction
+                # The first lines decide for all: ids must not be numbers here and text there.
                 kinds = kinds or frame.dtypes[:2]
                 yield text.first_line, self._of_kinds(frame, kinds, text.first_line)
             first += piece.count(b"\n")
@@ -163,6 +165,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
             while piece := file.read(_BYTES):
+                # To the end of the line that the cut went through.
                 yield piece + file.readline()
     except OSError as error:
         raise FileFormatError(

@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Self
 
 from likewise.errors import FileFormatError, option
-from likewise.observations.column_names import KNOWN, TIME, is_count, is_id, plain_name
+from likewise.observations.column_roles import KNOWN, TIME, is_count, is_id, plain_name
 from likewise.observations.reading.text import as_tuple, shortened
 
 if TYPE_CHECKING:

@@ -108,6 +108,7 @@ def _read_quickly(text: DelimitedText, wanted: Wanted) -> pl.DataFrame | None:
     if text.options.decimal == "," or text.options.missing or not text.has_plain_quotes:
         return None
     kinds = [pl.Int64()] if wanted.ids and not _has_odd_integer(text) else []
+    # Ids as integers first; where one is none, the fast parser fails, and all are read as text.
     for kind in (*kinds, pl.String()):
         schema = _schema(text, wanted.ids, kind) | {str(i): pl.Float64() for i in wanted.numbers}
         with contextlib.suppress(*polars_failures()), without_trace():
@@ -194,6 +195,7 @@ def _refuse_swallowed_lines(text: DelimitedText, n_rows: int) -> list[str]:
     if text.quote is None:
         raise FileFormatError(f"{text.name}, of whose {n_lines:,} lines {n_rows:,} are read", "all of them")
     separator, quote = text.separator.encode(), text.quote.encode()
+    # Without the quotes each line would be a full row, too: then the file can be read in two ways.
     complete = all(line.count(separator) == text.width - 1 for line in text.body.split(b"\n"))
     if complete and text.options.quote is None:
         lines = text.body.split(b"\n")
@@ -293,6 +295,7 @@ def _has_odd_integer(text: DelimitedText) -> bool:
         return True
     content = np.frombuffer(text.body, dtype=np.uint8)
     before_field = np.frombuffer(b"".join(starts), dtype=np.uint8)
+    # Two bytes more than a step: each three neighbours lie whole in one of the chunks.
     chunks = (content[start : start + _CHUNK + 2] for start in range(0, content.size, _CHUNK))
     return any(_has_zero_and_digit(chunk, before_field) for chunk in chunks)
 

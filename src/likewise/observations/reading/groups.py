@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import FileFormatError, option
-from likewise.observations.column_names import is_group, long_columns
-from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.column_roles import ColumnRoles, is_group, long_columns
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
@@ -178,6 +177,7 @@ def _likeliest(file: Tabular, others: Sequence[int], role: str) -> str:
         return (called or names)[0]
     frame = file.take(Wanted(ids=[], texts=others)).frame
     counts = [frame[str(position)].drop_nulls().n_unique() for position in others]
+    # A column of one value tells no groups apart, and comes last.
     several = [count if count > 1 else frame.height + 1 for count in counts]
     return names[several.index(min(several))]
 

@@ -60,6 +60,7 @@ def times_of(column: pl.Series, file: str) -> Floats:
     if text.null_count() == len(text):
         raise ObservationError(f"no time that is known in {file}", "at least one")
     if numbers.null_count() > text.null_count():
+        # Whichever reads more of them: numbers or dates; what it leaves null is odd, and told below.
         numbers = min(_seconds(text), numbers, key=pl.Series.null_count)
     odd = text.filter(numbers.is_null() & text.is_not_null())
     if len(odd):

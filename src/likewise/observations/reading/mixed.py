@@ -149,6 +149,7 @@ def _note_on_codes(numbers: pl.Series) -> list[str]:
     if not (_FEWEST_CODES <= n <= _MOST_CODES) or known.size < _REPEATED * n or not _are_counts(codes):
         return []
     steps = np.diff(codes)
+    # In steps of their common divisor: 10, 20, 30 are counted through, and no codes.
     if (codes[-1] - codes[0]) / np.gcd.reduce(steps.astype(np.int64)) < _SCATTERED * n:
         return []
     return [f"if {numbers.name} is a code, put a letter before its numbers"]

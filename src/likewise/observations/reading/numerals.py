@@ -83,6 +83,7 @@ class Notation:
         bare = text.strip()
         if not re.fullmatch(_WRITTEN[self.decimal], bare):
             raise ValueError(f"{text!r} is not a number")
+        # What remains besides digits is the decimal sign, and float wants a point.
         return float(re.sub(f"[{self._thousands}]", "", bare).replace(",", "."))
 
     def numbers(self, texts: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -112,6 +113,7 @@ def find_notation(
     """
     if decimal is not None:
         return Notation(decimal, missing), []
+    # Plain numbers are the same in every notation; only what is odd can tell which it is.
     odd = [text for column in columns for text in _odd_numbers(column, Notation(missing=missing))]
     if not odd:
         return Notation(missing=missing), []

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError
-from likewise.observations.column_names import LISTED
 from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.frames import are_listed
 from likewise.observations.outputs import OutputLines
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
@@ -67,8 +67,7 @@ def take_lists(
 
     An item twice in a list, where the caller says that these are lists, raises a `FileFormatError`.
     """
-    is_likely = len(outputs) > 1 and all(_is_listed(name) for name in file.names(outputs))
-    if kind == "numbers" or not (is_likely or kind == "top-n"):
+    if kind == "numbers" or not (kind == "top-n" or are_listed(file.names(outputs))):
         return None
     try:
         taken = file.take(Wanted(ids=[*ids, *outputs]))
@@ -78,16 +77,13 @@ def take_lists(
         return None  # read as numbers, the fault is told in their words
     columns = [taken.frame[str(position)] for position in outputs]
     rows = np.stack([column.cast(str).to_numpy() for column in columns], axis=1)
+    # Sorted, items that a list has twice are neighbours.
     ordered = np.sort(rows.astype(object), axis=1)
     repeats = (ordered[:, 1:] == ordered[:, :-1]).any()
     if kind == "top-n" and repeats:
         raise FileFormatError(f"{file.name} with an item twice in a list", "lists of different items")
     are_fractions = [not column.dtype.is_integer() and could_be_numbers(column) for column in columns]
     return None if repeats or (kind is None and any(are_fractions)) else taken
-
-
-def _is_listed(label: str) -> bool:
-    return LISTED.fullmatch(label.strip().lower()) is not None
 
 
 def note_on_lists(n: int) -> str:

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 
 from likewise._typing import Floats
 from likewise.errors import FileFormatError, InputError, ModelError, option
-from likewise.observations.column_names import is_output, long_columns
-from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.column_roles import ColumnRoles, is_output, long_columns
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.outputs import checked_outputs
@@ -246,6 +245,7 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
         _refuse_unlike(file, outputs)
     names = np.asarray(joined_ids([id_array(frame[str(position)]) for position in ids]))
     first = (file.header or ("",))[ids[0]]
+    # The first line was taken for names; an id there that is missing below was somebody's line.
     if ask.ids is None and first in {str(one) for one in wanted} - {str(name) for name in names.tolist()}:
         raise FileFormatError(
             f"{file.name} begins with the {ask.holds} of {first!r}", "a header first, such as id,score"

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError
-from likewise.observations.column_names import plain_name
-from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.column_roles import ColumnRoles, plain_name
 from likewise.observations.reading.columns import Column, listing
 from likewise.observations.reading.delimited import Wanted
-from likewise.observations.reading.formats import Tabular, open_columns
+from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import Choices, id_array, roles_of_pairs
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
@@ -109,21 +108,16 @@ def read_answers(path: str | PathLike[str], *, text: TextOptions = PLAIN_TEXT) -
             f"{file.name} with the columns {shown}", f"{', '.join(PAIRS)} or {', '.join(TRIPLETS)}"
         )
     places = [names.index(name) for name in kind]
-    judge = names.index(_JUDGE) if _JUDGE in names else None
+    judge = [names.index(_JUDGE)] if _JUDGE in names else []
     n_ids = 2 if kind == PAIRS else 3
-    wanted = [*places[:n_ids], *([] if judge is None else [judge])]
-    frame = file.take(Wanted(ids=wanted, texts=places[n_ids:])).frame
+    frame = file.take(Wanted(ids=[*places[:n_ids], *judge], texts=places[n_ids:])).frame
     columns = [id_array(frame[str(place)]).tolist() for place in places[:n_ids]]
-    judges = None if judge is None else np.asarray(id_array(frame[str(judge)]))
-    roles = _roles(file, places, judge)
+    judges = np.asarray(id_array(frame[str(judge[0])])) if judge else None
+    roles = file.roles(ids=[*places, *judge])
     if kind == TRIPLETS:
         return AnswersFile(None, list(zip(*columns, strict=True)), judges, roles)
     said = [_yes(answer, k, file.name) for k, answer in enumerate(frame[str(places[2])].to_list())]
     return AnswersFile(list(zip(*columns, said, strict=True)), None, judges, roles)
-
-
-def _roles(file: Tabular, places: list[int], judge: int | None) -> ColumnRoles:
-    return file.roles(ids=places if judge is None else [*places, judge])
 
 
 def _yes(answer: str | None, position: int, file: str) -> bool:

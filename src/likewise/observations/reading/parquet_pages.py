@@ -78,6 +78,7 @@ class _Thrift:
         """Return the fields of a structure by their numbers, and where it ends."""
         fields, number = dict[int, Any](), 0
         while head := self._byte():
+            # Fields are numbered by their distance to the one before; 0 says that the number itself follows.
             number = number + (head >> 4) if head >> 4 else self._signed()
             fields[number] = self._value(head & 15)
         return fields, self._place
@@ -113,6 +114,7 @@ class _Thrift:
         value = shift = 0
         while True:
             byte = self._byte()
+            # Seven bits a byte, the lowest first; the eighth says that more follow.
             value |= (byte & 127) << shift
             if byte < 128:
                 return value
@@ -120,4 +122,5 @@ class _Thrift:
 
     def _signed(self) -> int:
         value = self._unsigned()
+        # Zigzag: 0, -1, 1, -2 ... are written as 0, 1, 2, 3.
         return (value >> 1) ^ -(value & 1)

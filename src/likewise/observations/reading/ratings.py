@@ -1,4 +1,4 @@
-"""Read observations from a file."""
+"""Observations from a file, and to one."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
+
+from numpy.typing import NDArray
 
 from likewise.errors import Note, ValueRangeWarning
-from likewise.observations.column_scales import warn_of_unlike_columns
 from likewise.observations.convert import to_table
-from likewise.observations.observed_matrix import ObservedMatrix
+from likewise.observations.doubtful_values import (
+    doubt_of_lone,
+    doubts,
+    note_on_lowest,
+    warn_of_unlike_columns,
+)
+from likewise.observations.observed_matrix import ObservedMatrix, as_observed
 from likewise.observations.reading.columns import Column
-from likewise.observations.reading.doubtful_values import doubt_of_lone, doubts, note_on_lowest
 from likewise.observations.reading.formats import ArrayFile, open_file
 from likewise.observations.reading.layouts import Choices, Layout, read_triplets, read_wide
 from likewise.observations.reading.text import Quote, TextOptions
 from likewise.observations.reading.unpack import Source, unpack
 from likewise.observations.table import DuplicateRule, Table, without_value
 from likewise.observations.value_range import RangeChoice
+from likewise.writing import PathLike as WritablePath
+from likewise.writing import spreadsheet_safe, write_file
 
 
 def read_ratings(
@@ -165,3 +173,48 @@ def _read(source: Source, choices: Choices) -> tuple[Table, Layout | Literal["ma
     if layout in ("triplets", "pairs"):
         return read_triplets(file, choices), layout
     return read_wide(file, choices, layout), layout
+
+
+def write_ratings(path: WritablePath, observed: ObservedMatrix | Any) -> None:
+    """Write a line ``user,item,rating`` and then one line for each observation, which `read_ratings` reads.
+
+    Parameters
+    ----------
+    path : path-like
+        An existing file is replaced.
+    observed : ObservedMatrix, or what its constructor takes
+        Ids are written as text; before one that a spreadsheet would run as a formula, such as ``=1+1``, stands an apostrophe. Individuals and
+        features without an observation, and the value range, are not in such a file.
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "ratings.csv"
+    >>> write_ratings(file, ObservedMatrix([[5.0, float("nan")], [3.0, 1.0]], row_ids=["ann", "bob"]))
+    >>> print(file.read_text(), end="")
+    user,item,rating
+    ann,0,5.0
+    bob,0,3.0
+    bob,1,1.0
+    """
+    import polars as pl
+
+    observed = as_observed(observed)
+    rows, columns = observed.positions()
+    frame = pl.DataFrame(
+        {
+            "user": _plain(observed.row_ids[rows]),
+            "item": _plain(observed.column_ids[columns]),
+            "rating": observed.values.data,
+        }
+    )
+    write_file(path, frame.write_csv)
+
+
+def _plain(ids: NDArray[Any]) -> list[Any]:
+    return [spreadsheet_safe(str(name)) for name in ids.tolist()] if ids.dtype == object else ids.tolist()

@@ -145,6 +145,7 @@ def recognise(source: Source, options: TextOptions, is_header: IsHeader) -> Deli
     if not body:
         raise FileFormatError(f"{source.name} has no rows", "at least one observation")
     shown = separator or _likeliest_separator(_first_record(body).decode())
+    # The fast parser splits at one byte only; messages show what the file itself has.
     body, single = _with_one_byte_separator(body, shown)
     quote = _quote(body, single, options.quote, can_enclose=len(shown) == 1)
     is_plain = quote is None or are_plain(quote, body, single)
@@ -210,6 +211,7 @@ def are_plain(quote: str, body: bytes, separator: str) -> bool:
 
     content = np.frombuffer(body, dtype=np.uint8)
     places = np.flatnonzero(content == ord(quote))
+    # An odd number: some quote is never closed, or encloses nothing.
     if places.size % 2:
         return False
     opening, closing = places[::2], places[1::2]

@@ -191,6 +191,7 @@ def _only_member(source: Source) -> Source:
         raise FileFormatError(
             f"{source.name} holds {len(members)} files ({listing})", "a zip of one file", "unpack it first"
         )
+    # Zip says how large a file becomes, and Python's reader stops there.
     _ensure_plausible(members[0].file_size, source)
     ensure_fits(members[0].file_size, f"unpacking {source.name}", "sample it first")
     try:

@@ -1,14 +1,17 @@
-"""Values that are probably no values: a code for "missing" among them, or a column that counts something else."""
+"""Values that are probably no values, such as a code for "missing", and columns on scales of their own: what a warning is due for."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.errors import Note, option
+from likewise.errors import Note, ValueRangeWarning, option
+from likewise.observations.observed_matrix import ObservedMatrix
 from likewise.observations.table import Table, Values, keep_entries
-from likewise.observations.value_range import column_extremes
+from likewise.observations.value_range import MUCH_WIDER, column_extremes
 
 _FREQUENT, _FEWEST_CODES = 0.01, 5
 """Share and number of the observations from which on one value far outside is a code, and no mistake in typing."""
@@ -80,6 +83,7 @@ def doubt_of_lone(data: Floats) -> list[str]:
             continue
         low, high = float(others.min()), float(others.max())
         beyond = sign * (extreme - (high if sign > 0 else low))
+        # Farther beyond the others than these are apart, and these are few values: a scale.
         if beyond > high - low > 0 and _FEWEST_VALUES <= np.unique(others).size <= _LONGEST_SCALE:
             told = (
                 f"{n_lone:,} of the ratings {'is' if n_lone == 1 else 'are'} {extreme:g} and the others {low:g} to {high:g}: if that is a slip, leave such lines out; if it "
@@ -101,6 +105,7 @@ def _not_rated(data: Floats) -> float | None:
 
 def _code(values: Values) -> float | None:
     """Return a value that is frequent and lies outside the other values of its columns by more than their whole width."""
+    # A sample proposes, which is quick and mostly finds none; all values decide.
     for code in _candidates(values.data[:: max(1, values.nnz // _SAMPLE)]):
         is_code = values.data == code
         if is_code.sum() >= max(_FREQUENT * is_code.size, _FEWEST_CODES) and _lies_outside(
@@ -166,3 +171,46 @@ def _are_alike(low: Floats, high: Floats) -> bool:
     bottom, top = low.min(), high.max()
     quarter = (top - bottom) / 4
     return bool(np.mean((high >= bottom + quarter) & (low <= top - quarter)) >= _MOST)
+
+
+_NAMED = 5
+
+
+def warn_of_unlike_columns(observed: ObservedMatrix, stacklevel: int) -> None:
+    """Say so, and which, where one inferred range squeezes columns into a corner of it; a range that was declared is meant so.
+
+    The call that is shown beside the warning is `stacklevel` frames up, counted from 1, the caller of this function.
+    """
+    found = observed.value_range
+    if not found.inferred or found.low.ndim or not observed.to_table().is_dense:
+        return
+    low, high = column_extremes(observed.values)
+    # A column that is constant, or empty, has no scale to compare.
+    widths = np.where(high > low, high - low, np.nan)
+    if np.isnan(widths).all():
+        return
+    widest = int(np.nanargmax(widths))
+    # NaN compares as false: a column without a scale is not narrow.
+    narrow = np.flatnonzero(widths * MUCH_WIDER < widths[widest])
+    if not narrow.size:
+        return
+    warnings.warn(
+        f"one value range, {found.low:g} to {found.high:g}, is inferred for all columns, so that columns whose own is narrow hardly count: "
+        f"{_listed(observed, narrow, low, high)}, beside {_described(observed, widest, low, high)}. "
+        f"Give {option('value_range', repr('per-column'))}, or the range that values can take.",
+        ValueRangeWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def _listed(
+    observed: ObservedMatrix, columns: NDArray[np.intp], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> str:
+    named = ", ".join(_described(observed, column, low, high) for column in columns[:_NAMED])
+    return named + (f" and {columns.size - _NAMED} more" if columns.size > _NAMED else "")
+
+
+def _described(
+    observed: ObservedMatrix, column: int | np.intp, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> str:
+    return f"{observed.column_ids[column]} ({low[column]:g} to {high[column]:g})"

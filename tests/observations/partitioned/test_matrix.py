@@ -10,7 +10,7 @@ import pytest
 from likewise.engines import engine_of
 from likewise.engines.local import Serial
 from likewise.observations import ObservedMatrix, clustered
-from likewise.observations.partitioned.splitting import hashed, split_entries
+from likewise.observations.partitioned.matrix import hashed, split_entries
 
 
 def held_out(in_blocks, observed, folder, cut, engine, seed=3, share=0.3):
