@@ -60,6 +60,7 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
     if len(set(known)) > 1:
         return Unavailable(name, f"{first.name} gives {known[0]} features, {second.name} takes {known[1]}")
     inner, outer = norm_order(first.to_norm), norm_order(second.from_norm)
+    # Of a smaller q the norm is larger, by a factor that grows with the number of features.
     if outer < inner and not known:
         return Unavailable(
             name, f"from {first.to_norm} to {second.from_norm} a bound needs the number of features"
@@ -89,19 +90,8 @@ def _common(*domains: Domain) -> Domain:
 def from_norm(certificate: Certificate, norm: Norm) -> Certificate | Unavailable:
     """Restate a certificate for distances in another norm: times the smallest c with ``||x||_from <= c ||x||_q`` for every x.
 
-    Parameters
-    ----------
-    certificate : Certificate
-    norm : str or float
-        Of the distances between inputs that it is to bound outputs by.
+    Unavailable where the number of inputs is needed and not known.
 
-    Returns
-    -------
-    Certificate or Unavailable
-        Unavailable where the number of inputs is needed and not known.
-
-    Examples
-    --------
     >>> print(from_norm(Certificate(name="K*", value=0.5, from_norm="l1", to_norm="l2", n_inputs=9), "linf"))
     K* = 4.5 (linf to l2; every pair of rows, seen in the fit or not)
     """

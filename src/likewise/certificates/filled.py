@@ -28,28 +28,15 @@ _CENTRED = "a missing entry is filled with its centre, not with 0, so rows at di
 
 @dataclass(frozen=True, eq=False)
 class KindOfMap:
-    """How the rows of an estimate depend on observations.
+    """How the rows of an estimate depend on observations."""
 
-    Parameters
-    ----------
-    not_linear : str
-        Why no linear map describes it; empty where one does.
-    row_penalty : float or None
-        Of row offsets; None where rows have none.
-    weights : ndarray, shape (n,), or None
-        Weights of the columns, the same in every row. Where each row has weights of its own, ``p_hat`` for every column: the map then
-        takes residuals over propensities.
-    weights_by_row : bool
-        Whether rows have weights of their own.
-    centred : bool
-        Whether offsets were subtracted before.
-    """
-
-    not_linear: str
-    row_penalty: float | None
+    not_linear: str  # why no linear map describes it; empty where one does
+    row_penalty: float | None  # of row offsets; None where rows have none
+    # (n,), of the columns, the same in every row; where each row has its own, p_hat for every column: the
+    # map then takes residuals over propensities
     weights: Floats | None
-    weights_by_row: bool
-    centred: bool
+    weights_by_row: bool  # whether rows have weights of their own
+    centred: bool  # whether offsets were subtracted before
 
     @classmethod
     def of(cls, estimate: Any) -> KindOfMap:
@@ -122,14 +109,7 @@ _OTHER_THEORY = "the paper's theory is for zero-filled rows without centre or we
 def certify_filled(
     estimate: Any, observed: ObservedMatrix | PartitionedMatrix, kind: KindOfMap
 ) -> LipschitzCertificates:
-    """Compute the constants of an estimate that is not linear on zero-filled rows, or not by P alone.
-
-    Parameters
-    ----------
-    estimate : LowRankEstimate
-    observed : ObservedMatrix or PartitionedMatrix
-    kind : KindOfMap
-    """
+    """Compute the constants of an estimate that is not linear on zero-filled rows, or not by P alone."""
     filled = _constant("K* from filled rows", "l1", estimate, kind)
     spectral = _constant("K* from filled rows, l2", "l2", estimate, kind)
     elsewhere = kind.not_linear or _OTHER_THEORY
@@ -148,14 +128,9 @@ def certify_filled(
 
 
 def certify_linear_mixture(folding: Any) -> LipschitzCertificates | None:
-    """Compute the constants of a mixture of maps ``z -> z P_p`` on zero-filled rows; None where a part is something else.
+    """Compute the constants of a mixture of maps ``z -> z P_p`` on zero-filled rows; None where a part, or `folding`, is something else.
 
     ``||sum_p w_p (z - z') P_p|| <= sum_p w_p K_p ||z - z'||``, so the weighted sum of the constants is one of the mixture.
-
-    Parameters
-    ----------
-    folding : MixtureFolding
-        Or anything else, of which there is none.
     """
     parts = getattr(folding, "parts", ())
     if not parts or not all(KindOfMap.of(part).plain for part in parts):

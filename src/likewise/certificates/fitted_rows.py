@@ -30,27 +30,14 @@ def working_range_of(scale: AffineScale) -> WorkingRange:
 
 @dataclass(frozen=True, eq=False)
 class RowsInMemory:
-    """Rows of a fit in one matrix.
-
-    Parameters
-    ----------
-    values : csr_array, shape (m, n)
-        On the method's working range.
-    """
+    """Rows of a fit in one matrix, (m, n), on the method's working range."""
 
     values: Values
 
     def largest(self, measure: Measure, told: Any, *by_row: Any, width: int = 1) -> tuple[float, ...]:
-        """Return the largest over all rows of each number that is measured of some.
+        """Return the largest over all rows of each number that `measure`, which other processes can import, finds of some.
 
-        Parameters
-        ----------
-        measure : Measure
-            A function that other processes can import.
-        told : object
-        *by_row : ndarray, shape (m, ...), or None
-        width : int, default 1
-            How many numbers a measure holds of a row.
+        `by_row` are arrays of shape (m, ...), or None; a measure holds `width` numbers of a row.
         """
         step = max(1, _ENTRIES // max(width, 1))
         pieces = (slice(start, start + step) for start in range(0, self.values.shape[0], step))
@@ -63,13 +50,7 @@ class RowsInMemory:
 
 @dataclass(frozen=True, eq=False)
 class RowsInBlocks:
-    """Rows of a fit in blocks; each question is one pass.
-
-    Parameters
-    ----------
-    observed : PartitionedMatrix
-    working_range : {"symmetric", "unit"}
-    """
+    """Rows of a fit in blocks; each question is one pass."""
 
     observed: PartitionedMatrix
     working_range: WorkingRange
@@ -122,46 +103,20 @@ def _lengths_of_block(block: RowBlock, reader: BlockReader) -> tuple[Floats]:
 
 @dataclass(frozen=True, eq=False)
 class FoldIn:
-    """What folds a row in before clipping: ``g (z V) V^T``, z what is left of it after the offsets.
+    """What folds a row in before clipping: ``g (z V) V^T``, z what is left of it after the offsets."""
 
-    Parameters
-    ----------
-    right : ndarray, shape (n, r)
-        V.
-    gains, singular_values : ndarray, shape (r,)
-        g and sigma.
-    basis_norm : float
-        Upper bound on ``||V||``.
-    centred : LowRankEstimate or None
-        Without its rows; its folding subtracts offsets. None where none are.
-    """
-
-    right: Floats
-    gains: Floats
-    singular_values: Floats
-    basis_norm: float
+    right: Floats  # V, (n, r)
+    gains: Floats  # g, (r,)
+    singular_values: Floats  # sigma, (r,)
+    basis_norm: float  # upper bound on ||V||
+    # an estimate without its rows, whose folding subtracts offsets; None where none are
     centred: Any = None
 
 
 def departure(values: Values, left: Floats, offsets: Floats | None, fold: FoldIn) -> tuple[float]:
-    """Bound ``||A_hat_i - fold_in(Z_i)||_2`` before clipping, over rows of the fit.
+    """Bound ``||A_hat_i - fold_in(Z_i)||_2`` before clipping, over rows of the fit: `values` (k, n), their rows `left` (k, r) of U, their `offsets` as they are stored.
 
     The row of the estimate is ``g sigma u_i V^T`` and its fold-in ``g (z V) V^T``, so ``||V|| ||g (sigma u_i - z V)||`` bounds it, but for offsets.
-
-    Parameters
-    ----------
-    values : csr_array, shape (k, n)
-        Observations on the method's working range.
-    left : ndarray, shape (k, r)
-        Rows of U.
-    offsets : ndarray, shape (k,), or None
-        Of the rows, as they are stored.
-    fold : FoldIn
-
-    Returns
-    -------
-    tuple of float
-        One number.
     """
     largest_gain = float(fold.gains.max(initial=0.0))
     z, folded = values, None
@@ -171,6 +126,8 @@ def departure(values: Values, left: Floats, offsets: Floats | None, fold: FoldIn
     measured = largest_norm((z @ fold.right - scaled_left) * fold.gains, 2.0)
     lengths = np.sqrt(np.asarray((z**2).sum(axis=1)).ravel())
     longest_sum = int(np.diff(z.indptr).max(initial=0)) + 4
+    # z V is a sum of as many terms as the row has entries: each of its r numbers is off by at most gamma
+    # ||z|| ||v_l||.
     rounding = gamma(longest_sum) * float(lengths.max(initial=0.0)) * fold.basis_norm * sqrt(fold.gains.size)
     rounding += gamma(4) * largest_norm(scaled_left, 2.0)
     departed = fold.basis_norm * (measured + largest_gain * rounding)

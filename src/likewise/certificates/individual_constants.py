@@ -37,42 +37,22 @@ class OwnConstant:
 
 @dataclass(frozen=True)
 class OwnConstants:
-    """What is proved of single individuals: D <= K_i d for every pair that one is in, the other seen or not.
+    """What is proved of single individuals: D <= K_i d for every pair that one is in, the other seen or not."""
 
-    Parameters
-    ----------
-    n_individuals : int
-        Those of the sandwich whose rows the constant speaks of.
-    median : float
-        Of K_i over them.
-    largest : tuple of OwnConstant
-        The individuals with the largest constants, the largest first.
-    """
-
-    n_individuals: int
-    median: float
-    largest: tuple[OwnConstant, ...]
+    n_individuals: int  # those of the sandwich whose rows the constant speaks of
+    median: float  # of K_i over them
+    largest: tuple[OwnConstant, ...]  # the individuals with the largest constants, the largest first
 
 
 @dataclass(frozen=True, eq=False)
 class IndividualConstants:
-    """K_i of everybody in an audit.
+    """K_i of everybody in an audit; each field has an entry for each individual."""
 
-    Parameters
-    ----------
-    individuals : ndarray, shape (m,)
-        Ids.
-    n_observed : ndarray of int, shape (m,)
-        Observations that the estimate was made from.
-    estimate : ndarray, shape (m,)
-        ``D <= K_i d`` of the estimate, for every pair that one is in; NaN for a row outside the domain.
-    outputs : ndarray, shape (m,), or None
-        The same of the outputs of the algorithm that runs on it; None where it has no constant.
-    """
-
-    individuals: NDArray[Any]
-    n_observed: Counts
+    individuals: NDArray[Any]  # ids
+    n_observed: Counts  # observations that the estimate was made from
+    # D <= K_i d of the estimate, for every pair that one is in; NaN for a row outside the domain
     estimate: Floats
+    # the same of the outputs of the algorithm that runs on it; None where it has no constant
     outputs: Floats | None
 
     def to_frame(self) -> polars.DataFrame:
@@ -83,13 +63,7 @@ class IndividualConstants:
         return self._frame(self.individuals.tolist())
 
     def to_csv(self, path: PathLike) -> None:
-        """Write the frame as CSV; text that a spreadsheet would run as a formula begins with an apostrophe.
-
-        Raises
-        ------
-        OutputError
-            The file cannot be written; then there is none.
-        """
+        """Write the frame as CSV, or raise OutputError and leave no file; text that a spreadsheet would run as a formula begins with an apostrophe."""
         safe = [spreadsheet_safe(name) for name in self.individuals.tolist()]
         write_file(path, self._frame(safe).write_csv())
 
@@ -179,10 +153,12 @@ def _constants(proved: RegressionCertificate, regression: RegressionMap, values:
     found = np.empty(values.shape[0])
     for row, (first, last) in enumerate(pairwise(values.indptr.tolist())):
         observed = values.indices[first:last].astype(np.intp)
+        # A_O: what is known of the row's coefficients once its own observations are in.
         information = np.eye(regression.shape[1]) + regressors[observed].T @ regressors[observed]
         if regression.spreads is not None:
             weights = regression.column_weights[observed]
             information += np.tensordot(weights, regression.spreads[observed], 1)
+        # Generalised eigenvalues of G and A_O, as `steepest_images` takes them.
         levels, axes = eigh(gram, information)
         found[row] = _constant(proved, regression, observed, levels, (regressors @ axes) ** 2)
     return found
@@ -198,6 +174,8 @@ def _constant(
     """Return K_i of a row, by the largest of both kinds: features that both observed, and that one did."""
     prediction, offset, size = proved.reach
     top = float(np.sqrt(max(levels[-1], 0.0))) if levels.size else 0.0
+    # Both observed the feature: the step is its slope. One did: the other has its own prediction instead,
+    # which is at most that far away.
     slopes = _slopes(regression, observed, levels, squares)
     offsets = _offset_slopes(regression, observed, top)
     share = min(1.0, top / regression.norm) if regression.norm else 0.0  # ||X A^-1|| is at most ||X A^-1/2||
@@ -211,11 +189,14 @@ def _slopes(regression: RegressionMap, observed: Indices, levels: Floats, square
     lacking = np.ones(squares.shape[0], dtype=bool)
     lacking[observed] = False
     levels = np.maximum(levels, 0.0)
+    # F maps the ball of the dual to one about F z / 2 with radius at most ||F|| ||z|| / 2; a feature that
+    # the row lacks adds y y^T, which shrinks z (Sherman, Morrison).
     tau, centre = squares.sum(axis=1), np.sqrt(squares @ levels)
     shrunk = np.where(lacking, 1 + tau, 1.0)
     bounds = (centre / shrunk + np.sqrt(levels.max(initial=0.0) * tau / shrunk)) / 2
     roots = np.sqrt(regression.column_weights)
     slopes = np.minimum(roots * bounds, regression.slopes)
+    # Only the largest slope matters, and the cheap bound says which can be it.
     largest = np.argsort(-slopes)[:_EXACT]
     exact = roots[largest] * steepest_images(levels, squares[largest], lacking[largest])
     slopes[largest] = np.minimum(slopes[largest], exact)
@@ -227,6 +208,7 @@ def _offset_slopes(regression: RegressionMap, observed: Indices, top: float) -> 
     if regression.row_penalty is None or not np.any(regression.offset_slopes):
         return np.zeros(regression.shape[0])
     w, penalty = regression.column_weights, regression.row_penalty
+    # The weights of the union hold at least the row's own, and the feature's.
     least = w + w[observed].sum()
     least[observed] -= w[observed]
     total = np.maximum(least, penalty)

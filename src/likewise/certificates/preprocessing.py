@@ -62,21 +62,8 @@ def corollary(
 ) -> Certificate | Unavailable:
     """Give ``beta sqrt(mu_1 r m) / tau`` where it bounds K2.
 
-    Parameters
-    ----------
-    name : str
-    rows : RowMap
-    k2 : Certificate or Unavailable
-        What it is to bound.
-    threshold : float or None
-        tau; the smallest kept singular value by default.
-    incoherence : float or None
-        mu_1; None at rank 0.
-
-    Raises
-    ------
-    ThresholdError
-        The threshold is negative or not finite.
+    `threshold` is tau, the smallest kept singular value by default, ThresholdError where it is negative or not finite; `incoherence` is mu_1,
+    None at rank 0.
     """
     _ensure_threshold(threshold)
     if incoherence is None or rows.gains.size == 0:
@@ -99,6 +86,7 @@ def _compared(
 ) -> Certificate | Unavailable:
     m, _, r = rows.shape
     value = rows.largest_gain * sqrt(incoherence * r * m) / tau
+    # The paper's step can fail (see above), so the bound is handed out only where K2 itself is below it.
     if k2.value > value:
         return Unavailable(name, f"it does not bound K2 here: {value:.4g} is below {k2.value:.4g}")
     steps = (

@@ -163,23 +163,11 @@ def certify_regression(
 ) -> RegressionCertificate:
     """Prove a constant for the estimate of rows by regression.
 
-    Parameters
-    ----------
-    regression : RegressionMap or RegressionMixture
-    values : csr_array, shape (m, n)
-        Rows of the fit on the working range; their reach is the domain of the constant.
-    margin : float, default 1
-        The domain reaches that many times as far as the rows of the fit, so that unseen rows lie within.
-    empty : float, optional
-        c, at least 1 (half the working range, or d_c is not a metric). By default the smallest with which the constant is that of observed features.
+    The reach of the rows of the fit, `values` of shape (m, n) on the working range, is the domain of the constant; with a `margin` it reaches
+    that many times as far, so that unseen rows lie within. `empty` is c, at least 1 (half the working range, or d_c is not a metric); by
+    default the smallest with which the constant is that of observed features. InputError for no regression; rows that are not a csr_array; a
+    margin that is not above 0, or an `empty` below 1.
 
-    Raises
-    ------
-    InputError
-        No regression; rows that are not a csr_array; a margin that is not above 0, or an `empty` below 1.
-
-    Examples
-    --------
     One feature, x = 1: an observation z gives z / 2, so the constant is 1/2.
 
     >>> line = RegressionMap(np.array([[1.0]]), np.zeros(1))
@@ -210,12 +198,15 @@ def regression_certificate(
     prediction, offset, size = (part * _ROUNDING for part in reached)
     reach = prediction, offset, size
     slopes = regression.slopes + regression.offset_slopes
+    # Where one of two observed a feature, the other has its prediction in the place of a value: they differ
+    # by at most 1 + |prediction|. What is uncertain of the feature moves them besides.
     alone = (
         regression.slopes * (1 + prediction)
         + regression.offset_slopes * (1 + offset)
         + regression.excesses(size)
     )
     steepest, steepest_alone = float(slopes.max(initial=0.0)), float(alone.max(initial=0.0))
+    # K = max(steepest, alone / c): a c as large as their quotient costs nothing.
     least = max(1.0, steepest_alone / steepest) if steepest else 1.0
     c = least if empty is None else float(empty)
     operations = 8 * regression.shape[0]
@@ -231,6 +222,7 @@ def regression_certificate(
         n_inputs=regression.shape[0],
         n_outputs=regression.shape[0],
     )
+    # Slopes are rounded as the constant is, which must stay above each of them.
     up = 1 + operations * 2.0**-52
     return RegressionCertificate(certificate, c, slopes * up, alone * up, reach, regression)
 

@@ -19,21 +19,12 @@ from likewise.errors import ShapeError
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """How far rows go, on the working range: what a constant takes for granted of them.
+    """How far rows go, on the working range: what a constant takes for granted of them; each field has shape (k,)."""
 
-    Parameters
-    ----------
-    predictions : ndarray, shape (k,)
-        Of each row, the largest absolute prediction, before clipping, of what it did not observe.
-    offsets : ndarray, shape (k,)
-        The same of the part that is not a regression: ``max |o_k + a|``; 0 where rows have no offset.
-    sizes : ndarray, shape (k,)
-        ``||u||``, the size of the coefficients.
-    """
-
-    predictions: Floats
+    predictions: Floats  # largest absolute prediction, before clipping, of what a row did not observe
+    # the same of the part that is not a regression, max |o_k + a|; 0 where rows have no offset
     offsets: Floats
-    sizes: Floats
+    sizes: Floats  # ||u||, the size of the coefficients
 
     def largest(self) -> tuple[float, float, float]:
         """Return the largest of each over all rows."""
@@ -45,33 +36,18 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class RegressionMap:
-    """An estimate as a map on rows, each the regression of what was observed of it.
+    """An estimate as a map on rows, each the regression of what was observed of it."""
 
-    Parameters
-    ----------
-    regressors : ndarray, shape (n, d)
-        ``x_k``, whitened: the prior of the coefficients is standard normal and the noise is 1.
-    offsets : ndarray, shape (n,)
-        ``o_k``, what is predicted of a row of which nothing is known, less its own offset.
-    noise : float, default 1
-        s, the standard deviation of the noise.
-    row_penalty : float or None, default None
-        lambda of the row's own offset ``a = sum w (z - o) / (sum w + lambda)``, found before the regression; None where there is none.
-    weights : ndarray, shape (n,), or None, default None
-        ``w_k``, the same in every row; 1 by default.
-    spreads : ndarray, shape (n, d, d), or None, default None
-        ``S_k``: what is uncertain of the regressors, a covariance.
-    shifts : ndarray, shape (n, d), or None, default None
-        ``s_k``: the covariance of regressors and offset, over the noise.
-    """
-
+    # x_k, (n, d), whitened: the prior of the coefficients is standard normal and the noise is 1
     regressors: Floats
-    offsets: Floats
-    noise: float = 1.0
+    offsets: Floats  # o_k, (n,), what is predicted of a row of which nothing is known, less its own offset
+    noise: float = 1.0  # s, the standard deviation of the noise
+    # lambda of the row's own offset a = sum w (z - o) / (sum w + lambda), found before the regression; None
+    # where there is none
     row_penalty: float | None = None
-    weights: Floats | None = None
-    spreads: Floats | None = None
-    shifts: Floats | None = None
+    weights: Floats | None = None  # w_k, (n,), the same in every row; None: all 1
+    spreads: Floats | None = None  # S_k, (n, d, d), a covariance: what is uncertain of the regressors
+    shifts: Floats | None = None  # s_k, (n, d), the covariance of regressors and offset, over the noise
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -96,6 +72,8 @@ class RegressionMap:
         It is at most ``||X|| sqrt(w_k) phi(sqrt(w_k) ||x_k||)``, which takes X for equally long in all directions; see `likewise.certificates.steepness`.
         """
         roots = np.sqrt(self.column_weights)
+        # All that is known of A beside the feature itself is the prior, B = I, so levels are eigenvalues of
+        # X^T X.
         levels, axes = np.linalg.eigh(self.regressors.T @ self.regressors)
         images = steepest_images(levels, (roots[:, None] * self.regressors @ axes) ** 2, True)
         simple = self.norm * phi(roots * np.linalg.norm(self.regressors, axis=1))
@@ -136,6 +114,7 @@ class RegressionMap:
             offset = 0.0
             if self.row_penalty is not None and k.size:
                 offset = float(w @ residuals / (w.sum() + self.row_penalty))
+            # A_O u = sum_O w_k (x_k r_k - s_k), A_O = I + sum_O w_k (x_k x_k^T + S_k).
             matrix = identity + (x.T * w) @ x
             side = x.T @ (w * (residuals - offset)) / self.noise
             if self.spreads is not None:
@@ -150,6 +129,7 @@ class RegressionMap:
         for row, (u, offset) in enumerate(self.solve(values)):
             base = self.offsets + offset
             predicted = base + self.noise * (self.regressors @ u)
+            # Only what was not observed is ever predicted in a comparison of two rows.
             predicted[values.indices[values.indptr[row] : values.indptr[row + 1]]] = 0.0
             found[:, row] = (
                 np.abs(predicted).max(initial=0.0),
@@ -165,14 +145,6 @@ class RegressionMixture:
 
     Parts speak of one metric, that in which the empty entry is a point, once they share its distance c from every value and the domain, the farthest reach of any part.
 
-    Parameters
-    ----------
-    parts : tuple of RegressionMap
-    weights : ndarray, shape (k,)
-        >= 0; they sum to 1.
-
-    Examples
-    --------
     Half of z / 2 and half of 0 is z / 4.
 
     >>> half = RegressionMap(np.ones((1, 1)), np.zeros(1)), RegressionMap(np.zeros((1, 1)), np.zeros(1))
@@ -181,7 +153,7 @@ class RegressionMixture:
     """
 
     parts: tuple[RegressionMap, ...]
-    weights: Floats
+    weights: Floats  # (k,), >= 0; they sum to 1
 
     @property
     def shape(self) -> tuple[int, int]:

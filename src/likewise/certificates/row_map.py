@@ -35,15 +35,7 @@ class RowMap:
     """Sizes of ``P = V diag(gains) V^T`` and of the observations Z that it was made from, on the method's working range.
 
     V is taken as it is stored: its columns are orthonormal only up to the solver's accuracy, so its norm is bounded, not
-    assumed to be 1.
-
-    Parameters
-    ----------
-    estimate : LinearRowMap
-    observed : ObservedMatrix or PartitionedMatrix
-        In the user's units.
-    centred : bool, default False
-        Whether offsets are subtracted before, which a `LowRankEstimate` knows.
+    assumed to be 1. Observations are in the user's units. With `centred`, offsets are subtracted before, which a `LowRankEstimate` knows.
     """
 
     def __init__(
@@ -129,26 +121,15 @@ class RowMap:
 class FilledRowMap:
     """The map ``x -> (x - c) Q`` from a row filled with its centre c to its estimate less the centre, for any gains g.
 
-    With weights w and row offsets of penalty lambda ``Q = diag(w) (P + 1 e^T)``, where ``P = V diag(g) V^T``, ``e = (1 - w P) / N`` and
-    ``N = sum w + lambda``; without row offsets e is 0. What is proved of an estimate and what a fairness budget limits are both read
-    from here, so that they are the same number.
+    With weights w > 0, all 1 by default, and row offsets of penalty lambda >= 0, ``Q = diag(w) (P + 1 e^T)``, where ``P = V diag(g) V^T``,
+    ``e = (1 - w P) / N`` and ``N = sum w + lambda``; without row offsets (None) e is 0. What is proved of an estimate and what a fairness
+    budget limits are both read from here, so that they are the same number.
 
-    Notes
-    -----
     Split the vector of ones into ``V a + rest``, for any a. Then row k of Q is ``c_k V^T + w_k rest / N`` with
     ``c_k = w_k (g (v_k - V^T w / N) + a / N)``. Nothing has been assumed of V yet. If a is the projection of the ones on V, taken twice so
     that rounding does not spoil it, ``rest`` is orthogonal to V up to `crossing`, and the length of row k is that of the vector
     ``(||V|| c_k, w_k ||rest|| / N)`` up to that. The remainder is never normalised: where the ones lie in the span of V it is all rounding,
     and its direction means nothing.
-
-    Parameters
-    ----------
-    right : ndarray, shape (n, r)
-        V, with columns that are orthonormal up to the solver's accuracy.
-    weights : ndarray, shape (n,), optional
-        w > 0; all 1 by default.
-    penalty : float, optional
-        lambda >= 0; by default rows have no offset.
     """
 
     def __init__(self, right: Floats, weights: Floats | None = None, penalty: float | None = None) -> None:
@@ -168,6 +149,7 @@ class FilledRowMap:
         right, magnitudes, (n, rank) = self.right, np.abs(self.right), self.right.shape
         ones = np.ones(n)
         projection = right.T @ ones
+        # The second time takes out what rounding of the first left of V in the remainder.
         projection += right.T @ (ones - right @ projection)
         rest = ones - right @ projection
         self.mean, self.inside = self.weights @ right / total, projection / total
@@ -176,17 +158,14 @@ class FilledRowMap:
         self._roundings_of_coefficients = float(np.linalg.norm(self.weights @ magnitudes)) / total
         errors = gamma(rank + 4) * (1.0 + magnitudes @ np.abs(projection))
         self._roundings_of_rest = upward(float(np.linalg.norm(errors)) / total, 2 * n)
+        # How far the remainder is from orthogonal to V: as computed, plus what rounding may have hidden.
         crossing = np.abs(right.T @ rest) + magnitudes.T @ (gamma(n + 4) * np.abs(rest) + errors)
         self.crossing = upward(float(np.linalg.norm(crossing)) / total, 4 * n) / (self.basis_norm or 1.0)
 
     def coefficients(self) -> tuple[Floats, Floats, Floats]:
-        """Return what the length of each row is made of: ``sqrt(sum_l (slopes_kl g_l + inside_kl)^2 + outside_k^2)``.
+        """Return slopes and inside, (n, r), and outside, (n,): row k has length ``sqrt(sum_l (slopes_kl g_l + inside_kl)^2 + outside_k^2)``.
 
-        Returns
-        -------
-        slopes, inside : ndarray, shape (n, r)
-        outside : ndarray, shape (n,)
-            Of what does not depend on the gains and is outside V.
+        `outside` is what does not depend on the gains and is outside V.
         """
         scaled = (self.basis_norm * self.weights)[:, None]
         return scaled * (self.right - self.mean), scaled * self.inside, self.weights * self.outside

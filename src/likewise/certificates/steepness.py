@@ -22,22 +22,11 @@ _STEPS = 60
 
 
 def steepest_images(levels: Floats, squares: Floats, added: Mask | bool) -> Floats:
-    """Return ``sup ||X A^-1 y||`` over all A of at least B, or of at least ``B + y y^T`` where `added`, for many y at once.
+    """Return ``sup ||X A^-1 y||`` over all A of at least B, or of at least ``B + y y^T`` where `added`, for k many y at once.
 
-    Parameters
-    ----------
-    levels : ndarray, shape (d,)
-        Generalised eigenvalues l of G and B, increasing: ``V^T B V = I``, ``V^T G V = diag(l)``.
-    squares : ndarray, shape (k, d)
-        ``(V^T y)^2`` of each y.
-    added : bool, or ndarray of bool, shape (k,)
+    `levels`, (d,), are the generalised eigenvalues l of G and B, increasing: ``V^T B V = I``, ``V^T G V = diag(l)``; `squares`, (k, d), are
+    ``(V^T y)^2`` of each y.
 
-    Returns
-    -------
-    ndarray, shape (k,)
-
-    Examples
-    --------
     One dimension, X = 3, y = 2: of at least 1 the best A is 1, of at least 1 + 4 it is 5.
 
     >>> steepest_images(np.array([9.0]), np.array([[4.0], [4.0]]), np.array([False, True])).round(9)
@@ -47,11 +36,14 @@ def steepest_images(levels: Floats, squares: Floats, added: Mask | bool) -> Floa
     if top <= 0:
         return np.zeros(squares.shape[0])
     second = max(0.0, float(levels[-2])) if levels.size > 1 else 0.0
+    # mu^2 / (mu - l) is least at 2 l, so no mu beyond twice the largest level is better. From below mu
+    # comes to the largest level, or with y y^T added to the second.
     low, high = np.where(added, second, top) + np.zeros(squares.shape[0]), np.full(squares.shape[0], 2 * top)
     best = _dual(high, levels, squares, added)
     for _ in range(_STEPS):
         left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         at_left, at_right = (_dual(mu, levels, squares, added) for mu in (left, right))
+        # Every mu gives a bound: the least seen is kept, and is one whether or not the search has settled.
         best = np.minimum(best, np.minimum(at_left, at_right))
         smaller = at_left < at_right  # not where both are infinite: what is feasible lies to the right
         low, high = np.where(smaller, low, left), np.where(smaller, right, high)
@@ -64,6 +56,8 @@ def _dual(mu: Floats, levels: Floats, squares: Floats, added: Mask | bool) -> Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         s = np.sum(squares / (mu[:, None] - levels), axis=1)
         value = mu**2 / 4 * np.where(added, s / (1 + mu * s), s)
+        # Between the two largest levels mu B - G has one negative eigenvalue; adding mu y y^T makes it
+        # positive where 1 + mu s < 0 (determinants).
         feasible = (mu > top) | (added & (1 + mu * s < 0))
     return np.where(feasible & (value >= 0), value, np.inf)
 
@@ -73,8 +67,6 @@ def phi(t: Floats) -> Floats:
 
     With ``A = B + x x^T`` and ``q = x^T B^-1 x <= t^2``, ``||A^-1 x|| = ||B^-1 x|| / (1 + q) <= sqrt(q) / (1 + q)``, which grows up to q = 1.
 
-    Examples
-    --------
     >>> phi(np.array([0.0, 0.5, 1.0, 9.0]))
     array([0. , 0.4, 0.5, 0.5])
     """

@@ -16,39 +16,23 @@ _MOST_OBSERVED = 64
 
 @dataclass(frozen=True, eq=False)
 class WorstRows:
-    """Two rows that differ in the value of one feature, and by how much their estimates differ for it.
+    """Two rows that differ in the value of one feature, and by how much their estimates differ for it."""
 
-    Parameters
-    ----------
-    rows : csr_array, shape (2, n)
-        On the working range; admissible rows, with estimates near the offsets, where nothing is clipped.
-    feature : int
-        The one that differs, by its position.
-    ratio : float
-        l2 between the estimates over l1 between the rows: no constant below it holds.
-    """
-
+    # (2, n) on the working range; admissible rows, with estimates near the offsets, where nothing is
+    # clipped
     rows: sparse.csr_array
-    feature: int
-    ratio: float
+    feature: int  # the one that differs, by its position
+    ratio: float  # l2 between the estimates over l1 between the rows: no constant below it holds
 
 
 def worst_rows(regression: RegressionMap | RegressionMixture, *, starts: int = _MOST_STARTS) -> WorstRows:
     """Search for the pattern of observations under which one value moves the estimate most.
 
-    Rows of one pattern O differ by ``X A_O^-1 w_k x_k dz_k``, whatever their other values are. For each of the features with the largest slopes, the search begins with
-    that feature alone and observes another one as long as that helps: it helps where ``||x_k||`` is above 1, since then a row that says nothing else is already moved less. What
-    it finds is attained, by the rows that it returns.
+    Rows of one pattern O differ by ``X A_O^-1 w_k x_k dz_k``, whatever their other values are. For each of the `starts` features with the
+    largest slopes, the search begins with that feature alone and observes another one as long as that helps: it helps where ``||x_k||`` is
+    above 1, since then a row that says nothing else is already moved less. What it finds is attained, by the rows that it returns. Of a
+    mixture the part of the largest weight is searched, and the ratio is that of the mixture for the rows found.
 
-    Parameters
-    ----------
-    regression : RegressionMap or RegressionMixture
-        Of a mixture the part of the largest weight is searched, and the ratio is that of the mixture for the rows found.
-    starts : int, default 32
-        Features to begin with.
-
-    Examples
-    --------
     >>> found = worst_rows(RegressionMap(np.diag([1.0, 0.5]), np.zeros(2)))
     >>> found.feature, found.ratio, found.rows.toarray().tolist()
     (0, 0.5, [[0.25, 0.0], [-0.25, 0.0]])
@@ -132,6 +116,7 @@ def _most_promising(regression: RegressionMap, inverse: Floats, k: int, observed
 
 def _rows(regression: RegressionMap, feature: int, observed: Indices) -> sparse.csr_array:
     """Return two rows of a pattern whose values are the offsets, but for a quarter more and less of the feature."""
+    # A quarter of room on either side, so that both rows stay within the working range.
     values = np.clip(np.tile(regression.offsets[observed], (2, 1)), -0.75, 0.75)
     place = np.searchsorted(observed, feature)
     values[:, place] += [0.25, -0.25]

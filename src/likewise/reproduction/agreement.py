@@ -22,30 +22,15 @@ RELATIVE, ABSOLUTE = 0.1, LAST_DIGIT / 2
 
 @dataclass(frozen=True)
 class Convention:
-    """What the published rows are held against.
-
-    Parameters
-    ----------
-    name, meaning : str
-    arm : str
-        Stands for f.
-    ratio_f : str
-        The metric that stands for IF_1 of f.
-    without : str
-        The arm that stands for h.
-    error : str
-        The metric that stands for the error.
-    ratio_h : str
-        The metric that stands for IF_1 of h.
-    """
+    """What the published rows are held against."""
 
     name: str
     meaning: str
-    arm: str
-    ratio_f: str
-    without: str = WITHOUT
-    error: str = "mse"
-    ratio_h: str = "if1_observed"
+    arm: str  # stands for f
+    ratio_f: str  # the metric that stands for IF_1 of f
+    without: str = WITHOUT  # the arm that stands for h
+    error: str = "mse"  # the metric that stands for the error
+    ratio_h: str = "if1_observed"  # the metric that stands for IF_1 of h
 
     def sources(self) -> dict[str, tuple[str, str]]:
         """Return, for each published row, which arm's metric it is held against."""
@@ -109,26 +94,14 @@ CONVENTIONS = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """A published cell beside ours.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    level : float
-    row : str
-        Of `ROWS`.
-    published : PublishedCell
-    ours : float
-    bar : float
-        Two standard deviations of our simulations; NaN where there is one.
-    """
+    """A published cell beside ours."""
 
     experiment: Experiment
     level: float
-    row: str
+    row: str  # of ROWS
     published: PublishedCell
     ours: float
-    bar: float = nan
+    bar: float = nan  # two standard deviations of our simulations; NaN where there is one
 
     @property
     def is_met(self) -> bool:
@@ -228,6 +201,8 @@ def _missed_row(found: Results, convention: Convention, missed: Comparison) -> R
 def known_of(found: Results, convention: Convention, missed: Comparison) -> str:
     """Say what our own numbers tell of a cell that is not met; nothing is guessed."""
     rank = found.summary(missed.experiment.key, missed.level, convention.arm, "rank")
+    # Only what the run itself shows is said: an estimate that keeps nothing, another convention that meets
+    # the cell, or by how much it is missed.
     if missed.row.startswith(("mse_f", "if1_f", "if2_f")) and rank is not None and rank.mean < 1:
         return "rank 0: nothing is kept"
     others = [

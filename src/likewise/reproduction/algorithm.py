@@ -56,20 +56,10 @@ Algorithm = Callable[[Features, sparse.csr_array, int], Inferred]
 
 
 def resolve_algorithm(name: str) -> Algorithm:
-    """Return the algorithm that a name stands for.
+    """Return the algorithm that a name stands for: ``"dnn"``; a name of `likewise.inference.MODELS`, which learns from no targets; or ``package.module:name``.
 
-    Parameters
-    ----------
-    name : str
-        ``"dnn"``; a name of `likewise.inference.MODELS`, which learns from no targets; or ``package.module:name`` of a function
-        ``(features, targets, *, random_state)`` that returns outputs, or `Inferred`.
-
-    Raises
-    ------
-    ModelError
-        Unknown, or not to be imported.
-    MissingDependencyError
-        The net needs PyTorch; the message names the command that installs it.
+    The last is a function ``(features, targets, *, random_state)`` that returns outputs, or `Inferred`. ModelError for what is unknown or not
+    to be imported; MissingDependencyError where the net needs PyTorch, with the command that installs it.
     """
     checked_instance(
         "model", name, str, "a name of likewise.inference.MODELS, or package.module:name", error=ModelError
@@ -87,7 +77,9 @@ def _dense_net() -> Algorithm:
     from likewise.inference.net.dense_net import train_dense_net
     from likewise.inference.net.training import NetSettings, import_torch
 
+    # Fails now, not within the first simulation.
     import_torch()
+    # Sums of several threads are rounded in an order that depends on the machine.
     settings = NetSettings(n_threads=1)
 
     def run(features: Features, targets: sparse.csr_array, random_state: int) -> Inferred:

@@ -90,15 +90,8 @@ DEFAULT_ARMS = tuple(name for name, arm in ARMS.items() if not arm.needs_truth)
 
 
 def resolve_arm(text: str) -> Arm:
-    """Return an arm for its name, or for ``name=estimator``.
+    """Return an arm for its name, or for ``name=estimator``; InputError if it or its estimator is unknown, with the nearest name as the hint.
 
-    Raises
-    ------
-    InputError
-        The arm or its estimator is unknown; the nearest name is the hint.
-
-    Examples
-    --------
     >>> resolve_arm("f-released").estimator, resolve_arm("f-7=7.0")
     ('released-code', Arm(name='f-7', title='SVT at the threshold 7.0', estimator='7.0', algorithm=''))
     """
@@ -115,17 +108,9 @@ def resolve_arm(text: str) -> Arm:
 
 
 def chosen_arms(arms: str | Iterable[str]) -> tuple[str, ...]:
-    """Return arms as they are written in the settings of a run.
+    """Return arms as they are written in the settings of a run: names or ``name=estimator``, in a str separated by commas.
 
-    Parameters
-    ----------
-    arms : str or iterable of str
-        Names or ``name=estimator``, separated by commas in a str.
-
-    Raises
-    ------
-    InputError
-        None, unknown, or two of one name.
+    InputError for none, an unknown one, or two of one name.
     """
     listed = checked_names("arms", arms)
     names = [resolve_arm(arm).name for arm in listed]
@@ -137,25 +122,11 @@ def chosen_arms(arms: str | Iterable[str]) -> tuple[str, ...]:
 def make_preprocessing(
     arm: Arm, experiment: Experiment, working_range: WorkingRange, random_state: int
 ) -> Any:
-    """Make the estimator of an arm for an experiment, not fitted.
-
-    Parameters
-    ----------
-    arm : Arm
-        Not h.
-    experiment : Experiment
-    working_range : {"symmetric", "unit"}
-    random_state : int
-        For estimators that draw.
-
-    Returns
-    -------
-    estimator
-        With ``fit`` and then ``estimate_``.
-    """
+    """Make the estimator of an arm, not h, for an experiment, not fitted: with ``fit`` and then ``estimate_``."""
     assert arm.estimator is not None
     estimator = _factory(experiment.threshold if arm.estimator == PRINTED else arm.estimator)()
     parameters = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    # An estimator of somebody else may have neither parameter.
     wanted = {"working_range": working_range, "random_state": random_state}
     known = {key: value for key, value in wanted.items() if key in parameters}
     return estimator.set_params(**known) if known else estimator

@@ -150,20 +150,10 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def chosen_experiments(keys: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the keys of experiments, in the order of `EXPERIMENTS`.
+    """Return the keys of experiments, in the order of `EXPERIMENTS`, from ``"all"``, a key, several separated by commas, or a list of keys.
 
-    Parameters
-    ----------
-    keys : str or iterable of str
-        ``"all"``, a key, several separated by commas, or a list of keys.
+    InputError for an unknown key, for none, or for others beside ``"all"``.
 
-    Raises
-    ------
-    InputError
-        Unknown, or none, or others beside ``"all"``.
-
-    Examples
-    --------
     >>> chosen_experiments("3,1"), chosen_experiments("all")
     (('1', '3'), ('1', '2', '3', '4', 'rate', 'minimax'))
     """

@@ -34,23 +34,12 @@ _REFERENCES = {"observed": ON_OBSERVED, "input": ON_INPUT}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure to be drawn.
+    """A figure to be drawn."""
 
-    Parameters
-    ----------
-    name : str
-        Of its file.
-    caption : str
-    size : (float, float)
-        In inches.
-    paint : callable
-        Draws on an empty figure.
-    """
-
-    name: str
+    name: str  # of its file
     caption: str
-    size: tuple[float, float]
-    paint: Callable[[Figure], Any]
+    size: tuple[float, float]  # in inches
+    paint: Callable[[Figure], Any]  # draws on an empty figure
 
 
 def all_figures(found: Results) -> list[Drawing]:

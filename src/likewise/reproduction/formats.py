@@ -137,8 +137,6 @@ def as_latex(found: Results) -> str:
 def escaped(text: str) -> str:
     r"""Write text so that LaTeX prints it.
 
-    Examples
-    --------
     >>> print(escaped("K_2 ±5%"))
     K\_2 $\pm$5\%
     """
@@ -205,14 +203,7 @@ _WIDEST = 24
 
 
 def as_text(found: Results, width: int = WIDTH) -> str:
-    """Return all tables as plain text.
-
-    Parameters
-    ----------
-    found : Results
-    width : int, default 100
-        In characters.
-    """
+    """Return all tables as plain text, `width` characters wide."""
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None, force_terminal=False).print(as_renderable(found))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())

@@ -25,27 +25,13 @@ BIN_EDGES: Floats = np.linspace(0, 2, 4001)
 
 @dataclass(frozen=True, eq=False)
 class ReferenceDistances:
-    """Reference distances of all pairs, the truth, and the entries that are predicted.
+    """Reference distances of all pairs, the truth, and the entries that are predicted."""
 
-    Parameters
-    ----------
-    observed : ndarray, shape (n_pairs,)
-        d = l1 on Z, missing entries as 0.
-    truth : ndarray, shape (n_pairs,)
-        d = l2 on A.
-    similar : ndarray of bool, shape (n_pairs,)
-        The tenth of the pairs that is most similar by l2 on A.
-    matrix : ndarray, shape (m, n)
-        A.
-    hidden : ndarray of bool, shape (m, n)
-        The entries that were not observed.
-    """
-
-    observed: Floats
-    truth: Floats
-    similar: NDArray[np.bool_]
-    matrix: Floats
-    hidden: NDArray[np.bool_]
+    observed: Floats  # (n_pairs,), d = l1 on Z, missing entries as 0
+    truth: Floats  # (n_pairs,), d = l2 on A
+    similar: NDArray[np.bool_]  # (n_pairs,), the tenth of the pairs that is most similar by l2 on A
+    matrix: Floats  # A, (m, n)
+    hidden: NDArray[np.bool_]  # (m, n), the entries that were not observed
 
     @classmethod
     def of(cls, data: ClusteredData) -> ReferenceDistances:
@@ -68,20 +54,10 @@ class ReferenceDistances:
         return float(squares.mean()) if squares.size else float("nan")
 
     def measure(self, outputs: Floats, output_distance: Floats, on_input: Floats) -> dict[str, float]:
-        """Compute every metric of one arm.
+        """Compute every metric of one arm, by the keys of `likewise.reproduction.results.METRICS`.
 
-        Parameters
-        ----------
-        outputs : ndarray, shape (m, n)
-        output_distance : ndarray, shape (n_pairs,)
-            D = l2 between outputs.
-        on_input : ndarray, shape (n_pairs,)
-            d = l1 on what the algorithm was given: Z, or A_hat.
-
-        Returns
-        -------
-        dict of str to float
-            By the keys of `likewise.reproduction.results.METRICS`.
+        `outputs` are (m, n), `output_distance` is D = l2 between them and `on_input` d = l1 on what the algorithm was given, Z or A_hat; both
+        (n_pairs,).
         """
         m = self.n_individuals
         on_observed = pair_ratios(output_distance, self.observed)
@@ -106,8 +82,6 @@ class ReferenceDistances:
 def counted(ratios: Floats) -> list[int]:
     """Count ratios in `BIN_EDGES`, without the empty bins at the end; last come the ratios beyond the edges.
 
-    Examples
-    --------
     >>> counted(np.array([0.0002, 0.0012, 0.0012, np.inf]))
     [1, 0, 2, 1]
     """

@@ -21,14 +21,6 @@ def released_net(data: ClusteredData, features: Features, preprocessed: bool, se
     """Train on Z's features to predict the truth A; with pre-processing go on with the same, then predict from A_hat's features.
 
     The net is thus never trained on features of A_hat. The error that is printed is that of predictions from Z's features, in both arms.
-
-    Parameters
-    ----------
-    data : ClusteredData
-    features : ndarray or csr_array, shape (m, n)
-        What predictions are made from: Z with missing entries as 0, or A_hat.
-    preprocessed : bool
-    seed : int
     """
     from likewise.inference.net.dense_net import train_dense_net
     from likewise.inference.net.training import NetSettings
@@ -40,6 +32,7 @@ def released_net(data: ClusteredData, features: Features, preprocessed: bool, se
     settings = NetSettings(n_threads=1, batches="independent")
     net = train_dense_net(Z, truth, settings=settings, random_state=seed)
     if preprocessed:
+        # The released code trains the same object again: the net of f goes on from that of h.
         net = train_dense_net(Z, truth, settings=settings, random_state=seed, start=net)
     hidden = np.ones(data.truth.shape, dtype=np.bool_)
     hidden[positions] = False
@@ -54,19 +47,8 @@ def released_neighbors(
     """Fill each entry that was not observed with the average over those most similar who rated it; observed entries pass through.
 
     Similarities are adjusted cosines over co-rated items, always of Z. The completed rows are the outputs and, in both arms, the rows that d is
-    measured on: the released code writes the outputs into the array that it takes for the data.
-
-    Parameters
-    ----------
-    data : ClusteredData
-    features : ndarray or csr_array, shape (m, n)
-        Whose entries are averaged.
-    preprocessed : bool
-        Not used: both arms do the same.
-    seed : int
-        Not used: nothing is drawn.
-    n_neighbors : int, default 10
-        K; all who rated an item where they are fewer, for which the released code has no answer.
+    measured on: the released code writes the outputs into the array that it takes for the data. Where fewer than `n_neighbors` rated an item,
+    all who did count, for which the released code has no answer. Both arms do the same, and nothing is drawn.
     """
     del preprocessed, seed
     rated = np.zeros(data.truth.shape, dtype=np.bool_)
@@ -80,19 +62,9 @@ def released_neighbors(
 def co_rated_similarity(values: Floats, rated: np.typing.NDArray[np.bool_]) -> Floats:
     """Return the cosine between two people over the items that both rated, each item's mean subtracted; shape (m, m).
 
-    Parameters
-    ----------
-    values : ndarray, shape (m, n)
-        0 where not rated.
-    rated : ndarray of bool, shape (m, n)
+    `values` are 0 where not `rated`. 1 where one of them has no direction over the co-rated items, or there is none; 0 for a person and
+    themselves.
 
-    Returns
-    -------
-    ndarray, shape (m, m)
-        1 where one of them has no direction over the co-rated items, or there is none; 0 for a person and themselves.
-
-    Examples
-    --------
     >>> values = np.array([[1.0, 0.0, 1.0], [-1.0, 1.0, 0.0]])
     >>> co_rated_similarity(values, values != 0)
     array([[ 0., -1.],
@@ -122,6 +94,7 @@ def completed(
     for i, similarities in enumerate(similarity):
         order = np.argsort(similarities, kind="stable")[::-1]
         raters = rated[order]
+        # Of each item its own nearest raters, all items at once.
         chosen = raters & (np.cumsum(raters, axis=0) <= n_neighbors)
         weights = chosen * np.maximum(similarities[order], 0.0)[:, np.newaxis]
         total = weights.sum(axis=0)

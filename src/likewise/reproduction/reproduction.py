@@ -174,18 +174,9 @@ def _compute(
 
 
 def as_page(found: Results, drawn: Mapping[str, bytes]) -> str:
-    """Return one HTML page with everything in it.
+    """Return one HTML page with everything in it, the figures as SVG by name; the same text for the same run.
 
-    Parameters
-    ----------
-    found : Results
-    drawn : mapping of str to bytes
-        The figures as SVG, by name.
-
-    Returns
-    -------
-    str
-        The same text for the same run; names of arms and models are escaped.
+    Names of arms and models are escaped.
     """
     from markupsafe import Markup
 
@@ -212,23 +203,7 @@ TEXTS = ("tables.txt", "tables.md", "tables.tex", "cells.csv", "results.json", P
 
 
 def save(found: Results, folder: PathLike) -> Path:
-    """Write everything that a run found.
-
-    Parameters
-    ----------
-    found : Results
-    folder : path-like
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    OutputError
-        The folder cannot be written to; then nothing has been.
-    """
+    """Write everything that a run found; returns the path of the page. OutputError if the folder cannot be written to; then nothing has been."""
     drawn = {
         drawing.name: to_files(drawing.paint, drawing.name, drawing.size) for drawing in all_figures(found)
     }

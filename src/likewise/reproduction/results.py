@@ -45,6 +45,7 @@ class Summary:
         if not known:
             return None
         n = len(known)
+        # fsum rounds once, so a mean does not depend on the order of simulations; it refuses infinities.
         mean = fsum(known) / n if all(map(isfinite, known)) else sum(known) / n
         spread = (
             sqrt(fsum((value - mean) ** 2 for value in known) / (n - 1)) if n > 1 and isfinite(mean) else nan
@@ -59,24 +60,13 @@ ON_TRUTH = "d = l2 on A for every arm"
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a cell.
-
-    Parameters
-    ----------
-    title : str
-    reference : str
-        Against which distance it is measured; empty where against none.
-    published_h, published_f : str
-        The rows of the published table that it stands beside; empty where there is none.
-    of_truth : bool
-        Whether the metric of A itself, as outputs, tells the reader something.
-    """
+    """A metric of a cell."""
 
     title: str
-    reference: str = ""
-    published_h: str = ""
-    published_f: str = ""
-    of_truth: bool = False
+    reference: str = ""  # against which distance it is measured; empty where against none
+    published_h: str = ""  # the row of the published table that h stands beside; empty where there is none
+    published_f: str = ""  # the same of f
+    of_truth: bool = False  # whether the metric of A itself, as outputs, tells the reader something
 
 
 METRICS: dict[str, Metric] = {
@@ -104,20 +94,11 @@ METRICS: dict[str, Metric] = {
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The records of all simulations of a run.
-
-    Parameters
-    ----------
-    settings : Settings
-    records : mapping of Unit to dict
-        In any order; whatever is shown of them is in the order of `likewise.reproduction.units.units_of`.
-    versions : mapping
-        Of what computed it.
-    """
+    """The records of all simulations of a run."""
 
     settings: Settings
-    records: Mapping[Unit, Record]
-    versions: Mapping[str, Any]
+    records: Mapping[Unit, Record]  # in any order; whatever is shown of them is in the order of `units_of`
+    versions: Mapping[str, Any]  # of what computed it
 
     @property
     def arms(self) -> list[Arm]:
@@ -147,21 +128,7 @@ class Results:
         return [record["arms"][arm] for record in self.simulations(experiment, level)]
 
     def summary(self, experiment: str, level: float, arm: str, metric: str) -> Summary | None:
-        """Summarise a metric of an arm over the simulations of a cell.
-
-        Parameters
-        ----------
-        experiment : str
-        level : float
-        arm : str
-        metric : str
-            A key of `likewise.reproduction.results.METRICS`.
-
-        Returns
-        -------
-        Summary or None
-            None where the arm has no such metric, as h has no rank.
-        """
+        """Summarise a metric, a key of `METRICS`, of an arm over the simulations of a cell; None where the arm has no such metric, as h has no rank."""
         found = self.of_arm(experiment, level, arm) if self.has_arm(arm) else []
         return Summary.of(record["metrics"].get(metric) for record in found)
 

@@ -30,21 +30,11 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What the algorithm is given in one arm.
+    """What the algorithm is given in one arm."""
 
-    Parameters
-    ----------
-    features : ndarray or csr_array, shape (m, n)
-    on_input : ndarray, shape (n_pairs,)
-        d = l1 between rows of the features.
-    metrics : dict of str to float or None
-        K2, K*, rank, threshold and clipped share.
-    certificates : LipschitzCertificates or None
-    """
-
-    features: Features
-    on_input: Floats
-    metrics: dict[str, float | None]
+    features: Features  # (m, n)
+    on_input: Floats  # (n_pairs,), d = l1 between rows of the features
+    metrics: dict[str, float | None]  # K2, K*, rank, threshold and clipped share
     certificates: LipschitzCertificates | None = None
 
 
@@ -57,25 +47,9 @@ def simulate(
     targets: Targets,
     seed: int,
 ) -> Record:
-    """Run every arm on one data set.
+    """Run every arm on one data set; `seed` is that of estimators and of the algorithm, the same in every arm.
 
-    Parameters
-    ----------
-    data : ClusteredData
-    experiment : Experiment
-    arms : list of Arm
-    algorithm : callable
-    model : str
-        Its name.
-    targets : {"observed", "features", "truth"}
-        What it learns at the observed entries.
-    seed : int
-        Of estimators and of the algorithm: the same in every arm.
-
-    Returns
-    -------
-    dict
-        ``observed_fraction``; ``truth``, the metrics of A itself as outputs; and a record for each of ``arms``.
+    Returns ``observed_fraction``; ``truth``, the metrics of A itself as outputs; and a record for each of ``arms``.
     """
     references = ReferenceDistances.of(data)
     record: Record = {"observed_fraction": data.observed.observed_fraction}
@@ -97,8 +71,6 @@ def simulate(
 def targets_of(data: ClusteredData, features: Features, targets: Targets) -> sparse.csr_array:
     """Return what the algorithm learns at the observed entries, and stores nowhere else.
 
-    Examples
-    --------
     >>> from likewise.observations import clustered
     >>> data = clustered(4, 5, 2, observed_fraction=0.5, random_state=0)
     >>> targets_of(data, np.full((4, 5), 0.25), "features").data

@@ -37,20 +37,8 @@ _HOW_MANY = "simulations"
 class RunFolder:
     """A folder that holds one run and never two; the same run with more simulations goes on from those that are there.
 
-    Parameters
-    ----------
-    path : path-like
-        Made if it is not there.
-    settings : Settings
-
-    Raises
-    ------
-    InputError
-        The folder holds a run with other settings or of other versions.
-    FileFormatError
-        Its settings cannot be read.
-    OutputError
-        It cannot be written to.
+    It is made if it is not there. InputError if it holds a run with other settings or of other versions; FileFormatError if its settings cannot
+    be read; OutputError if it cannot be written to.
     """
 
     def __init__(self, path: PathLike, settings: Settings) -> None:
@@ -71,12 +59,7 @@ class RunFolder:
             remove_leftovers(written)
 
     def load(self, unit: Unit) -> Record | None:
-        """Return what was kept of a unit; None, with a warning that names the file, if the file is damaged.
-
-        Warns
-        -----
-        DamagedStateWarning
-        """
+        """Return what was kept of a unit; None, with a DamagedStateWarning that names the file, if the file is damaged."""
         file = self._file(unit)
         if not file.exists():
             return None

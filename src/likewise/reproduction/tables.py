@@ -22,56 +22,30 @@ TRUTH = "A itself"
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table.
-
-    Parameters
-    ----------
-    label : str
-    cells : tuple of str
-    published : bool
-        Whether the paper says it.
-    """
+    """One line of a table."""
 
     label: str
     cells: tuple[str, ...]
-    published: bool = False
+    published: bool = False  # whether the paper says it
 
 
 @dataclass(frozen=True)
 class Section:
-    """Lines that belong together.
-
-    Parameters
-    ----------
-    title : str
-    note : str
-        In smaller letters: the reference distance.
-    rows : tuple of Row
-    """
+    """Lines that belong together."""
 
     title: str
-    note: str
+    note: str  # in smaller letters: the reference distance
     rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a heading.
+    """A table with a heading."""
 
-    Parameters
-    ----------
-    key : str
-        For names of files and anchors.
-    title, caption : str
-    columns : tuple of str
-        Above the cells; the labels have none.
-    sections : tuple of Section
-    """
-
-    key: str
+    key: str  # for names of files and anchors
     title: str
     caption: str
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # above the cells; the labels have none
     sections: tuple[Section, ...]
 
 
@@ -129,8 +103,6 @@ def _caption(found: Results, experiment: Experiment) -> str:
 def summary_text(summary: Summary | None) -> str:
     """Write a mean with its bar.
 
-    Examples
-    --------
     >>> summary_text(Summary(0.3321, 0.0042, 10)), summary_text(None)
     ('0.332 ±0.004', '-')
     """
@@ -148,8 +120,6 @@ def published_text(cell: PublishedCell | None) -> str:
 def short(value: float) -> str:
     """Write a number in a cell: three decimals, fewer of large ones.
 
-    Examples
-    --------
     >>> short(0.03214), short(14.04), short(14123.0), short(2e-5), short(0.0), short(float("inf"))
     ('0.032', '14.0', '14,123', '2e-05', '0', 'infinite')
     """

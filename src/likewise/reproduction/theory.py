@@ -35,24 +35,13 @@ _ROUNDING = 2e-9
 
 @dataclass(frozen=True)
 class TheoryCheck:
-    """A statement, and how the pairs of one simulation compare with it.
-
-    Parameters
-    ----------
-    statement : str
-    n_pairs, n_violated : int
-        0 pairs where there is no bound.
-    closest : float
-        Largest output distance over bound.
-    reason : str
-        Why there is no bound; else empty.
-    """
+    """A statement, and how the pairs of one simulation compare with it."""
 
     statement: str
-    n_pairs: int
+    n_pairs: int  # 0 where there is no bound
     n_violated: int
-    closest: float
-    reason: str = ""
+    closest: float  # largest output distance over bound
+    reason: str = ""  # why there is no bound; else empty
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as a plain dictionary."""
@@ -69,18 +58,8 @@ def check_theorems(
 ) -> list[TheoryCheck]:
     """Hold one arm's pairs against Theorem 4.3, and where the features come from SVT against Theorem 4.1.
 
-    Parameters
-    ----------
-    model : str
-        Whose K1 it is, for the statement.
-    constant : Certificate or Unavailable
-        K1 from l2 to l2.
-    features : ndarray, shape (m, n)
-        What the model was given: A_hat, or Z with missing entries as 0, which is a pre-processing as well.
-    output_distance : ndarray, shape (n_pairs,)
-    references : ReferenceDistances
-    certificates : LipschitzCertificates or None
-        Of the pre-processing step; None where there is none.
+    `model` names whose K1, from l2 to l2, `constant` is. `features`, (m, n), are what it was given: A_hat, or Z with missing entries as 0, which
+    is a pre-processing as well; `output_distance` is (n_pairs,); `certificates` are None where there is no pre-processing.
     """
     error = ErrorBound.measured(features, references.matrix)
     on_truth = certify_on_truth(constant, error)
@@ -96,11 +75,8 @@ def check_theorems(
 def describe_corollary(certificates: LipschitzCertificates) -> dict[str, Any]:
     """Say whether Corollary 4.2 bounds K2, with the measured incoherence and as printed with mu_1 = 1.
 
-    Returns
-    -------
-    dict
-        ``incoherence``; ``measured`` and ``printed``, each a value, or None with a reason under ``measured_reason`` and
-        ``printed_reason``.
+    Returns ``incoherence``; ``measured`` and ``printed``, each a value, or None with a reason under ``measured_reason`` and
+    ``printed_reason``.
     """
     record: dict[str, Any] = {"incoherence": certificates.incoherence}
     for name, bound in (("measured", certificates.corollary), ("printed", certificates.printed_corollary)):
@@ -137,27 +113,11 @@ VARIANCE_ARM = Arm(
 def proved_rate(truth: Floats, observed_fraction: float, variance: float = 1.0) -> float:
     """Return ``min(sqrt(q) ||A||_* / (rho_2 sqrt(rho_1) p), ||A||_*^2 / (rho_1 rho_2), 1)`` (Proposition 4.4 and its footnote).
 
-    Parameters
-    ----------
-    truth : ndarray, shape (m, n)
-        A.
-    observed_fraction : float
-        p.
-    variance : float, default 1
-        s2, what no entry's variance exceeds; ``q = p s2 + p (1 - p) (1 - s2)``. At 1, the most that [-1, 1] allows, q = p and the first term is that
-        of the proposition, ``||A||_* / (rho_2 sqrt(rho_1 p))``. It is also the shape of the minimax lower bound over matrices of this nuclear norm.
+    The mean squared error is at most a constant times this, and something exponentially small. A is `truth`, p the observed fraction, s2 the
+    `variance`, which that of no entry exceeds; ``q = p s2 + p (1 - p) (1 - s2)``. At s2 = 1, the most that [-1, 1] allows, q = p and the first
+    term is that of the proposition, ``||A||_* / (rho_2 sqrt(rho_1 p))``. It is also the shape of the minimax lower bound over matrices of this
+    nuclear norm (Chatterjee, "Matrix estimation by universal singular value thresholding", Annals of Statistics 2015, Theorems 2.1 and 2.2).
 
-    Returns
-    -------
-    float
-        The mean squared error is at most a constant times this, and something exponentially small.
-
-    References
-    ----------
-    Chatterjee, "Matrix estimation by universal singular value thresholding", Annals of Statistics 2015, Theorems 2.1 and 2.2.
-
-    Examples
-    --------
     >>> round(proved_rate(np.ones((4, 16)), 0.25), 6)  # nuclear norm 8: min(8 / (4 x 2), 64 / 64, 1)
     1.0
     >>> round(proved_rate(np.ones((4, 16)) / 4, 0.25), 6)  # nuclear norm 2: min(2 / 8, 4 / 64, 1)
@@ -178,21 +138,7 @@ def run_rate(
 ) -> dict[str, Any]:
     """Measure the error of each estimate over all entries, beside the rates of the proposition and of its footnote.
 
-    Parameters
-    ----------
-    data : ClusteredData
-    experiment : Experiment
-    arms : list of Arm
-        h, which estimates nothing, is left out.
-    fraction : float
-        p.
-    variance : float
-        s2, of the noise.
-    seed : int
-
-    Returns
-    -------
-    dict
+    `fraction` is p, `variance` that of the noise, s2. h, which estimates nothing, is left out.
     """
     rates = {
         "rate": proved_rate(data.truth, fraction),
@@ -239,20 +185,10 @@ def least_favourable(
     size: float,
     random_state: np.random.Generator,
 ) -> ClusteredData:
-    """Draw a matrix that is as hard to estimate as any of its nuclear norm, up to a constant.
+    """Draw a matrix, m <= n, that is as hard to estimate as any of its nuclear norm, up to a constant.
 
-    Parameters
-    ----------
-    n_individuals, n_features : int
-        m and n, with m <= n.
-    observed_fraction : float
-        p.
-    size : float, in (0, 1)
-        theta squared; there are ``r = m p theta^2`` clusters, at least one.
-    random_state : Generator
+    `size` is theta squared, in (0, 1); there are ``r = m p theta^2`` clusters, at least one, p the observed fraction.
 
-    Examples
-    --------
     >>> data = least_favourable(40, 60, 0.5, 0.25, np.random.default_rng(0))
     >>> np.unique(data.truth), np.unique(data.clusters).size
     (array([-0.5,  0.5]), 5)
@@ -260,8 +196,11 @@ def least_favourable(
     shape, p = (n_individuals, n_features), observed_fraction
     n_clusters = max(1, round(n_individuals * p * size))
     clusters = np.arange(n_individuals) * n_clusters // n_individuals
+    # The m / r = 1 / (p theta^2) rows of a cluster show each sign about 1 / theta^2 times, of which every
+    # observation tells theta^2: just too little to be sure.
     signs = random_state.choice([-1.0, 1.0], (n_clusters, n_features))
     truth = sqrt(size) * signs[clusters]
+    # An observation is 1 or -1 with mean A_ij, the most noise that [-1, 1] allows.
     answers = np.where(random_state.random(shape) < (1 + truth) / 2, 1.0, -1.0)
     values = np.where(random_state.random(shape) < p, answers, np.nan)
     return ClusteredData(ObservedMatrix(values, value_range=(-1, 1)), truth, clusters)
@@ -270,8 +209,6 @@ def least_favourable(
 def best_answer(data: ClusteredData, size: float) -> Floats:
     """Return the posterior mean of the entries, given clusters and theta: ``theta tanh(s artanh theta)``, s the sum of a cluster's observations.
 
-    Examples
-    --------
     >>> truth = np.full((2, 2), 0.5)
     >>> Z = ObservedMatrix([[1.0, np.nan], [1.0, np.nan]], value_range=(-1, 1))
     >>> best_answer(ClusteredData(Z, truth, np.array([0, 0])), 0.25).round(6)  # odds 3 to 1, twice: (9 - 1) / (9 + 1) / 2
@@ -281,6 +218,8 @@ def best_answer(data: ClusteredData, size: float) -> Floats:
     theta = sqrt(size)
     totals = np.zeros((int(data.clusters.max()) + 1, data.truth.shape[1]))
     np.add.at(totals, data.clusters, data.observed.values.toarray())
+    # Each observation multiplies the odds of + theta by (1 + theta) / (1 - theta), or divides them: log
+    # odds 2 s artanh theta.
     answer: Floats = theta * np.tanh(totals * atanh(theta))[data.clusters]
     return answer
 
@@ -290,22 +229,7 @@ def run_minimax(
 ) -> dict[str, Any]:
     """Measure the error of each estimate, and of the best answer, beside the shape of the lower bound.
 
-    Parameters
-    ----------
-    data : ClusteredData
-        Of `least_favourable`.
-    experiment : Experiment
-    arms : list of Arm
-        h, which estimates nothing, is left out.
-    fraction : float
-        p.
-    size : float
-        theta squared.
-    seed : int
-
-    Returns
-    -------
-    dict
+    `data` are of `least_favourable`; `fraction` is p, `size` theta squared. h, which estimates nothing, is left out.
     """
     rates = {"rate": proved_rate(data.truth, fraction)}
     error = float(np.mean((best_answer(data, size) - data.truth) ** 2))

@@ -24,20 +24,11 @@ SEEDING = "SeedSequence(random_state, spawn_key=(experiment, level, simulation))
 
 @dataclass(frozen=True)
 class Unit:
-    """One simulation of one cell, all arms.
+    """One simulation of one cell, all arms."""
 
-    Parameters
-    ----------
-    experiment : str
-        Key of an experiment.
-    level : float
-    simulation : int
-        Counted from 1.
-    """
-
-    experiment: str
+    experiment: str  # key of an experiment
     level: float
-    simulation: int
+    simulation: int  # counted from 1
 
     @property
     def definition(self) -> Experiment:
@@ -53,6 +44,7 @@ class Unit:
 
     def seeds(self, random_state: int) -> tuple[np.random.Generator, int]:
         """Return a generator for the data, and a seed for everything that is drawn afterwards."""
+        # By its place alone, so that no seed depends on which units are run, or in what order.
         place = list(EXPERIMENTS).index(self.experiment), self.definition.levels.index(self.level)
         sequence = np.random.SeedSequence(random_state, spawn_key=(*place, self.simulation))
         data, rest = sequence.spawn(2)
@@ -68,13 +60,7 @@ class Unit:
 
 
 def units_of(settings: Settings) -> list[Unit]:
-    """Return all units of a run, in the order of its tables.
-
-    Returns
-    -------
-    list of Unit
-        Real ratings are what they are, so there is one unit for them.
-    """
+    """Return all units of a run, in the order of its tables. Real ratings are what they are, so there is one unit for them."""
     return [
         Unit(key, level, simulation)
         for key in settings.experiments
@@ -84,20 +70,7 @@ def units_of(settings: Settings) -> list[Unit]:
 
 
 def run_unit(unit: Unit, settings: Settings, ratings: Path | None) -> Record:
-    """Do one unit of work.
-
-    Parameters
-    ----------
-    unit : Unit
-    settings : Settings
-    ratings : Path or None
-        File of the real ratings; needed by Experiment 2 alone.
-
-    Returns
-    -------
-    dict
-        The same for the same unit and settings, whatever else runs.
-    """
+    """Do one unit of work: the same for the same unit and settings, whatever else runs. Experiment 2 alone needs the file of `ratings`."""
     with one_thread():
         return _run(unit, settings, ratings)
 

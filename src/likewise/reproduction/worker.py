@@ -93,28 +93,14 @@ class Worker:
             theirs.close()  # so that the pipe ends with the process
 
     def give(self, unit: Unit) -> None:
-        """Hand over a unit of work.
-
-        Raises
-        ------
-        MemoryLimitError
-            If the process has ended.
-        """
+        """Hand over a unit of work; MemoryLimitError if the process has ended."""
         try:
             self._line.send(unit)
         except OSError as error:
             raise MemoryLimitError(_BROKEN) from error
 
     def take(self) -> Record:
-        """Return the record of the unit that was given last; raise what went wrong.
-
-        Raises
-        ------
-        MemoryLimitError
-            If the process has ended without an answer, or within one.
-        Exception
-            Whatever the work raised.
-        """
+        """Return the record of the unit that was given last; raise what the work raised, or MemoryLimitError if the process has ended without an answer, or within one."""
         try:
             if not self._line.poll():
                 raise EOFError
@@ -197,6 +183,7 @@ def _end_with_parent() -> None:
     parent = parent_process()
     assert parent is not None
     connection.wait([parent.sentinel])
+    # At once: a thread cannot end a process that is at work otherwise.
     os._exit(1)
 
 
@@ -204,16 +191,7 @@ Results = Generator[tuple[Unit, Record], None, None]
 
 
 def run_units(units: list[Unit], settings: Settings, ratings: Path | None, jobs: int) -> Results:
-    """Yield each unit with its record, as they finish.
-
-    Parameters
-    ----------
-    units : list of Unit
-    settings : Settings
-    ratings : Path or None
-    jobs : int
-        Processes; with 1 everything runs in this one.
-    """
+    """Yield each unit with its record, as they finish, from as many processes as `jobs`; with 1 everything runs in this one."""
     if jobs == 1 or len(units) <= 1:
         yield from ((unit, run_unit(unit, settings, ratings)) for unit in units)
     else:

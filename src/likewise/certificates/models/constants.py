@@ -30,14 +30,7 @@ _OWN_NEIGHBORS = ("KNNRecommender", "NearestNeighborModel")
 
 
 def reason_of_jump(model: object) -> str | None:
-    """Return why no constant bounds a model of this kind; None if it is not of one that is known to jump.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeRegressor
-    >>> "trees" in reason_of_jump(DecisionTreeRegressor())
-    True
-    """
+    """Return why no constant bounds a model of this kind; None if it is not of one that is known to jump."""
     library, *rooms = type(model).__module__.split(".")
     name = type(model).__name__
     if library in _TREE_LIBRARIES:

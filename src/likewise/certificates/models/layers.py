@@ -26,17 +26,10 @@ class NoBoundError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """``x -> W x + b``; b moves all outputs alike and is not kept.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n_outputs, n_inputs)
-        W.
-    rounding : float
-        Bound on the Frobenius norm of the error in `matrix`, where it was computed from weights.
-    """
+    """``x -> W x + b``, W of shape (n_outputs, n_inputs); b moves all outputs alike and is not kept."""
 
     matrix: Floats
+    # bound on the Frobenius norm of the error in `matrix`, where it was computed from weights
     rounding: float = 0.0
 
     @property
@@ -54,19 +47,11 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Activation:
-    """A function of one number, applied to each; its slope is at most `slope` in magnitude, so it is Lipschitz in every lq norm.
-
-    Parameters
-    ----------
-    name : str
-    slope : float
-    assumption : str
-        What is taken for granted; empty if nothing.
-    """
+    """A function of one number, applied to each; its slope is at most `slope` in magnitude, so it is Lipschitz in every lq norm."""
 
     name: str
     slope: float
-    assumption: str = ""
+    assumption: str = ""  # what is taken for granted; empty if nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,31 +65,13 @@ Layer = Linear | Scaling | Activation | Softmax
 
 
 def linear(weights: Any, name: str) -> Linear:
-    """Make a linear layer of the weights of a model, dense or sparse, one row for each output.
-
-    Parameters
-    ----------
-    weights : array-like, shape (n_outputs, n_inputs) or (n_inputs,)
-    name : str
-        Of the model or layer, for the error.
-
-    Raises
-    ------
-    ModelError
-        If a weight is not finite.
-    """
+    """Make a linear layer of the weights of a model, dense or sparse, one row for each output; ModelError if one is not finite."""
     dense = weights.toarray() if hasattr(weights, "toarray") else weights
     return Linear(np.atleast_2d(finite(dense, name)))
 
 
 def finite(weights: Any, name: str) -> Floats:
-    """Return weights in double precision.
-
-    Raises
-    ------
-    ModelError
-        If they are complex, or one is not finite.
-    """
+    """Return weights in double precision; ModelError if they are complex, or one is not finite."""
     if np.iscomplexobj(weights):
         raise ModelError(f"{name} with complex weights", "real ones")
     values = np.asarray(weights, dtype=np.float64)

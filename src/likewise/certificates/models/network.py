@@ -48,19 +48,8 @@ def network_constant(
     """Bound ``||f(x) - f(y)||_q`` by ``||x - y||_p`` for layers that follow one another.
 
     The first layer that mixes features is taken from lp to l2, the last from l2 to lq, those between from l2 to l2; or all with lp or
-    lq in the place of l2, whichever gives least. A single one is taken from lp to lq.
-
-    Parameters
-    ----------
-    layers : list of Layer
-    p, q : float
-    inputs : slice or array-like of int, optional
-        Which inputs differ between individuals; the others are held fixed.
-
-    Raises
-    ------
-    NoBoundError
-        If a bound needs a dimension that the layers do not tell, or the layers do not fit each other.
+    lq in the place of l2, whichever gives least. A single one is taken from lp to lq. `inputs` are those that differ between individuals; the
+    others are held fixed. NoBoundError if a bound needs a dimension that the layers do not tell, or the layers do not fit each other.
     """
     n_inputs, n_outputs = _dimensions(layers)
     sequence = fused(layers)
@@ -70,6 +59,7 @@ def network_constant(
     if inputs is not None and n_inputs is not None:
         varying = chosen(inputs, n_inputs)
         n_inputs, sequence[mixing[0]] = varying.size, restricted(sequence[mixing[0]], varying)
+    # Any norm may stand between two layers, and every choice gives a bound.
     value, steps = min(_through(hub, sequence, len(mixing), p, q) for hub in dict.fromkeys((2.0, p, q)))
     return Bounded(value, (*steps, _PRODUCT), n_inputs, n_outputs)
 
@@ -139,13 +129,7 @@ def _without_mixing(activations: list[Layer], p: float, q: float) -> Bounded:
 
 
 def chosen(inputs: slice | ArrayLike, n_inputs: int) -> NDArray[np.intp]:
-    """Return the positions of the chosen inputs.
-
-    Raises
-    ------
-    InputError
-        If they cannot be chosen from so many, or there is none.
-    """
+    """Return the positions of the chosen inputs; InputError if they cannot be chosen from so many, or there is none."""
     try:
         positions = np.arange(n_inputs)[inputs if isinstance(inputs, slice) else np.asarray(inputs)]
     except (IndexError, TypeError) as error:
@@ -204,15 +188,9 @@ class EntryNet(Protocol):
 def entry_net_constant(
     net: EntryNet, p: float, q: float, inputs: slice | ArrayLike | None = None
 ) -> Certificate | Unavailable:
-    """Prove the Lipschitz constant K1 of all n outputs of an individual as a function of its row.
+    """Prove the Lipschitz constant K1, from lp to lq, of all n outputs of an individual as a function of its row.
 
-    Parameters
-    ----------
-    net : EntryNet
-    p, q : float
-        Orders of the norms on the row and on the outputs.
-    inputs : slice or array-like of int, optional
-        Which entries of the row differ between individuals; all by default.
+    `inputs` are the entries of the row that differ between individuals; all by default.
     """
     layers = [linear(weights, "the net") for weights in net.row_layers]
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not a bound, see below
@@ -240,6 +218,9 @@ def entry_net_constant(
 
 def _one_output(layers: list[Linear], p: float, inputs: slice | ArrayLike | None) -> Bounded:
     """Bound the number that comes out of layers with ReLU between them, per ``||x - y||_p``."""
+    # ReLU(x) = (x + |x|) / 2, the mean of the identity and of a contraction. So the net is the mean over
+    # all ways to take one of them for each ReLU, its constant at most the mean of theirs; where the
+    # identity is taken, two matrices are multiplied, whose norm is less.
     patterns = list(product((True, False), repeat=min(len(layers) - 1, _MOST_MEANS)))
     bounds = [network_constant(_with_gaps(layers, pattern), p, 2.0, inputs) for pattern in patterns]
     mean = upward(sum(bound.value for bound in bounds) / len(bounds), len(bounds) + 1)

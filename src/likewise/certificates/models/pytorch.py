@@ -56,16 +56,7 @@ def is_torch(model: object) -> bool:
 def torch_layers(module: Any) -> list[Layer]:
     """Return the layers of a net in the order in which they run.
 
-    Parameters
-    ----------
-    module : torch.nn.Module
-
-    Raises
-    ------
-    NoBoundError
-        Naming the layer that has no known bound.
-    ModelError
-        If a weight is not finite.
+    NoBoundError names the layer that has no known bound; ModelError if a weight is not finite.
     """
     name = type(module).__name__
     _ensure_plain(module, name)

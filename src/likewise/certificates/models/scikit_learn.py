@@ -57,17 +57,7 @@ def is_sklearn(model: object) -> bool:
 def sklearn_layers(model: Any, output: Output) -> tuple[list[Layer], str]:
     """Return the layers of a fitted estimator, and the name of the method that they compute.
 
-    Parameters
-    ----------
-    model : scikit-learn estimator
-    output : {"auto", "score", "probability"}
-
-    Raises
-    ------
-    NoBoundError
-        If none is known for this estimator.
-    ModelError
-        If it is not fitted.
+    NoBoundError if none is known for this estimator; ModelError if it is not fitted.
     """
     name = type(model).__name__
     _ensure_fitted(model)

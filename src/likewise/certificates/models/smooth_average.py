@@ -42,21 +42,8 @@ class SmoothAverage(Protocol):
 
 
 def smooth_average_constant(average: SmoothAverage, p: float, q: float) -> Certificate | Unavailable:
-    """Prove the Lipschitz constant K1 of a smooth average, for any two inputs.
+    """Prove the Lipschitz constant K1 of a smooth average, from lp to lq, for any two inputs; Unavailable where it would exceed the largest number.
 
-    Parameters
-    ----------
-    average : SmoothAverage
-    p, q : float
-        Orders of the norms on inputs and outputs.
-
-    Returns
-    -------
-    Certificate or Unavailable
-        Unavailable where it would exceed the largest number.
-
-    Examples
-    --------
     Rows at -1 and 1 with t = 1: half-way between them the output moves as fast as its input, ``h(x) = tanh(x)``.
 
     >>> from types import SimpleNamespace
@@ -89,22 +76,16 @@ def smooth_average_constant(average: SmoothAverage, p: float, q: float) -> Certi
 
 
 def enclosing_ball(rows: Floats | sparse.csr_array) -> tuple[Floats, float]:
-    """Return a centre and a radius, rounded up, of a ball that holds all rows: nearly the smallest there is.
+    """Return a centre and a radius, rounded up, of a ball that holds all rows, (m, n): nearly the smallest there is.
 
     From the mean, the centre moves towards the row that is farthest, less each time (Badoiu and Clarkson 2003). Whatever centre is found,
-    the radius is that of the rows about it.
+    the radius is that of the rows about it. What a sparse matrix does not store is 0.
 
-    Parameters
-    ----------
-    rows : ndarray or csr_array, shape (m, n)
-        What a sparse matrix does not store is 0.
-
-    Examples
-    --------
     >>> centre, radius = enclosing_ball(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 1.0]]))
     >>> radius < 2.1
     True
     """
+    # By an exact power of two, so that no square vanishes and nothing is rounded.
     exponent = _small_exponent(rows)
     if exponent:
         centre, radius = enclosing_ball(_times_power(rows, -exponent))
