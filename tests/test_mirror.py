@@ -80,6 +80,8 @@ OF_SEVERAL = {
     "certificates/test_soundness.py": "certificates held against pairs, all kinds",
     "pipeline/test_target.py": "accuracy against a target, from the audit to the page",
     "report/test_first_screen.py": "what newcomers stumbled over, as it is shown",
+    "_kernels/test_entries.py": "entries of a low-rank matrix, one function of products",
+    "_kernels/test_expansion.py": "distances from inner products, one function of pairs",
     "cli/test_bad_input.py": "all commands",
     "cli/test_demo_and_doctor.py": "two commands",
     "cli/test_distance_from.py": "one option, from the file of answers to the verdict",

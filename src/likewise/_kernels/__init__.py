@@ -43,8 +43,6 @@ and `kernel_info` tells what is in use.
 """
 
 from likewise._kernels.backend import KernelInfo, kernel_info, one_blas_thread, single_threaded, thread_count
-from likewise._kernels.entries import sampled_entries
-from likewise._kernels.expansion import distances_from_products
 from likewise._kernels.pair_lists import tile_width
 from likewise._kernels.pair_sums import (
     COUNTS,
@@ -62,10 +60,17 @@ from likewise._kernels.pairs import (
     absolute_differences,
     add_pairs,
     count_pairs,
+    distances_from_products,
     shared_differences,
     squared_differences,
 )
-from likewise._kernels.products import CompressedRows, adjoint_product, forward_product, gram_product
+from likewise._kernels.products import (
+    CompressedRows,
+    adjoint_product,
+    forward_product,
+    gram_product,
+    sampled_entries,
+)
 from likewise._kernels.ratios import (
     N_BINS,
     PAIR_COLUMNS,

@@ -103,6 +103,32 @@ def shared_differences(
     return counts, sums
 
 
+def distances_from_products(
+    products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float = 0.0
+) -> int:
+    """Turn ``x.y`` into ``sqrt(||x||^2 + ||y||^2 - 2 x.y)``, in place, on one thread; return how many have cancelled and became NaN.
+
+    `products` is (n_rows, n_others), `sizes` and `other_sizes` are ``||x||^2`` and ``||y||^2``, all C-contiguous and float64, or `ShapeError`. A square of
+    at most the share `doubt` of ``||x||^2 + ||y||^2`` has cancelled. Distances of at most `resolution` become 0.
+
+    >>> import numpy as np
+    >>> products = np.array([[25.0, 0.0]])                # (3, 4) with itself and with (-4, 3)
+    >>> distances_from_products(products, np.array([25.0]), np.array([25.0, 25.0]), 1e-9)
+    1
+    >>> products[0, 1] == 50**0.5, products[0, 0]
+    (np.True_, np.float64(nan))
+    """
+    arrays = (products, sizes, other_sizes)
+    if products.shape != (sizes.size, other_sizes.size) or not all(
+        array.dtype == np.float64 and array.flags.c_contiguous and array.ndim == n
+        for array, n in zip(arrays, (2, 1, 1), strict=True)
+    ):
+        shapes = ", ".join(f"{array.dtype} {array.shape}" for array in arrays)
+        raise ShapeError(f"products and sizes: {shapes}", "contiguous float64 (m, n), (m,) and (n,)")
+    compute = native.distances_from_products if use_native() else fallback.distances_from_products
+    return compute(products, sizes, other_sizes, doubt, resolution)
+
+
 def _checked(pairs: PairWalk, rows: range, others: range | None) -> tuple[range, range, Floats]:
     """Return the individuals on both sides, and zeros to add to."""
     m = pairs.shape[0]

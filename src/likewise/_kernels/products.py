@@ -1,4 +1,4 @@
-"""A sparse, or sparse plus low rank, matrix laid out once for many products with blocks of columns."""
+"""A sparse, or sparse plus low rank, matrix laid out once for many products with blocks of columns; and entries of a low-rank one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import DTypeLike
 
 from likewise._kernels.backend import thread_count, use_native
 from likewise._kernels.checks import checked_block, checked_csr
-from likewise._kernels.fallback.products import ScipyProducts
-from likewise._kernels.native.products import NativeProducts
-from likewise._typing import AnyFloats
+from likewise._kernels.fallback import products as fallback
+from likewise._kernels.native import products as native
+from likewise._typing import AnyFloats, Floats
 from likewise.errors import ShapeError
 
 
@@ -21,7 +21,7 @@ class CompressedRows:
     Made by `from_csr`, `with_values` and `plus_low_rank`; immutable. Products have the dtype of the block they are given.
     """
 
-    def __init__(self, products: NativeProducts | ScipyProducts) -> None:
+    def __init__(self, products: native.NativeProducts | fallback.ScipyProducts) -> None:
         self.products = products
 
     @classmethod
@@ -36,7 +36,7 @@ class CompressedRows:
         CompressedRows(shape=(4, 3), dtype=float64, nnz=6, rank=0)
         """
         sound = checked_csr(matrix, dtype)
-        return cls(NativeProducts.of(sound) if use_native() else ScipyProducts.of(sound))
+        return cls(native.NativeProducts.of(sound) if use_native() else fallback.ScipyProducts.of(sound))
 
     def plus_low_rank(self, left: Any, right: Any) -> Self:
         """Return S + L R^T, L m x k and R n x k, which shares the memory of S; it replaces a low-rank part that was there.
@@ -145,3 +145,28 @@ def adjoint_product(rows: CompressedRows, Y: Any, n_threads: int | None = None) 
     out = np.empty((rows.shape[1], block.shape[1]), block.dtype)
     rows.products.adjoint(block, out, thread_count(n_threads))
     return out
+
+
+def sampled_entries(pattern: Any, left: Any, right: Any, n_threads: int | None = None) -> Floats:
+    """Return ``(L R^T)_ij`` for each stored entry (i, j) of an m x n csr_array, in the order of ``pattern.data``, in float64.
+
+    L is m x r, R is n x r; only the structure of `pattern` is read. The result has the same bits whatever the number of threads. Raises `InputError`
+    if `pattern` is not a sparse matrix, or its indices contradict its shape, `ShapeError` if the factors do not fit it or each other.
+
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> pattern = sparse.csr_array([[1.0, 0.0], [1.0, 1.0]])
+    >>> sampled_entries(pattern, np.array([[1.0], [2.0]]), np.array([[3.0], [5.0]]))
+    array([ 3.,  6., 10.])
+    """
+    rows = checked_csr(pattern)
+    L, R = _doubles(left, "left", rows.shape[0]), _doubles(right, "right", rows.shape[1])
+    if L.shape[1] != R.shape[1]:
+        raise ShapeError(f"left has {L.shape[1]} columns, right has {R.shape[1]}", "the same number")
+    if not use_native():
+        return fallback.sampled_entries(rows, L, R)
+    return native.sampled_entries(rows, L, R, thread_count(n_threads))
+
+
+def _doubles(factor: Any, name: str, n_rows: int) -> Floats:
+    return checked_block(factor, name, n_rows).astype(np.float64, copy=False)

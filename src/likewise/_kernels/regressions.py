@@ -75,21 +75,22 @@ def _native(
     k, d = sides.shape
     pivots, sums = np.empty((k, d)), np.zeros(2)
     room = native.aligned((precision.size + 4 * d, native.lanes()), np.float64)
-    handed = native.Regressions(
+    handed = native.filled(
+        native.Regressions,
         n_rows=k,
         d=d,
-        grams=native.address(grams),
-        sides=native.address(sides),
-        drawn=native.address(drawn),
-        precision=native.address(precision),
-        multiples=native.address(multiples),
+        grams=grams,
+        sides=sides,
+        drawn=drawn,
+        precision=precision,
+        multiples=multiples,
         noise=noise,
         lost=_LOST,
-        means=native.address(means),
-        moments=native.address(moments),
-        pivots=native.address(pivots),
-        sums=native.address(sums),
-        room=native.address(room),
+        means=means,
+        moments=moments,
+        pivots=pivots,
+        sums=sums,
+        room=room,
         uncertain=uncertain,
     )
     n_lost = native.library().likewise_solve(native.instruction_set(), byref(handed))

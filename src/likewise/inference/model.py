@@ -118,18 +118,11 @@ class FunctionModel(Model):
     predictions of its entries, unless `predicts_entries` says not, as where a transformer puts out new features.
     """
 
+    name = ""
+    predicts_entries = True
+
     def __init__(self, name: str, function: Callable[..., Any], *, predicts_entries: bool = True) -> None:
-        self._name, self._function, self._predicts_entries = name, function, predicts_entries
-
-    @property
-    def name(self) -> str:
-        """What it is called in a report."""
-        return self._name
-
-    @property
-    def predicts_entries(self) -> bool:
-        """Whether outputs of the matrix's own shape are predictions of its entries."""
-        return self._predicts_entries
+        self.name, self.predicts_entries, self._function = name, predicts_entries, function
 
     def run(
         self,

@@ -1,6 +1,6 @@
 /* Entries of a low-rank matrix L R^T at the places of a sparse one.
  *
- * entries.py calls what is exported here from several threads, each on rows of its own. */
+ * native/products.py calls what is exported here from several threads, each on rows of its own. */
 
 #include "portable.h"
 

@@ -1,6 +1,6 @@
 /* l2 distances from inner products: ||x - y||^2 = ||x||^2 + ||y||^2 - 2 x.y.
  *
- * expansion.py calls what is exported here, on one thread. */
+ * native/pairs.py calls what is exported here, on one thread. */
 
 #include "portable.h"
 

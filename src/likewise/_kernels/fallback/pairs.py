@@ -296,3 +296,22 @@ def _sums_of_chunks(values: Floats) -> Floats:
     # Every 32nd of a chunk is added one by one, then these sums: `accumulate` keeps to that order, `sum` would add pairwise.
     lanes: Floats = np.add.reduce(values.reshape(-1, _CHUNK // _LANES, _LANES), axis=1)
     return np.add.accumulate(lanes, axis=1)[:, -1]
+
+
+def distances_from_products(
+    products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float
+) -> int:
+    """Turn products into distances; see `likewise._kernels.distances_from_products`, which has checked everything."""
+    # In the order of expand.h, so that both round alike: (-2 x.y + ||x||^2) + ||y||^2.
+    products *= -2
+    products += sizes[:, None]
+    products += other_sizes
+    limits = np.add.outer(sizes, other_sizes)
+    limits *= doubt
+    # Not "at most", so that a square that is NaN counts as cancelled too.
+    cancelled = ~(products > limits)
+    products[cancelled] = np.nan
+    np.sqrt(products, out=products)
+    if resolution:
+        products[products <= resolution] = 0.0
+    return int(np.count_nonzero(cancelled))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from likewise._typing import AnyFloats
+from likewise._typing import AnyFloats, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +82,17 @@ class ScipyProducts:
     def _as(self, dtype: np.dtype[Any]) -> tuple[sparse.csr_array, AnyFloats, AnyFloats]:
         S: sparse.csr_array = self.matrix.astype(dtype, copy=False)
         return S, self.left.astype(dtype, copy=False), self.right.astype(dtype, copy=False)
+
+
+_BLOCK = 1 << 21  # numbers that NumPy gathers at a time: 16 MiB, which the caches nearly hold
+
+
+def sampled_entries(pattern: sparse.csr_array, left: Floats, right: Floats) -> Floats:
+    """Return entries of ``L R^T``, a few at a time, on one thread."""
+    entries = np.empty(pattern.nnz)
+    step = max(1, _BLOCK // max(left.shape[1], 1))
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    for start in range(0, entries.size, step):
+        part = slice(start, start + step)
+        np.einsum("pr,pr->p", left[rows[part]], right[pattern.indices[part]], out=entries[part])
+    return entries

@@ -1,7 +1,7 @@
 """The shared library of C kernels: finding it, loading it, and the layout of what its functions are handed.
 
-The C code checks nothing. What is handed to it was checked by `checks` and laid out by the modules beside this one, `entries` and
-`expansion`, which alone call it.
+The C code checks nothing. What is handed to it was checked by `checks` and laid out by the modules beside this one and `regressions`,
+which alone call it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ctypes
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_void_p
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -266,6 +266,16 @@ def address(array: NDArray[Any] | None, *index: int) -> int | None:
         return None
     offset = sum(position * stride for position, stride in zip(index, array.strides, strict=False))
     return int(array.ctypes.data) + offset
+
+
+S = TypeVar("S", bound=ctypes.Structure)
+
+
+def filled(structure: type[S], **parts: Any) -> S:
+    """Return a structure that C reads; of an array it holds where that lies, so the array must be kept while C runs."""
+    return structure(
+        **{name: address(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+    )
 
 
 def aligned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

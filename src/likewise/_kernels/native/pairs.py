@@ -41,17 +41,18 @@ def walk_pairs(
 
 def _as_struct(lists: PairLists, walk: Walk, others: range) -> native.Lists:
     rows, tiles = lists.by_row, lists.by_tile
-    return native.Lists(
+    return native.filled(
+        native.Lists,
         n_rows=lists.shape[0],
         n_columns=lists.shape[1],
         tile=lists.tile,
-        row_pointers=native.address(rows.pointers),
-        list_pointers=native.address(tiles.pointers),
-        row_columns=native.address(rows.members),
-        row_values=native.address(rows.values),
-        members=native.address(tiles.members),
-        values=native.address(tiles.values),
-        norms=native.address(lists.norms.get(walk)),
+        row_pointers=rows.pointers,
+        list_pointers=tiles.pointers,
+        row_columns=rows.members,
+        row_values=rows.values,
+        members=tiles.members,
+        values=tiles.values,
+        norms=lists.norms.get(walk),
         first=others.start,
         last=others.stop,
         value_bytes=tiles.values.itemsize,
@@ -61,12 +62,13 @@ def _as_struct(lists: PairLists, walk: Walk, others: range) -> native.Lists:
 def compare_planes(planes: BitPlanes, rows: range, others: range, sums: Floats, n_threads: int) -> None:
     """Add to a line of `sums` for each individual in `rows` what it and those in `others` differ by."""
     C = native.library()
-    handed = native.Planes(
+    handed = native.filled(
+        native.Planes,
         n_words=planes.words.shape[1],
         n_segments=planes.ends.size,
-        ends=native.address(planes.ends),
-        gaps=native.address(planes.gaps),
-        words=native.address(planes.words),
+        ends=planes.ends,
+        gaps=planes.gaps,
+        words=planes.words,
         first=others.start,
         last=others.stop,
     )
@@ -124,23 +126,25 @@ def _block(block: PairBlock, reference: Floats, output: Floats | None) -> native
 
 def _limits(limits: PairLimits) -> native.Limits:
     lipschitz, slack = limits.condition or (0.0, 0.0)
-    return native.Limits(
+    return native.filled(
+        native.Limits,
         near=limits.near,
         lipschitz=lipschitz,
         slack=slack,
         epsilon=_edges(limits.epsilon),
         histogram=native.Edges() if limits.histogram is None else _edges(limits.histogram),
-        groups=native.address(limits.groups),
+        groups=limits.groups,
         n_groups=limits.n_groups,
         has_condition=limits.condition is not None,
     )
 
 
 def _edges(counter: EdgeCounter) -> native.Edges:
-    return native.Edges(
+    return native.filled(
+        native.Edges,
         length=counter.edges.size,
-        values=native.address(counter.edges),
-        before=native.address(counter.before),
+        values=counter.edges,
+        before=counter.before,
     )
 
 
@@ -148,17 +152,35 @@ def _sums(sums: PairSums, epsilon_counts: Counts, groups: NDArray[np.void]) -> n
     def there(array: NDArray[Any]) -> int | None:
         return native.address(array) if array.size else None
 
-    return native.Sums(
-        counts=native.address(sums.counts),
-        totals=native.address(sums.totals),
-        largest=native.address(sums.largest),
-        epsilon_counts=native.address(epsilon_counts),
-        epsilon_largest=native.address(sums.epsilon_largest),
+    return native.filled(
+        native.Sums,
+        counts=sums.counts,
+        totals=sums.totals,
+        largest=sums.largest,
+        epsilon_counts=epsilon_counts,
+        epsilon_largest=sums.epsilon_largest,
         histogram=there(sums.histogram),
         ratio_bins=there(sums.ratio_bins),
         excess_bins=there(sums.excess_bins),
-        groups=native.address(groups),
-        group_largest=native.address(sums.group_largest),
+        groups=groups,
+        group_largest=sums.group_largest,
         individuals=there(sums.individuals),
         n_individuals=sums.individuals.shape[-1],
     )
+
+
+def distances_from_products(
+    products: Floats, sizes: Floats, other_sizes: Floats, doubt: float, resolution: float
+) -> int:
+    """Turn products into distances; see `likewise._kernels.distances_from_products`, which has checked everything."""
+    handed = native.filled(
+        native.Expansion,
+        n_rows=sizes.size,
+        n_others=other_sizes.size,
+        products=products,
+        sizes=sizes,
+        other_sizes=other_sizes,
+        doubt=doubt,
+        resolution=resolution,
+    )
+    return int(native.library().likewise_expand(native.instruction_set(), byref(handed)))

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from likewise._kernels.backend import equal_shares, run_together
 from likewise._kernels.native import library as native
-from likewise._typing import AnyFloats
+from likewise._typing import AnyFloats, Floats
 
 _WORK_PER_THREAD = 1 << 17  # multiplications: some 50 microseconds, what it takes to start a thread
 _COLUMNS_PER_THREAD = 1 << 13  # packing fewer rows of a panel takes less than a thread takes to start
@@ -203,14 +203,15 @@ class _Sweep:
 
     def _rows(self) -> native.Rows:
         matrix = self.matrix
-        return native.Rows(
+        return native.filled(
+            native.Rows,
             n_columns=matrix.shape[1],
             n_dense=self.left.shape[1],
-            pointers=native.address(matrix.pointers),
-            columns=native.address(matrix.columns),
-            values=native.address(matrix.values),
-            dense=native.address(self.left),
-            dense_columns=native.address(self.dense_columns),
+            pointers=matrix.pointers,
+            columns=matrix.columns,
+            values=matrix.values,
+            dense=self.left,
+            dense_columns=self.dense_columns,
             column_bytes=matrix.columns.itemsize,
             value_bytes=matrix.values.itemsize,
         )
@@ -229,10 +230,11 @@ class _Sweep:
         return np.empty((len(self.shares), longest), self.dtype)
 
     def _packing(self, block: AnyFloats, parts: AnyFloats, columns: slice) -> native.Packing:
-        return native.Packing(
+        return native.filled(
+            native.Packing,
             block=native.address(block, 0, columns.start),
-            panel=native.address(parts),
-            order=native.address(self.matrix.order),
+            panel=parts,
+            order=self.matrix.order,
             stride=self.n_columns,
             used=columns.stop - columns.start,
             width=parts.shape[2],
@@ -273,3 +275,25 @@ def _renumbered(indices: NDArray[Any], order: NDArray[np.uint32], n: int) -> NDA
         # Every index is in range; told to clip, NumPy need not look, which halves the time.
         place.take(chunk, out=renumbered[start : start + chunk.size], mode="clip")
     return renumbered
+
+
+def sampled_entries(pattern: sparse.csr_array, left: Floats, right: Floats, n_threads: int) -> Floats:
+    """Return entries of ``L R^T``, each thread on rows of its own; see `likewise._kernels.sampled_entries`, which has checked everything."""
+    entries = np.empty(pattern.nnz)
+    pointers = pattern.indptr.astype(np.int64, copy=False)
+    columns = pattern.indices.astype(np.int32, copy=False)
+    places = native.filled(
+        native.Places,
+        rank=left.shape[1],
+        pointers=pointers,
+        columns=columns,
+        left=left,
+        right=right,
+        entries=entries,
+    )
+    C = native.library()
+    run_together(
+        lambda _, start, stop: C.likewise_entries(byref(places), start, stop),
+        equal_shares(pointers, n_threads),
+    )
+    return entries

@@ -71,49 +71,27 @@ class Sides(Protocol):
     """Deviations of the observations from their mean, and the regressions of either side on the other."""
 
     @property
-    def centre(self) -> float:
-        """Mean of the observations."""
-        ...
-
+    def centre(self) -> float: ...  # noqa: D102  mean of the observations
     @property
-    def variance(self) -> float:
-        """Of the observations."""
-        ...
-
+    def variance(self) -> float: ...  # noqa: D102  of the observations
     @property
-    def row_counts(self) -> NDArray[Any]:
-        """How many observations each row has; of rows in blocks whether there is one, shape (m,)."""
-        ...
-
+    def weight(self) -> float: ...  # noqa: D102  of all observations
     @property
-    def column_counts(self) -> NDArray[Any]:
-        """How many observations each column has, shape (n,)."""
-        ...
+    def sources(self) -> Sources: ...  # noqa: D102  what is known beside the values
 
+    # How many observations each row has, (m,), or of rows in blocks whether there is one; and each column, (n,).
     @property
-    def sources(self) -> Sources:
-        """What is known beside the values."""
-        ...
-
+    def row_counts(self) -> NDArray[Any]: ...  # noqa: D102
     @property
-    def weight(self) -> float:
-        """Of all observations."""
-        ...
+    def column_counts(self) -> NDArray[Any]: ...  # noqa: D102
 
-    def rows_given(self, columns: Factors, prior: Prior) -> FactorUpdate:
-        """Find the rows, or what stands for them where they lie in blocks."""
-        ...
-
-    def columns_given(self, rows: Any, prior: Prior) -> FactorUpdate:
-        """Find the columns, given the factors of an update of the rows."""
-        ...
+    # The factors in an update of the rows are these, or what stands for them where they lie in blocks.
+    def rows_given(self, columns: Factors, prior: Prior) -> FactorUpdate: ...  # noqa: D102
+    def columns_given(self, rows: Any, prior: Prior) -> FactorUpdate: ...  # noqa: D102
+    def row_factors(self, state: State) -> Factors: ...  # noqa: D102  the rows themselves
 
     def bias_misfit(self, columns: Factors) -> float:
         """``sum w E[(z - bias of the column)^2]``."""
-        ...
-
-    def row_factors(self, state: State) -> Factors:
-        """The rows of a state themselves."""
         ...
 
 

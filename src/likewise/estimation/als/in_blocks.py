@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
 from likewise.estimation.als.sources import Sources
+from likewise.estimation.base.block_preparation import ensure_room_for_factors
 from likewise.estimation.base.factor_update import (
     Factors,
     FactorUpdate,
@@ -34,13 +35,6 @@ from likewise.observations.value_range import WorkingRange
 
 if TYPE_CHECKING:
     from likewise.estimation.als.descent import State
-
-_SUMS = 12
-"""Sums of the equations of all columns that exist at a time: on the way up the tree, and being made."""
-_AN_OBSERVATION = 160
-"""Bytes of an observation of a block that is laid out by rows and by columns."""
-_COPIES_OF_ROWS = 5
-"""Of the vectors of all individuals, at the end: as they come, together, and in their decomposition."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +84,8 @@ class SidesInBlocks:
 
         Raises `MemoryLimitError` where the equations of all columns, or the vectors of all individuals, do not fit.
         """
-        (m, n), d = observed.shape, rank + 1
-        largest = max(block.n_entries for block in observed.blocks)
-        state = 8.0 * _SUMS * n * (packed_size(d) + d) + 8.0 * _COPIES_OF_ROWS * m * d
-        observed.room(state + _AN_OBSERVATION * largest, f"factors of rank {rank} of {m:,} x {n:,} entries")
+        d = rank + 1
+        ensure_room_for_factors(observed, rank, packed_size(d) + d, d)
         reader, engine = observed.on(working_range), observed.engine
         total = engine.reduce(_total, observed.blocks, reader)[0]
         centre = float(total[0] / observed.n_observed)

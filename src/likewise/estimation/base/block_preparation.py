@@ -250,6 +250,22 @@ def _through_rows(block: RowBlock, told: tuple[BlockReader, float, float, Floats
     return (pattern.T @ means,)
 
 
+_SUMS = 12
+"""Sums of the equations of all columns that exist at a time: on the way up the tree, and being made."""
+_AN_OBSERVATION = 160
+"""Bytes of an observation of a block that is laid out by rows and by columns."""
+_COPIES_OF_ROWS = 5
+"""Of the vectors of all individuals, at the end: as they come, together, and in their decomposition."""
+
+
+def ensure_room_for_factors(observed: PartitionedMatrix, rank: int, a_column: int, a_row: int) -> None:
+    """Raise `MemoryLimitError` unless a factorisation fits: so many numbers a column in sums of equations, and a row in vectors."""
+    m, n = observed.shape
+    largest = max(block.n_entries for block in observed.blocks)
+    state = 8.0 * _SUMS * n * a_column + 8.0 * _COPIES_OF_ROWS * m * a_row
+    observed.room(state + _AN_OBSERVATION * largest, f"factors of rank {rank} of {m:,} x {n:,} entries")
+
+
 @dataclass(frozen=True, eq=False)
 class BlockErrors:
     """Squared errors of k estimates on the same entries.

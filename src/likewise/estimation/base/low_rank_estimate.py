@@ -308,9 +308,7 @@ class LowRankEstimate:
         """
         folding = self.folding.knowing(observed.side.rows)
         coefficients, offsets = folding.fold(self._on_interval(observed), self)
-        strengths = self.shrunk_values
-        # A row of the estimate is (left * strengths) V^T; a component of strength 0 adds nothing, whatever its coefficient.
-        left = np.divide(coefficients, strengths, out=np.zeros_like(coefficients), where=strengths > 0)
+        left = left_of(coefficients, self.shrunk_values)
         return replace(self, left=left, row_ids=observed.row_ids, row_offsets=offsets)
 
     def save(self, path: PathLike) -> None:
@@ -377,6 +375,11 @@ class LowRankEstimate:
         m, n = self.shape
         low, high = self.scale.bounds
         return f"LowRankEstimate({m:,} x {n:,}, rank {self.rank}, clipped to [{low:g}, {high:g}] on the method's working range)"
+
+
+def left_of(coefficients: Floats, strengths: Floats) -> Floats:
+    """Return U of rows with these coefficients, ``U diag(d)``; a component of strength 0 adds nothing, whatever they are."""
+    return np.divide(coefficients, strengths, out=np.zeros_like(coefficients), where=strengths > 0)
 
 
 def _reordered(ids: NDArray[Any], expected: NDArray[Any]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from likewise.errors import EstimatorError
-from likewise.estimation.base.low_rank_estimate import LowRankEstimate
+from likewise.estimation.base.low_rank_estimate import LowRankEstimate, left_of
 from likewise.estimation.budget.budget import check_limit
 from likewise.observations.table import Values
 
@@ -104,10 +104,5 @@ def _refitted(estimate: LowRankEstimate, values: Values, strength: float) -> Low
     """Fold the rows of the fit in again."""
     folding = estimate.folding.stronger(strength)
     coefficients, offsets = folding.fold(values, estimate)
-    left = np.divide(
-        coefficients,
-        estimate.shrunk_values,
-        out=np.zeros_like(coefficients),
-        where=estimate.shrunk_values > 0,
-    )
+    left = left_of(coefficients, estimate.shrunk_values)
     return replace(estimate, left=left, row_offsets=offsets, folding=folding)

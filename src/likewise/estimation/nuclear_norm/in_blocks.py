@@ -17,7 +17,11 @@ from scipy import linalg
 from likewise._kernels import CompressedRows, forward_product, gram_product, sampled_entries
 from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
-from likewise.estimation.base.block_preparation import BlockPrepared, ResidualReader
+from likewise.estimation.base.block_preparation import (
+    BlockPrepared,
+    ResidualReader,
+    ensure_room_for_factors,
+)
 from likewise.estimation.base.factor_update import (
     Factors,
     FactorUpdate,
@@ -33,12 +37,6 @@ from likewise.observations.table import Values, with_data
 from likewise.spectrum.operators import BlockRows
 from likewise.spectrum.orthonormal import orthogonal_factors, with_room
 
-_SUMS = 12
-"""Sums of the equations of all columns that exist at a time: on the way up the tree, and being made."""
-_AN_OBSERVATION = 160
-"""Bytes of an observation of a block that is laid out by rows and by columns."""
-_COPIES_OF_ROWS = 5
-"""Of the vectors of all individuals, at the end."""
 _RISEN = 1e-12
 """Share by which an objective may rise through rounding."""
 _CLEARLY, _IDLE = 1 / 8, 1 / 16
@@ -212,7 +210,8 @@ class BlockDescent:
 
     def _advance(self, tol: float) -> bool:
         """Look at the point with a pass, and go on to the next; return whether all that a pass can see of it is known."""
-        self._ensure_room()
+        r = self.basis.shape[1]
+        ensure_room_for_factors(self.observed, r, packed_size(r) + 2 * r, r)
         known, columns = self.basis, _orthonormal(self.basis)
         together = np.hstack([columns, self.probe])
         told = FittedReader(self.reader, known, self.regularization), together
@@ -282,12 +281,6 @@ class BlockDescent:
         for _ in range(2):
             wide = wide - columns @ (columns.T @ wide)
         return _orthonormal(wide)
-
-    def _ensure_room(self) -> None:
-        (m, n), d = self.observed.shape, self.basis.shape[1]
-        largest = max(block.n_entries for block in self.observed.blocks)
-        state = 8.0 * _SUMS * n * (packed_size(d) + 2 * d) + 8.0 * _COPIES_OF_ROWS * m * d
-        self.observed.room(state + _AN_OBSERVATION * largest, f"factors of rank {d} of {m:,} x {n:,} entries")
 
     @property
     def components(self) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ from likewise.estimation.base.block_preparation import estimate_of_blocks, prepa
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Prepared, prepare
-from likewise.estimation.budget.budget import check_limit, within_budget
+from likewise.estimation.budget.budget import BudgetSolution, check_limit, within_budget
 from likewise.estimation.propensities import PropensityChoice
 from likewise.estimation.thresholding.assumptions import assumption_notes
 from likewise.estimation.thresholding.shrinkers import resolve_shrinker, shrink, shrinker_rule
@@ -304,11 +304,7 @@ class SVT(MatrixEstimator):
         self.completeness_ = triplets.completeness
         self.notes_ += threshold_rule(self.threshold).notes(statistics, self.threshold_)
         self.notes_ += assumption_notes(statistics, self.threshold, self.shrinker, estimate.singular_values)
-        self.budget_ = None
-        if self.max_lipschitz is not None:
-            estimate, self.budget_ = within_budget(estimate, self.max_lipschitz)
-            self.notes_ += (str(self.budget_),)
-        return estimate
+        return self._within_budget(estimate)
 
     def _estimate_blocks(self, observed: PartitionedMatrix) -> LowRankEstimate:
         if self.max_lipschitz is not None:
@@ -318,7 +314,7 @@ class SVT(MatrixEstimator):
                 f"propensities for {observed!r}", "observations in memory, or no propensities"
             )
         prepared = prepare_blocks(observed, self.working_range, self.centering)
-        self.notes_, self.propensities_, self.budget_ = prepared.centre.notes, None, None
+        self.notes_, self.propensities_ = prepared.centre.notes, None
         statistics = ObservationStatistics.of_blocks(prepared.operator, observed.observed_fraction)
         room = observed.room(_STATE * 4 * observed.shape[1], "singular vectors")
         kept = Thresholded.of(
@@ -333,11 +329,15 @@ class SVT(MatrixEstimator):
         self.completeness_, self.threshold_ = kept.triplets.completeness, kept.threshold
         self.passes_ = kept.triplets.passes
         self.notes_ += threshold_rule(self.threshold).notes(statistics, self.threshold_)
-        estimate = estimate_of_blocks(prepared, kept.triplets, kept.shrunk_values)
-        if self.max_lipschitz is not None:
-            estimate, self.budget_ = within_budget(estimate, self.max_lipschitz)
-            self.notes_ += (str(self.budget_),)
-        return estimate
+        return self._within_budget(estimate_of_blocks(prepared, kept.triplets, kept.shrunk_values))
+
+    def _within_budget(self, estimate: LowRankEstimate) -> LowRankEstimate:
+        self.budget_: BudgetSolution | None = None
+        if self.max_lipschitz is None:
+            return estimate
+        held, self.budget_ = within_budget(estimate, self.max_lipschitz)
+        self.notes_ += (str(self.budget_),)
+        return held
 
     def decomposed_matrix(self) -> Values:
         """Return what was decomposed: the observations less their centre, weighted, missing entries 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -181,16 +181,12 @@ class SmoothNeighborModel(Model):
     """
 
     lipschitz: float = DEFAULT_LIPSCHITZ
+    predicts_entries: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
         """What the model is called in a report."""
         return f"smoothly weighted neighbours, K1 = {self.lipschitz:g}"
-
-    @property
-    def predicts_entries(self) -> bool:
-        """Outputs predict the entries of the matrix."""
-        return True
 
     def run(
         self,

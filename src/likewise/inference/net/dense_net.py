@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -192,16 +192,12 @@ class DenseNetModel(Model):
 
     settings: NetSettings = field(default_factory=NetSettings)
     random_state: RandomState = None
+    predicts_entries: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
         """What the model is called in a report."""
         return f"dense net {'-'.join(map(str, self.settings.hidden))}-1"
-
-    @property
-    def predicts_entries(self) -> bool:
-        """Whether outputs predict the entries of the matrix: always."""
-        return True
 
     def ensure_usable(self) -> None:
         """Raise what `run` would raise before it looks at any data: PyTorch or the device is not there."""
