@@ -16,7 +16,7 @@ import numpy as np
 
 from likewise.fairness import RowDistance
 from likewise.fairness.exact.blocks import pair_positions
-from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.metrics.metric_value import order_statistics, share_rank
 from likewise.fairness.sampled.measure import SampledFairness, measure_sampled
 
 Values = np.ndarray

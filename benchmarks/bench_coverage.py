@@ -21,7 +21,7 @@ from scipy.stats import cauchy
 
 from likewise.errors import ConstantOutputWarning
 from likewise.fairness import RowDistance, measure_fairness, measure_sampled
-from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.metrics.metric_value import order_statistics, share_rank
 from likewise.fairness.metrics.relative_gap import gap_change
 from likewise.fairness.metrics.similar import SimilarPairs
 from likewise.fairness.sampled import intervals

@@ -41,9 +41,8 @@ fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse row
 fairness/completions     distances/completion_distance: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
 fairness/explanation     distances/differences: what a pair is told by
-fairness/held_out/measure        estimates: a measurement, its metrics, and their intervals
 fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
-fairness/metrics/fairness_metrics        curves metric_value ratios similar violations: what a measurement holds
+fairness/metrics/fairness_metrics        curves metric_value similar violations: what a measurement holds
 fairness/repair/repair           projection: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval quantiles: intervals from independent draws

@@ -95,7 +95,7 @@ def test_bad_input_is_one_line(likewise, small, tmp_path, options, code, message
 def test_a_folder_that_cannot_hold_results_is_told_before_the_work(
     likewise, small, tmp_path, name, monkeypatch
 ):
-    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
+    monkeypatch.setattr("likewise.reproduction.units.run_unit", None)
     if name == "simulations":
         (tmp_path / "likewise-reproduction").mkdir()
         (tmp_path / "likewise-reproduction" / name).write_text("")

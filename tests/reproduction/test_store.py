@@ -88,7 +88,7 @@ def test_an_interrupted_run_leaves_no_process(driver, tmp_path, later):
 
 def test_what_is_kept_is_not_computed_again(run_tiny, tmp_path, monkeypatch):
     first = as_markdown(run_tiny(out=tmp_path / "out"))
-    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
+    monkeypatch.setattr("likewise.reproduction.units.run_unit", None)
     assert as_markdown(run_tiny(out=tmp_path / "out")) == first
 
 
@@ -157,7 +157,7 @@ def test_more_simulations_go_on_from_those_that_are_there(run_tiny, tmp_path, mo
     assert {file: file.read_bytes() for file in before} == before
     assert len(kept(tmp_path / "out")) == 6
     assert more == as_markdown(run_tiny(simulations=3))
-    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
+    monkeypatch.setattr("likewise.reproduction.units.run_unit", None)
     assert as_markdown(run_tiny(out=tmp_path / "out", simulations=3)) == more
 
 
@@ -205,6 +205,6 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(run_tiny, tmp_path, monkeyp
 
 def test_a_file_in_the_way_is_told_before_the_work(run_tiny, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("")
-    monkeypatch.setattr("likewise.reproduction.worker.run_unit", None)
+    monkeypatch.setattr("likewise.reproduction.units.run_unit", None)
     with pytest.raises(OutputError, match="out"):
         run_tiny(out=tmp_path / "out")

@@ -138,6 +138,8 @@ def certify_on_truth(model: Certificate | Unavailable, error: ErrorBound) -> Aff
     return AffineCertificate(
         name=name,
         slope=model.value,
+        # ||A_hat_i - A_hat_j|| <= ||A_i - A_j|| + 2 error: each estimate is that far from its truth at
+        # most.
         offset=model.times(2 * error.value).value,
         confidence=error.confidence,
         from_norm=model.from_norm,

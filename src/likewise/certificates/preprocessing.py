@@ -164,6 +164,8 @@ def certify(
     kind = KindOfMap.of(estimate)
     if (mixture := certify_linear_mixture(getattr(estimate, "folding", None))) is not None:
         return mixture
+    # The paper's constants are of z -> clip(z P) on zero-filled rows; any other map has constants of its
+    # own.
     if not kind.plain:
         found = certify_filled(estimate, observed, kind)
         return replace(found, regression=_of_regression(estimate, observed, kind))

@@ -68,6 +68,7 @@ def _best_pattern(regression: RegressionMap, k: int) -> tuple[float, Indices]:
     for _ in range(_MOST_OBSERVED):
         larger = matrix + _information(regression, candidate)
         reached = _ratio(regression, _inverse(larger), k, [*observed, candidate])
+        # Whatever else is observed steadies the row: from here on one value moves it less.
         if observed and reached <= ratio:
             break
         matrix, ratio = larger, reached

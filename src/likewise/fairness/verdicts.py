@@ -155,6 +155,7 @@ def judge_certificate(
     if isinstance(certificate, Unavailable):
         return Verdict("inconclusive", limit, 0.0, None, DATA_SET, str(certificate), slack)
     slope, offset, confidence = _proved_line(certificate)
+    # A larger bound shows nothing: outputs may do better than what is proved of them.
     holds = slope <= limit and offset <= slack
     condition = f", given {'; '.join(certificate.assumptions)}" if certificate.assumptions else ""
     return Verdict(
@@ -209,6 +210,7 @@ def strongest_verdict(*verdicts: Verdict) -> Verdict:
         for verdict in verdicts
         if verdict.confidence is None and not verdict.tolerance
     }
+    # Both are certain, so they cannot be about the same thing.
     if {"holds", "violated"} <= certain.keys():
         given = f"{certain['holds'].reason}, yet {certain['violated'].reason}"
         hint = "compare the norms, units and assumptions of the proof with the distances"
@@ -266,6 +268,7 @@ def verdict(
     proved = judge_certificate(certificate, lipschitz)
     if proved.status != "holds":
         return measured
+    # A pair that was seen counts for more than a proof that rests on other norms, units or assumptions.
     if measured.status == "violated" and measured.confidence is None and not tolerance:
         reason = f"{measured.reason}, against {proved.reason}: compare norms, units and assumptions"
         return replace(measured, reason=reason)

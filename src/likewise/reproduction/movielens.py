@@ -97,6 +97,7 @@ def _run_arm(
         on_input = distance_on_estimate(features)
     outputs = MODELS[ALGORITHM](features, observed)
     measured = {"observed": _measure(outputs, on_observed, seed)}
+    # h was given Z itself, so both references are one.
     measured["input"] = measured["observed"] if on_input is on_observed else _measure(outputs, on_input, seed)
     metrics["spread"] = measured["observed"].output_spread.value
     return {

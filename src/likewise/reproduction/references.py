@@ -11,7 +11,7 @@ from likewise._kernels import pair_ratios
 from likewise._typing import Floats
 from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.exact.blocks import all_pairs
-from likewise.fairness.metrics.ratios import order_statistics, ordered_mean, share_rank
+from likewise.fairness.metrics.metric_value import order_statistics, ordered_mean, share_rank
 from likewise.fairness.metrics.similar import reach
 from likewise.observations.synthetic import ClusteredData
 

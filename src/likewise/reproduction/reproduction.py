@@ -30,8 +30,7 @@ from likewise.reproduction.results import Results
 from likewise.reproduction.settings import DEFAULT_SIMULATIONS, QUICK_ARMS, Settings, Targets
 from likewise.reproduction.simulation import Record
 from likewise.reproduction.store import RunFolder
-from likewise.reproduction.units import Unit, units_of
-from likewise.reproduction.worker import run_units
+from likewise.reproduction.units import Unit, run_units, units_of
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 _MOST_JOBS = 4096

@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 from likewise.errors import DistanceError, InputError
 from likewise.fairness import RowDistance
 from likewise.fairness.held_out import MeasuredSplit, ReferencePairs, measure_held_out, reference_pairs
-from likewise.fairness.held_out.estimates import N_GROUPS, combined_correlation, combined_value
+from likewise.fairness.held_out.measure import N_GROUPS, combined_correlation, combined_value
 
 
 def truth_and_noise(seed, m=120, n=60, noise=0.5, share=0.6):

@@ -21,7 +21,7 @@ from likewise.fairness import (
     nearest_neighbors,
 )
 from likewise.fairness.metrics.curves import EpsilonBins
-from likewise.fairness.metrics.ratios import order_statistics
+from likewise.fairness.metrics.metric_value import order_statistics
 from likewise.observations import ObservedMatrix
 
 # d: 2, 4, 3, 4, 3, 7 and D: 1, 5, 0, sqrt(18), 1, 5 for the pairs 01, 02, 03, 12, 13, 23.

@@ -223,6 +223,7 @@ def _check_rows(matrix: NDArray[Any], start: int, stop: int) -> None:
         np.asarray(matrix[start:stop], dtype=np.float64),
         np.asarray(matrix[:, start:stop], dtype=np.float64).T,
     )
+    # Half of the digits: both halves of a matrix are often computed apart, each with its own rounding.
     tolerance = float(np.sqrt(np.finfo(matrix.dtype).eps)) if matrix.dtype.kind == "f" else 0.0
     diagonal = np.zeros(rows.shape, dtype=bool)
     diagonal[np.arange(stop - start), np.arange(start, stop)] = True

@@ -233,6 +233,7 @@ def _orthonormal_rows(directions: Floats, n_columns: int) -> Floats:
     if not np.isfinite(directions).all():
         raise DistanceError("a sensitive direction with NaN or infinite entries", "finite numbers")
     _, sizes, basis = np.linalg.svd(directions, full_matrices=False)
+    # Directions that others span already come out as rounding of 0.
     kept = sizes > max(directions.shape) * _EPSILON * sizes[0]
     if not kept.any() or kept.sum() == n_columns:
         raise DistanceError(

@@ -24,8 +24,8 @@ from likewise.fairness.exact.blocks import Block
 from likewise.fairness.metrics.curves import SHARES as EPSILON_SHARES
 from likewise.fairness.metrics.curves import distinct
 from likewise.fairness.metrics.groups import PairGroups
+from likewise.fairness.metrics.metric_value import share_rank
 from likewise.fairness.metrics.pair_metrics import PairMetric
-from likewise.fairness.metrics.ratios import share_rank
 from likewise.fairness.metrics.similar import reach
 from likewise.fairness.metrics.worst_pairs import TopPairs
 

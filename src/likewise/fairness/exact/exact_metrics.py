@@ -15,9 +15,8 @@ from likewise.fairness.exact.sweep import Accumulated, AccumulatedArm
 from likewise.fairness.metrics.curves import accumulated
 from likewise.fairness.metrics.fairness_metrics import FairnessMetrics
 from likewise.fairness.metrics.groups import GroupSplit, unknown_note
-from likewise.fairness.metrics.metric_value import ExactValue
+from likewise.fairness.metrics.metric_value import ExactValue, ordered_mean, share_rank
 from likewise.fairness.metrics.pair_metrics import PairMetric
-from likewise.fairness.metrics.ratios import ordered_mean, share_rank
 from likewise.fairness.metrics.relative_gap import all_pairs_jackknife, gap_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, neighbor_metrics
 from likewise.fairness.metrics.violations import Violations, violations_of

@@ -30,8 +30,7 @@ from likewise.fairness.exact.blocks import (
 )
 from likewise.fairness.exact.order_statistics import BinnedNumbers, CountedNumbers, Numbers, SortedNumbers
 from likewise.fairness.metrics.curves import REACH, RatioHistogram
-from likewise.fairness.metrics.metric_value import AnyMetricValue
-from likewise.fairness.metrics.ratios import share_rank
+from likewise.fairness.metrics.metric_value import AnyMetricValue, share_rank
 from likewise.fairness.metrics.violations import SHARES as SLACK_SHARES
 from likewise.fairness.options import progress_counter
 from likewise.memory import ensure_fits
@@ -252,6 +251,7 @@ def measure_in_memory(
         bytes_in_memory(reference, distances), what, "leave streaming out, or audit a sample of the pairs"
     )
     advance = progress_counter(progress, (1 + len(distances)) * n_pairs)
+    # d comes first: who counts as most similar must be known before anything is added up.
     d = all_pairs(reference, advance)
     pairs = _PairsInMemory(reference.n_individuals, d)
     counts, n_undefined = pairs.counted()
@@ -260,6 +260,7 @@ def measure_in_memory(
     pairs.outputs = {name: all_pairs(distance, advance) for name, distance in distances.items()}
     of_ranks = pairs.numbers(counts, lambda part: d[part]).of_ranks
     cutoffs = request.cutoffs(of_ranks, d.size - n_undefined, in_bins=pairs.many)
+    # Ratios are not kept: they are made again where order statistics ask for them.
     tallies = pairs.tally(distances, cutoffs)
     ratios = {
         name: pairs.numbers(tally.added["ratio_bins"], pairs.ratios_of(name))

@@ -167,6 +167,7 @@ def reference_pairs(
             _instead(taken.shape[1], least_shared),
         )
     counts, powers = co_observed_powers(taken, left, right, 2)
+    # Two measurements of every pair whose noise is independent: no feature is in both.
     halves = np.array_split(rng.permutation(taken.shape[1]), 2)
     measured = [
         co_observed_powers(sparse.csr_array(taken[:, np.sort(half)]), left, right, 2) for half in halves

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.errors import InputError
-from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.metrics.metric_value import order_statistics, share_rank
 from likewise.fairness.metrics.similar import reach
 
 if TYPE_CHECKING:

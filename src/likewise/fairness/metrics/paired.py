@@ -151,6 +151,7 @@ def paired_differences(
         checked_instance(name, distance, PairwiseDistance, "a distance", "RowDistance(outputs) makes one")
     plan = Plan(n_pairs, population, confidence, None, nearest_share, None)
     drawn = draw(before, reference, plan, generator_of(random_state), progress)
+    # The same pairs as before, so that what makes one pair differ from another cancels in the change.
     later = measure_pairs(after, *pair_positions(drawn.places, reference.n_individuals))
     defined = ~np.isnan(drawn.reference)
     near = defined & (drawn.reference <= reach(drawn.radius))

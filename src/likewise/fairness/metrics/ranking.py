@@ -186,6 +186,7 @@ def ranking_accuracy(
         )
     gains, n = liked.gains_of(listed), listed.shape[1]
     best = liked.best_possible(n)
+    # Whoever liked nothing is served by no list better than by another.
     judged = best > 0
     if not judged.any():
         raise InputError(

@@ -148,6 +148,7 @@ def mutually_defined(distances: Floats) -> Any:
     while counts.any():
         worst = int(counts.argmax())
         kept[worst] = False
+        # Whoever goes takes their undefined distances along.
         counts -= undefined[worst]
         counts[~kept] = 0
     return np.flatnonzero(kept)

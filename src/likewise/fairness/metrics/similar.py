@@ -13,8 +13,7 @@ from likewise.checks import checked_instance, checked_name, checked_whole
 from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance, complete_rows
-from likewise.fairness.metrics.metric_value import ExactValue, MetricValue
-from likewise.fairness.metrics.ratios import finite_mean
+from likewise.fairness.metrics.metric_value import ExactValue, MetricValue, finite_mean
 from likewise.fairness.metrics.relative_gap import GapJackknife
 from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.plain import IN_MEMORY

@@ -16,8 +16,7 @@ from likewise.checks import checked_name, checked_non_negative, checked_share, c
 from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_count, pair_places
-from likewise.fairness.metrics.metric_value import SampledValue
-from likewise.fairness.metrics.ratios import order_statistics, share_rank
+from likewise.fairness.metrics.metric_value import SampledValue, order_statistics, share_rank
 from likewise.fairness.options import progress_counter
 from likewise.fairness.sampled.intervals import (
     Interval,

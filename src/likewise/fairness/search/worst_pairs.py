@@ -182,6 +182,7 @@ def worst_pairs(
     checked_whole("k", k, most=n_pairs)
     advance = progress_counter(progress, n_pairs)
     found = _find(distance, reference, int(k), advance)
+    # Pairs that bounds ruled out are done, too.
     advance(n_pairs - found.n_examined)
     columns = found.top.columns
     return WorstPairs(

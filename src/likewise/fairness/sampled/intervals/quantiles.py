@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import InputError
-from likewise.fairness.metrics.ratios import order_statistics
+from likewise.fairness.metrics.metric_value import order_statistics
 from likewise.fairness.sampled.intervals.interval import (
     Interval,
     Side,
