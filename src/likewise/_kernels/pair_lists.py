@@ -214,6 +214,7 @@ def _words(
         owners = np.repeat(np.arange(ends.size - 1), np.diff(ends))
         chosen = numbers[rows.members[ends[0] : ends[-1]]]
         counts = chosen >= 0
+        # A byte for each bit first, for a few rows at a time; then they are packed.
         bits = np.zeros((some.shape[0] * LANES, n_words * _WORD), np.bool_)
         gap, entry = np.nonzero(levels.bits(rows.values[ends[0] : ends[-1]][counts]))
         bits[owners[counts][entry], origins[gap] + chosen[counts][entry]] = True

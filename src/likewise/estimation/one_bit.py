@@ -245,7 +245,7 @@ class _Descent:
             slopes = self.scratch[rows] = self._slopes(rows, ahead)
             total += float(slopes.sum(dtype=np.float64))
             curved += float(_curvatures(slopes).sum(dtype=np.float64))
-        # A Newton step of at most 1: far from its best value the logistic loss is flatter than its curvature here says.
+        # A Newton step of at most 1: far from the best intercept the loss has hardly any curvature, and the step would overshoot.
         change = -float(np.clip(total / max(curved, 1e-300), -1, 1))
         self.level += change
         for rows in self.parts:

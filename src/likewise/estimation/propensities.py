@@ -243,6 +243,7 @@ def _by_value(values: Values, sample: RandomSample, floor: float, scale: AffineS
     )
     given_seen, overall = ((count + 1) / (count.sum() + levels.size) for count in (seen, occurring))
     fraction = _observed_fraction(values)
+    # Bayes: P(observed | r) = P(r | observed) P(observed) / P(r).
     chances = fraction * given_seen / overall
     weighting = ValueWeighting(levels, np.clip(chances, floor, 1.0), floor, fraction)
     raw = chances[np.searchsorted(levels, values.data)]
@@ -259,6 +260,7 @@ def _given(values: Values, choice: Any, floor: float | None) -> Propensities:
     if isinstance(choice, tuple):
         rows, columns = _factors(choice, m, n)
         raw = rows[rows_of_entries(values)] * columns[values.indices]
+        # Of a new row only its count is known: its factor is taken to be in proportion to that.
         shares, by_count = columns / columns.sum(), True
     else:
         chances = _probabilities(choice, "propensities")

@@ -121,7 +121,7 @@ INLINE void add_to(struct totals *sum, const struct totals *earlier)
     for (int k = 0; k < N_TOTALS; k++) into[k] = from[k] + into[k];
 }
 
-/* As 1 is added to a binary number: a sum is carried through the levels that are taken, each as long as itself. */
+/* As 1 is added to a binary number: a sum is carried through the levels that are taken, each of as many chunks. */
 static void add_chunk(struct pairwise *P, struct totals sum)
 {
     int level = 0;

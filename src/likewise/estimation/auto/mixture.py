@@ -137,7 +137,7 @@ def _decomposed(rows: Floats, columns: Floats) -> tuple[Floats, Floats, Floats]:
     sizes = np.abs(np.diag(triangle))
     kept = int(np.count_nonzero(sizes > _ROUNDING * sizes.max(initial=0.0)))
     left, values, turn = linalg.svd(rows[:, order] @ triangle[:kept].T, full_matrices=False)
-    # Directions of V that no row of the fit uses: they are kept with the smallest value that is not 0, for rows that are folded in.
+    # Directions of V that no row of the fit uses are kept, with values of next to nothing, for rows that are folded in.
     rest = linalg.null_space(turn) if turn.shape[0] < kept else np.zeros((kept, 0))
     lengths = np.concatenate([values, np.zeros(rest.shape[1])])
     left = np.hstack([left, np.zeros((left.shape[0], rest.shape[1]))])

@@ -122,7 +122,7 @@ def _likeliest(gram: Floats, n: int, prior: float) -> Floats:
     """Minimise over the faces of the simplex: on each the weights of no error are ``M^-1 1``, up to their sum."""
     k = gram.shape[0]
     noise = float(np.diag(gram).min()) / n
-    # A diagonal of next to nothing, so that parts that predict alike can be told apart: into equal weights.
+    # The prior is a diagonal; it is never quite 0, so that parts that predict alike get equal weights.
     matrix = gram + max(prior * noise, 1e-12 * float(np.trace(gram)) or 1.0) * np.eye(k)
     best, lowest = np.full(k, 1 / k), np.inf
     for size in range(1, k + 1):

@@ -181,6 +181,7 @@ class Search:
                     continue
                 tried.add(step)
                 found = self._try(grid[step[0]][step[1]])
+                # The first step that helps is taken: a look at all of them would cost as many fits again.
                 if found is not None and found.better_than(here):
                     place, here = step, found
                     break

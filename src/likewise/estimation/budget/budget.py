@@ -270,7 +270,7 @@ def _scaled_within(gains: Floats, singular_values: Floats, rows: FilledRowMap, l
     excess = rows.largest_row(gains) - limit
     if excess > 0:
         gains = gains * (1 - excess / (excess + limit - smallest_constant(rows)))
-    # By a unit in the last place, then by two, four, ...: few are needed, and any number of them ends.
+    # By 1, 2, 4, ... units in the last place: few are needed.
     step = 2.0**-52
     while rows.largest_row(gains * singular_values / singular_values) > limit:
         gains, step = gains * (1 - step), 2 * step

@@ -154,7 +154,7 @@ class _Ascent:
         self.energy = float(np.linalg.norm(values.data)) or 1.0
         largest = largest_singular_value(values) or 1.0
         self.first_step = step
-        # k0 delta P(Z) with the largest k0 for which no singular value passes tau by more than a step: up to there X is 0, and nothing is to be computed.
+        # For k < k0 = ceil(tau / (delta sigma_1)) X stays 0 and Y is k delta P(Z): these steps are taken at once.
         with np.errstate(all="ignore"):  # told by `_bounded`
             self.dual: NDArray[np.float64] = self._bounded(
                 float(np.ceil(threshold / np.float64(step * largest))) * step * values.data
@@ -207,6 +207,7 @@ class _Ascent:
         """Decompose the last Y with proof, and measure what it leaves."""
         operator = SparseRows(self.rows.with_values(self.dual), energy=float(self.dual @ self.dual))
         found = singular_triplets(operator, above=self.threshold, start=self.subspace, random_state=self.rng)
+        # Nothing above tau is missing, so this is D_tau(Y) itself.
         lowered = np.asarray(found.values - self.threshold)
         left, right = np.asarray(found.left, np.float64), np.asarray(found.right, np.float64)
         error = self.values.data - sampled_entries(self.values, left * lowered, right)

@@ -317,6 +317,7 @@ def chosen_on_path(
         return []
     training, rest = keep_entries(values, ~hidden), keep_entries(values, hidden)
     seen, unseen = kept_weights(weights, ~hidden), kept_weights(weights, hidden)
+    # From lambda = sigma_1 on the solution is 0: the path begins just below.
     largest = largest_singular_value(training if seen is None else with_data(training, seen * training.data))
     if not largest:
         return []

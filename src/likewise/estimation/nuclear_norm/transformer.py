@@ -226,6 +226,7 @@ class SoftImpute(MatrixEstimator):
             ),
             *warn_unless_converged(fit.converged, fit.n_iter, "step", state),
         )
+        # At the solution each row is the ridge regression on V with penalty lambda / d_l, and a new row is treated as these are.
         folding = RidgeFolding(
             prepared.centre.row_penalty,
             prepared.weighting,

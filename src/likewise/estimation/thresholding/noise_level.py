@@ -114,6 +114,7 @@ def all_singular_values(statistics: ObservationStatistics) -> tuple[Floats, int]
         )
     ensure_fits(24 * shorter**2, "all products of rows on the short side", f"{_RESIDUAL} needs none")
     narrow = occupied if occupied.shape[1] == shorter else sparse.csr_array(occupied.T)
+    # From the Gram matrix of the short side: squares lose half of the digits, which no rule here needs.
     squares = np.linalg.eigvalsh((narrow.T @ narrow).toarray())
     return np.sqrt(np.maximum(squares[::-1], 0.0)), longer
 

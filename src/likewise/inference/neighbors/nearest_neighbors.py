@@ -178,6 +178,7 @@ def as_matrix(given: Any, what: str) -> Matrix:
             f"{what} of type {matrix.dtype} and shape {matrix.shape}", "numbers, individuals x items"
         )
     ensure_axes_fit(matrix)
+    # `fmax` and `fmin` pass over NaN.
     numbers = matrix.data if not isinstance(matrix, np.ndarray) else matrix.ravel()
     largest = max(float(np.fmax.reduce(numbers, initial=0.0)), -float(np.fmin.reduce(numbers, initial=0.0)))
     if largest > _LARGEST:

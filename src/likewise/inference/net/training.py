@@ -324,6 +324,7 @@ class Training:
 
     def _step(self, optimizer: Any, batch: Any) -> None:
         rows, columns, values = (part.index_select(0, batch) for part in self._training)
+        # Side by side: hardly two pairs of a batch share a row or a column, so nothing is gained by a first layer for each apart.
         inputs = self._torch.cat(
             (self._rows.index_select(0, rows), self._columns.index_select(0, columns)), dim=1
         )
