@@ -12,7 +12,7 @@ SERVED = """
 _kernels/backend         native/library: what is loaded, and how many threads run
 _kernels/pairs           fallback/pairs native/pairs: one operation, all its twins
 _kernels/products        fallback/products native/products: one operation, all its twins
-engines/engine           choice local dask_engine: every engine gives the same
+engines/engine           choice local: every engine gives the same
 certificates/preprocessing       constants: constants of an estimate, of which these are the parts
 certificates/steepness           individual_constants: what information bounds, and its use for each row
 certificates/regression          regression_map: a map of rows, and what is proved of it

@@ -215,9 +215,9 @@ def test_nobody_at_an_address_of_dask(address):
 @pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
 def test_who_listens_and_says_nothing_is_no_scheduler(monkeypatch):
     """Dask itself waits for a greeting for ever."""
-    from likewise.engines import dask_engine
+    from likewise.engines import clusters
 
-    monkeypatch.setattr(dask_engine, "_PATIENCE", 0.2)
+    monkeypatch.setattr(clusters, "_PATIENCE", 0.2)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(EngineError, match=r"no Dask scheduler answers at .*timed out"),
@@ -226,12 +226,11 @@ def test_who_listens_and_says_nothing_is_no_scheduler(monkeypatch):
 
 
 def test_who_listens_and_says_nothing_is_no_cluster_of_ray(monkeypatch):
-    from likewise.engines import ray_engine
+    from likewise.engines import clusters
 
-    monkeypatch.setattr(ray_engine, "_PATIENCE", 0.2)
+    monkeypatch.setattr(clusters, "_PATIENCE", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(TimeoutError):
-        ray_engine._check_listens(f"127.0.0.1:{silent.getsockname()[1]}")
-    ray_engine._check_listens(None)  # one that is begun here
+        clusters._check_answers("127.0.0.1", str(silent.getsockname()[1]))
 
 
 @pytest.mark.skipif(not find_spec("distributed"), reason="dask is not installed")
@@ -262,7 +261,7 @@ def test_a_client_that_cannot_be_waited_for_is_refused(client, told, monkeypatch
     import distributed
 
     monkeypatch.setattr(distributed, "Client", SimpleNamespace)
-    from likewise.engines.dask_engine import Dask
+    from likewise.engines.clusters import Dask
 
     with pytest.raises(EngineError, match=told):
         Dask(client)
@@ -324,9 +323,9 @@ def test_a_scheduler_that_is_lost_is_told():
 def test_a_cluster_without_workers_is_told(monkeypatch):
     from distributed import Client
 
-    from likewise.engines import dask_engine
+    from likewise.engines import clusters
 
-    monkeypatch.setattr(dask_engine, "_NO_WORKER", 0.5)
+    monkeypatch.setattr(clusters, "_NO_WORKER", 0.5)
     with Client(processes=False, n_workers=0, dashboard_address=None) as client:
         with pytest.raises(EngineError, match="no worker of Dask is left"):
             engine_of(client).reduce(random_sums(), range(3), np.zeros(1))

@@ -6,24 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from likewise.checks import checked_name
+from likewise.engines.clusters import Dask, Ray
 from likewise.engines.engine import Engine
 from likewise.engines.local import Processes, Serial, Threads
 from likewise.errors import InputError, option
 
-
-def _dask(address: Any) -> Engine:
-    from likewise.engines.dask_engine import Dask
-
-    return Dask(address)
-
-
-def _ray(address: str | None) -> Engine:
-    from likewise.engines.ray_engine import Ray
-
-    return Ray(address)
-
-
-_CLUSTERS: dict[str, Callable[[str | None], Engine]] = {"dask": _dask, "ray": _ray}
+_CLUSTERS: dict[str, Callable[[Any], Engine]] = {"dask": Dask, "ray": Ray}
 _LOCAL: dict[str, Callable[[], Engine]] = {"serial": Serial, "threads": Threads, "processes": Processes}
 ENGINES = (*_LOCAL, *_CLUSTERS)
 """The names of the engines."""
@@ -66,7 +54,7 @@ def engine_of(engine: EngineChoice = "threads") -> Engine:
     if isinstance(engine, Engine):
         return engine
     if type(engine).__module__.partition(".")[0] == "distributed":
-        return _dask(engine)
+        return Dask(engine)
     name, has_address, address = str(engine).partition("=")
     checked_name("engine", name if isinstance(engine, str) else engine, ENGINES)
     given = option("engine", repr(engine))
