@@ -84,6 +84,7 @@ OF_SEVERAL = {
     "cli/test_bad_input.py": "all commands",
     "cli/test_demo_and_doctor.py": "two commands",
     "cli/test_distance_from.py": "one option, from the file of answers to the verdict",
+    "cli/test_examples.py": "the examples in the help of all commands",
     "cli/test_features.py": "two options, from the files to the estimate",
     "cli/test_hostile_side_information.py": "features, times and levels that cannot be used, from files and in Python",
     "cli/test_left_out.py": "people of files who are not in the data: every reader, from the file to the page",

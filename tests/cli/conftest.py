@@ -45,5 +45,7 @@ def ratings(tmp_path_factory):
 @pytest.fixture
 def quick(monkeypatch):
     """Draw nothing, for tests of what happens around the figures."""
-    monkeypatch.setattr("likewise.report.audit_report.draw", lambda *_: b"a drawing")
+    from likewise.report.plots import FORMATS
+
+    monkeypatch.setattr("likewise.report.audit_report.draw", lambda *_: dict.fromkeys(FORMATS, b"a drawing"))
     monkeypatch.setattr("likewise.report.html.inline_svg", lambda *_: "<svg></svg>")

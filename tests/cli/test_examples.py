@@ -4,8 +4,7 @@ import shlex
 
 import pytest
 
-from likewise.cli.examples import EXAMPLES
-from likewise.cli.main import COMMANDS
+from likewise.cli.main import COMMANDS, EXAMPLES
 
 PLANNED = ("audit", "estimate", "frontier", "repair")
 """Commands with --dry-run."""

@@ -72,14 +72,11 @@ class RunOptions:
 
     def of_audit(self) -> dict[str, Any]:
         """Return the arguments of `likewise.audit` that these are, all but the model and the file of a test."""
-        return {
-            "sandwich_individuals": self.sandwich_individuals,
-            "hold_out": self.hold_out,
-            "split": self.split,
-            "splits": self.splits,
-            "least_shared": self.least_shared,
-        }
+        return {name: value for name, value in self.given().items() if name not in _READ_APART}
 
+
+_READ_APART = ("model", "n_neighbors", "test")
+"""Options of the run that are made a model of, or read from a file."""
 
 RUNNING = RunOptions()
 
@@ -188,7 +185,7 @@ def _refuse_without_effect(
     if any(path is not None for path in files.values()):
         _refuse_beside_outputs(files, running, completing)
     else:
-        _refuse_without_outputs(outputs.of_outputs(), mixed_table=mixed_table)
+        _refuse_without_outputs(outputs, mixed_table=mixed_table)
         if outputs.has_target() and running["model"] is None:
             raise InputError(
                 f"{option('target', '')} without {option('outputs', '')} or {option('model', '')}",
@@ -229,12 +226,13 @@ def _instead(unused: list[str]) -> str:
     return f"with {option('estimator', '')} the estimate is made and certified beside such outputs"
 
 
-def _refuse_without_outputs(columns: dict[str, Any], *, mixed_table: bool) -> None:
+def _refuse_without_outputs(outputs: OutputOptions, *, mixed_table: bool) -> None:
     from likewise.errors import InputError, option
 
-    for name, value in columns.items():
-        if value is not None:
-            raise InputError(f"{option(name, '')} without {option('outputs', '')}", "both, or neither")
+    if outputs.output_columns is not None:
+        raise InputError(
+            f"{option('output_columns', '')} without {option('outputs', '')}", "both, or neither"
+        )
     if mixed_table:
         raise InputError(
             "--reference gower without --outputs",

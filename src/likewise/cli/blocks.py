@@ -65,9 +65,6 @@ class EngineOptions:
         )
 
 
-ENGINE = EngineOptions()
-
-
 @Parameter(name="*", group="Larger than memory")
 @dataclass(frozen=True, kw_only=True)
 class BlockOptions(EngineOptions):

@@ -104,6 +104,7 @@ def _flags(options: Mapping[str, Any], known: Mapping[str, Argument], typed: Seq
 def _spelled(flag: str, value: Any, *, many: bool) -> Iterator[str]:
     """Yield an option as it is typed."""
     if isinstance(value, bool):
+        # Only of --header does False say something else than leaving it out.
         if value or flag == "--header":
             yield flag if value else flag.replace("--", "--no-", 1)
     elif isinstance(value, dict) and many:

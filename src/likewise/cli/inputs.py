@@ -173,6 +173,7 @@ class Inputs:
         if isinstance(d, ObservedMatrix):
             d = distance_by_name("observed", d)
         rows = min(_TIMED_ROWS, d.n_individuals)
+        # What a distance makes on the first call, once for all, is not part of a pair's time.
         d.block(0, 1)
         started = time.process_time()
         d.block(0, rows)
@@ -295,6 +296,7 @@ def _items(individuals: Any, outputs: Mapping[str, Any]) -> list[Any]:
     known = list(individuals.column_ids.tolist()) if isinstance(individuals, ObservedMatrix) else []
     listed = [values.lists for values in outputs.values() if isinstance(values, ListDistance)]
     every = [*known, *(item for lists in listed for item in np.unique(lists).tolist())]
+    # Of items that are written alike the first is kept, which is the observed one: a later key overwrites.
     return list({str(item): item for item in reversed(every)}.values())[::-1]
 
 

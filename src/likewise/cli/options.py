@@ -223,6 +223,7 @@ class EstimatorOptions:
         options = self._options()
         name = self.estimator
         if name is None:
+            # An option that the default does not have can only be meant for SVT.
             name = by_default if options.keys() <= set(options_of(by_default)) else "svt"
         return make_estimator(
             name, **{"working_range": self.working_range, "random_state": self.random_state, **options}

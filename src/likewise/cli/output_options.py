@@ -53,10 +53,6 @@ class OutputOptions:
     item_groups: OldPath | None = None
     distance_from: OldPath | None = None
 
-    def of_outputs(self) -> dict[str, Any]:
-        """Return the options that mean nothing without a file of outputs."""
-        return {"output_columns": self.output_columns}
-
     def has_target(self) -> bool:
         """Return whether there is a target: for outputs to be held against, or for a model to learn."""
         return self.target is not None or self.target_column is not None

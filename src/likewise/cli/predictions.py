@@ -80,6 +80,7 @@ class Predictions:
 def _positions_or_not(ids: NDArray[Any], known: NDArray[Any], axis: str) -> NDArray[np.intp]:
     """Find where ids stand on an axis; -1 where they do not."""
     names = known.tolist()
+    # As `positions_of` finds them: as they are, or by their text.
     every = {*names, *map(str, names)}
     found = np.array([one in every or str(one) in every for one in ids.tolist()], dtype=bool)
     positions = np.full(found.size, -1, dtype=np.intp)
@@ -98,5 +99,6 @@ def _means(
         counts = np.bincount(owner, minlength=size)
         sums = np.bincount(owner, weights=values, minlength=size)
         means = np.divide(sums, counts, out=np.full(size, overall), where=counts > 0)
+        # Where both are known the estimate takes the place of this mean later.
         found[places >= 0] = means[places[places >= 0]]
     return found

@@ -136,6 +136,7 @@ class ResultOptions:
 
         written = [] if self.out is None else [self.out / name for name in (*FILES, CONFIGURATION)]
         single = self._targets()
+        # The folder's files are checked together; whether two options name one place is asked of all.
         del single["--out"]
         refuse_to_overwrite(read.values(), [*written, *filter(None, single.values())])
         if self.out is not None:
