@@ -37,7 +37,6 @@ estimation/thresholding/rules/rules      optimal paper ../noise_level: every rul
 estimation/thresholding/thresholds       statistics: what rules are told
 fairness/distances/observed      custom gower distance: distances of observations, each against its definition
 fairness/distances/features      cancellation feature_table rows: distances of complete rows
-fairness/distances/activity      sparse_pair_sums: sums over pairs of sparse rows
 fairness/completions     distances/completion_distance: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
 fairness/explanation     distances/differences: what a pair is told by
@@ -45,7 +44,7 @@ fairness/learned/distance        verdict: the distance, and the verdict that car
 fairness/metrics/fairness_metrics        curves metric_value similar violations: what a measurement holds
 fairness/repair/repair           projection: one repair, its steps
 fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
-fairness/sampled/intervals/independent   interval quantiles: intervals from independent draws
+fairness/sampled/intervals/independent   interval: intervals from independent draws
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry: any model, and the check of what it puts out
 inference/neighbors/nearest_neighbors    training_rows: one model, its steps

@@ -217,7 +217,7 @@ def regression_certificate(
         to_norm="l2",
         domain=Domain.SEEN_AND_UNSEEN,
         function=f"a row on the method's working range, an empty entry at distance {c:.4g} from every value, to its estimate by fold-in",
-        assumptions=(_domain(reach),),
+        assumptions=(f"{_within(reach)}, as every row of these data does",),
         proof=_STEPS if isinstance(regression, RegressionMap) else (*_STEPS, _OF_A_MIXTURE),
         n_inputs=regression.shape[0],
         n_outputs=regression.shape[0],
@@ -225,10 +225,6 @@ def regression_certificate(
     # Slopes are rounded as the constant is, which must stay above each of them.
     up = 1 + operations * 2.0**-52
     return RegressionCertificate(certificate, c, slopes * up, alone * up, reach, regression)
-
-
-def _domain(reach: tuple[float, float, float]) -> str:
-    return f"{_within(reach)}, as every row of these data does"
 
 
 def _within(reach: tuple[float, float, float]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite, nan
 from statistics import median
@@ -122,16 +121,14 @@ class Comparison:
 
 def compare_cells(found: Results, convention: Convention) -> list[Comparison]:
     """Compare every published cell without the K2 row, as far as it was computed."""
-    return list(_comparisons(found, convention))
-
-
-def _comparisons(found: Results, convention: Convention) -> Iterator[Comparison]:
+    compared = []
     for experiment, level in found.cells():
         for row, (arm, metric) in convention.sources().items():
             published = published_cell(experiment.key, row, level)
             ours = found.summary(experiment.key, level, arm, metric)
             if published is not None and ours is not None:
-                yield Comparison(experiment, level, row, published, ours.mean, ours.two_sd)
+                compared.append(Comparison(experiment, level, row, published, ours.mean, ours.two_sd))
+    return compared
 
 
 def agreement_tables(found: Results) -> list[Table]:

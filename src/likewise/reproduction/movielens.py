@@ -17,7 +17,7 @@ from likewise.observations import ObservedMatrix
 from likewise.observations.reading import read_ratings
 from likewise.reproduction.arms import Arm, dense_estimate, described, make_preprocessing
 from likewise.reproduction.experiments import Experiment
-from likewise.reproduction.references import BIN_EDGES
+from likewise.reproduction.references import BIN_EDGES, up_to_the_last
 from likewise.reproduction.simulation import Record, distance_on_estimate
 from likewise.writing import PathLike
 
@@ -120,7 +120,4 @@ def _metrics(found: SampledFairness) -> Record:
 
 
 def _histogram(found: SampledFairness) -> list[int]:
-    counts = found.histogram.counts
-    used = np.flatnonzero(counts)
-    filled = counts[: used[-1] + 1] if used.size else counts[:0]
-    return [*filled.tolist(), found.histogram.above + found.histogram.infinite]
+    return up_to_the_last(found.histogram.counts, found.histogram.above + found.histogram.infinite)

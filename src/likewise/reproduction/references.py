@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise._kernels import pair_ratios
-from likewise._typing import Floats
+from likewise._typing import Counts, Floats
 from likewise.fairness import ObservedDistance, RowDistance
 from likewise.fairness.exact.blocks import all_pairs
 from likewise.fairness.metrics.metric_value import order_statistics, ordered_mean, share_rank
@@ -86,9 +86,12 @@ def counted(ratios: Floats) -> list[int]:
     [1, 0, 2, 1]
     """
     counts = np.histogram(ratios, BIN_EDGES)[0]
-    used = np.flatnonzero(counts)
-    filled = counts[: used[-1] + 1] if used.size else counts[:0]
-    return [*filled.tolist(), int(ratios.size - counts.sum())]
+    return up_to_the_last(counts, int(ratios.size - counts.sum()))
+
+
+def up_to_the_last(counts: Counts, beyond: int) -> list[int]:
+    """Return counts of bins without the empty ones at the end, which a file need not hold, and how many are beyond."""
+    return [*np.trim_zeros(counts, "b").tolist(), beyond]
 
 
 def _rescale(output_distance: Floats, reference: Floats) -> float:

@@ -12,7 +12,7 @@ from likewise import ObservedMatrix
 from likewise.errors import ActivityWarning, InputError, ShapeError
 from likewise.fairness import ObservedDistance, RowDistance, activity_check
 from likewise.fairness.distances.activity import ActivityCheck
-from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
+from likewise.fairness.distances.observed import co_observed_powers
 from likewise.observations import clustered
 
 
@@ -36,7 +36,7 @@ def test_co_observed_by_hand():
 
 
 def test_co_observed_against_the_definition_in_parts(monkeypatch):
-    monkeypatch.setattr("likewise.fairness.distances.sparse_pair_sums._PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr("likewise.fairness.distances.observed._PAIRS_AT_ONCE", 7)
     Z = uneven()
     table = Z.to_dense(np.nan)
     left, right = np.random.default_rng(1).integers(80, size=(2, 100))

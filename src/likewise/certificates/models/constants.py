@@ -111,7 +111,7 @@ def model_constant(
     K1: none (predicted classes jump: ...)
     """
     p, q = norm_order(from_norm), norm_order(to_norm)
-    _ensure_known(output)
+    checked_name("output", output, get_args(Output), ModelError)
     if isinstance(model, EntryNet):
         return entry_net_constant(model, p, q, inputs)
     if isinstance(model, SmoothAverage):
@@ -148,10 +148,6 @@ def _named(model: str) -> tuple[list[Layer], str]:
     if model != IDENTITY:
         raise ModelError(f"{model!r} as a model", f"a fitted model, or {IDENTITY!r}")
     return [], IDENTITY
-
-
-def _ensure_known(output: str) -> None:
-    checked_name("output", output, get_args(Output), ModelError)
 
 
 def _certificate(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from likewise.checks import checked_instance, checked_whole
 from likewise.errors import ActivityWarning, ShapeError
 from likewise.fairness.distances.distance import PairwiseDistance
-from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
+from likewise.fairness.distances.observed import co_observed_powers
 from likewise.fairness.exact.blocks import pair_count, pair_positions
 from likewise.fairness.sampled.sampling import draw_pairs
 from likewise.observations import ObservedMatrix

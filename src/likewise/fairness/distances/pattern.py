@@ -20,8 +20,7 @@ from likewise.fairness.distances.distance import (
     check_magnitude,
     checked_pairs,
 )
-from likewise.fairness.distances.observed import observed_values
-from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
+from likewise.fairness.distances.observed import co_observed_powers, observed_values
 from likewise.observations import ObservedMatrix
 from likewise.observations.value_range import WorkingRange
 

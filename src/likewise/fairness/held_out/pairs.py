@@ -12,7 +12,7 @@ from scipy import sparse
 from likewise._kernels import PairWalk, shared_differences
 from likewise._typing import Counts, Floats, Indices
 from likewise.errors import DistanceError, option
-from likewise.fairness.distances.sparse_pair_sums import co_observed_powers
+from likewise.fairness.distances.observed import co_observed_powers
 
 MOST_PAIRS = 200_000
 MOST_SCANNED = 20_000

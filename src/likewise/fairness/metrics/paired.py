@@ -15,7 +15,7 @@ from likewise.checks import checked_instance, checked_non_negative
 from likewise.errors import InputError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.exact.blocks import pair_positions
-from likewise.fairness.metrics.metric_value import SampledValue, values_of
+from likewise.fairness.metrics.metric_value import SampledValue, order_statistics, share_rank, values_of
 from likewise.fairness.metrics.similar import reach
 from likewise.fairness.sampled.intervals import Interval, betting, clopper_pearson, quantile_interval
 from likewise.fairness.sampled.pair_sample import DrawnPairs, Plan, draw
@@ -172,6 +172,7 @@ def _paired_metrics(
         nothing = claims.value(nan, Interval(-inf, inf, claims.confidence, "no such pair drawn"), 0)
         return PairedMetrics(nothing, nothing, nothing, nothing)
     differences = _over(change, drawn.reference[chosen])
+    middle = order_statistics(differences, [share_rank(0.5, differences.size)])[0]
     median = quantile_interval(differences, 0.5, claims.confidence)
     mean = _mean_interval(differences, claims.confidence, ratio_bound)
     return PairedMetrics(
@@ -181,7 +182,7 @@ def _paired_metrics(
         share_higher=claims.value(
             float(np.mean(change > 0)), _share(change > 0, claims.confidence), change.size
         ),
-        median_difference=claims.value(_middle(differences), median, change.size),
+        median_difference=claims.value(middle, median, change.size),
         mean_difference=claims.value(_mean(differences), mean, change.size),
     )
 
@@ -196,11 +197,6 @@ def _over(change: Floats, reference: Floats) -> Floats:
 
 def _share(events: NDArray[np.bool_], confidence: float) -> Interval:
     return clopper_pearson(int(events.sum()), events.size, confidence)
-
-
-def _middle(values: Floats) -> float:
-    """Return the smallest value that at least half of the values do not exceed."""
-    return float(np.sort(values)[(values.size - 1) // 2])
 
 
 def _mean(values: Floats) -> float:

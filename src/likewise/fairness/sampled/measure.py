@@ -161,12 +161,14 @@ def measure_sampled(
     request = _Request(ids, edges, worst, asked, numbered, condition, chosen_metrics(metrics))
     plan = Plan(n_pairs, population, confidence, means, nearest_share, nearest_radius)
     bounds = Bounds(ratio_bound, output_bound, reference_bound)
-    generator = generator_of(random_state)
-    sample, radius = _measure(distance, reference, plan, bounds, generator, progress)
+    drawn = draw(distance, reference, plan, generator_of(random_state), progress)
+    if population == "data set":
+        bounds = _completed(bounds, distance, reference)
+    sample = PairSample.of(drawn, bounds, reference.n_individuals)
     return SampledFairness(
         reference=reference.description,
         output=distance.description,
-        similar=sample.similar(nearest_share, radius),
+        similar=sample.similar(nearest_share, drawn.radius),
         **_summary(sample, request, distance),
     )
 
@@ -182,21 +184,6 @@ class _Request:
     groups: PairGroups | None
     condition: tuple[float, float, float] | None
     metrics: tuple[PairMetric, ...]
-
-
-def _measure(
-    output: PairwiseDistance,
-    reference: PairwiseDistance,
-    plan: Plan,
-    bounds: Bounds,
-    generator: np.random.Generator,
-    progress: Progress | None,
-) -> tuple[PairSample, float]:
-    """Draw and measure pairs; return them and the radius within which they count as similar."""
-    drawn = draw(output, reference, plan, generator, progress)
-    if plan.population == "data set":
-        bounds = _bounded(bounds, output, reference)
-    return PairSample.of(drawn, bounds, output.n_individuals), drawn.radius
 
 
 def _summary(sample: PairSample, request: _Request, output: PairwiseDistance) -> dict[str, Any]:
@@ -218,8 +205,8 @@ def _summary(sample: PairSample, request: _Request, output: PairwiseDistance) ->
     }
 
 
-def _bounded(bounds: Bounds, output: PairwiseDistance, reference: PairwiseDistance) -> Bounds:
-    """Complete bounds by the triangle inequality."""
+def _completed(bounds: Bounds, output: PairwiseDistance, reference: PairwiseDistance) -> Bounds:
+    """Complete bounds by the triangle inequality, which speaks of the individuals of the data set alone."""
     return Bounds(
         bounds.ratio,
         distance_bound(output) if bounds.output is None else bounds.output,
