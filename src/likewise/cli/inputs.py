@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from likewise.cli.one_file import OneFile
 from likewise.cli.options import MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import STANDARD_STREAM
@@ -83,10 +84,10 @@ class Inputs:
         mixed_table: bool,
     ) -> Self:
         """Read every file that was named; as a table of numbers and categories where `mixed_table`, of which d is Gower's or learned from answers."""
-        reading = asked.without_target(reading)
-        individuals, columns, notes = (
-            _mixed(path, reading, asked.distance_from) if mixed_table else (reading.read(path), [], [])
-        )
+        one = OneFile.of(path, asked, measuring)
+        reading = one.features(reading, mixed_table=mixed_table)
+        read = _mixed if mixed_table else _numbers
+        individuals, columns, notes = read(path, reading, asked.distance_from)
         ids = individuals.row_ids
         assert ids is not None  # files name everybody, or count them
         outputs = {}
@@ -96,17 +97,17 @@ class Inputs:
                     file,
                     ids,
                     output_columns=asked.output_columns,
-                    exclude=asked.columns_left_out(file),
+                    exclude=asked.columns_left_out(file) or one.not_outputs(file, reading),
                     usual_ids=reading.id_columns,
                 )
                 _refuse_undistributed(found, measuring.output_distance, ids)
                 outputs[arm] = _as_outputs(found, measuring.output_distance, asked.output_columns)
-                columns.append(found.roles)
+                columns.append(one.told(found.roles, "output_columns", reading))
                 notes += found.notes
         groups = measuring.read_groups(ids, reading.id_columns)
         target, of_target = _target(asked, path, reading, ids, outputs)
         items = asked.read_item_groups(names := _items(individuals, outputs))
-        labels = [] if groups is None else [groups.roles]
+        labels = [] if groups is None else [one.told(groups.roles, "group_column", reading)]
         labels += [] if items is None else [replace(items.roles, ids=(), features=items.roles.ids)]
         columns += [*labels, *([] if of_target is None else [of_target])]
         return cls(
@@ -219,6 +220,13 @@ def with_command(
     command = shlex.join(["likewise", *sys.argv[1:]]) if sys.argv[1:] else None
     provenance = replace(report.provenance, command=command, files=files)
     return with_checks(replace(report, provenance=provenance), checks)
+
+
+def _numbers(
+    path: Path, reading: ReadOptions, _: object
+) -> tuple[ObservedMatrix, list[ColumnRoles], list[str]]:
+    """Read observations, which say themselves what was read of their file."""
+    return reading.read(path), [], []
 
 
 def _mixed(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from cyclopts import Parameter
 
-from likewise.cli.options import ReadOptions
 from likewise.cli.values import STANDARD_STREAM, Column, Columns, OldPath
 from likewise.errors import InputError, option
 
@@ -68,17 +67,6 @@ class OutputOptions:
         if self.target_column is None or self.target not in (None, path):
             return None
         return (self.target_column,)
-
-    def without_target(self, reading: ReadOptions) -> ReadOptions:
-        """Return how individuals are read where their own file holds the target, which is none of their features: naming it as one is an `InputError`."""
-        if self.target_column is None or self.target is not None or any(self.files().values()):
-            return reading
-        if reading.columns is None:
-            return replace(reading, exclude=(*(reading.exclude or ()), self.target_column))
-        if self.target_column in reading.columns:
-            given = f"{option('target_column', repr(self.target_column))} among {option('columns', '')}"
-            raise InputError(given, "features without what is to be learned")
-        return reading
 
     def read_target(self, path: Path, row_ids: Any, id_columns: Sequence[str | int] | None) -> TargetFile:
         """Read the target in the order of the individuals."""

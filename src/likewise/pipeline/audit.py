@@ -16,6 +16,7 @@ from likewise.observations.split import SplitRule
 from likewise.pipeline.assemble import make_report
 from likewise.pipeline.compared import Case
 from likewise.pipeline.measurement import MissingEntries, PairChoice
+from likewise.pipeline.output_as_feature import refuse_outputs_as_features
 from likewise.pipeline.references import ReferenceChoice, reference_distances
 from likewise.pipeline.request import AuditRequest
 from likewise.pipeline.summaries import summarise_data
@@ -192,4 +193,5 @@ def audit(
         data = summarise_data(asked.individuals, run.working_range, source, tuple(notes))
         references = reference_distances(d, run, asked.norm, measurement.least_shared)
         case = Case(run, d, references, measurement, asked.norm, steps)
+        refuse_outputs_as_features(d if isinstance(d, PairwiseDistance) else asked.individuals, case)
         return make_report(case, data, asked.settings(), reruns=runs, test=test)
