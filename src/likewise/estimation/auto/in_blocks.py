@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from likewise.errors import EngineError, FileFormatError, LikewiseError, LikewiseWarning, OutputError
 from likewise.estimation.auto.candidates import BIASES, LADDERS, Candidate, Ladder, Plan, Settings, within
-from likewise.estimation.auto.trials import MATTERS, CandidateTrial, Choice
+from likewise.estimation.auto.trials import MATTERS, CandidateTrial, Choice, choice_among, only_biases
 from likewise.estimation.base.block_preparation import BlockErrors, prepare_blocks
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
@@ -86,9 +86,7 @@ class BlockSearch:
             self.n_held_out = self.observed.n_observed - seen.n_observed
             if self.n_held_out < _FEWEST:
                 why = f"{self.n_held_out} entries held out are too few to compare estimators on"
-                return BIASES, Choice(
-                    BIASES.name, why, "", 0, (CandidateTrial(BIASES.name, remark="chosen"),)
-                )
+                return BIASES, only_biases(why)
             self._seen, self._pairs = seen, pairs
             self._climb_all()
         best = min(
@@ -96,7 +94,9 @@ class BlockSearch:
             key=lambda trial: trial.loss,
             default=self.trials[0],
         )
-        return best.candidate, self._choice(best)
+        factor = float(self.observed.value_range.scale_to(self.settings.working_range).factor)
+        unit = factor, "the unit of the data"
+        return best.candidate, choice_among(self.trials, best, self.skipped, self.n_held_out, unit)
 
     def _climb_all(self) -> None:
         fitted = BIASES.make(self._seen, self.settings).fit(self._seen)
@@ -155,25 +155,3 @@ class BlockSearch:
             made = candidate.make(self._seen, self.settings)
             estimate: LowRankEstimate = made.fit(self._seen).estimate_.without_rows()
             return estimate
-
-    def _choice(self, best: BlockTrial) -> Choice:
-        scale = self.observed.value_range.scale_to(self.settings.working_range)
-        baseline, factor = self.trials[0], float(scale.factor)
-        gain = 1 - (best.loss / baseline.loss) ** 0.5 if baseline.loss else 0.0
-        reason = (
-            "which nothing else beats by more than a standard error"
-            if best.candidate is BIASES
-            else f"whose held-out error is {gain:.1%} below that of biases alone"
-        )
-        tried = tuple(
-            CandidateTrial(
-                trial.candidate.name,
-                nan if trial.loss == inf else factor * trial.loss**0.5,
-                trial.seconds,
-                "chosen" if trial is best else trial.remark,
-            )
-            for trial in self.trials
-        )
-        notes = tuple(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped)
-        listed = (*tried, *self.skipped)
-        return Choice(best.candidate.name, reason, "the unit of the data", self.n_held_out, listed, notes)

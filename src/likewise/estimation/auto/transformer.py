@@ -33,7 +33,15 @@ from likewise.estimation.auto.candidates import (
 )
 from likewise.estimation.auto.in_blocks import BlockSearch
 from likewise.estimation.auto.stacking import held_out_folds, later_fold
-from likewise.estimation.auto.trials import CandidateResult, CandidateTrial, Choice, HeldOut, LastFit
+from likewise.estimation.auto.trials import (
+    CandidateResult,
+    CandidateTrial,
+    Choice,
+    HeldOut,
+    LastFit,
+    choice_among,
+    only_biases,
+)
 from likewise.estimation.base.estimator import MatrixEstimator
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.budget.budget import within_budget
@@ -196,33 +204,14 @@ class Search:
 
     def _only_biases(self, why: str) -> Choice:
         self.best = CandidateResult(BIASES, None, 0.0)
-        return Choice(BIASES.name, why, "", 0, (CandidateTrial(BIASES.name, remark="chosen"), *self.skipped))
+        return only_biases(why, self.skipped)
 
     def _choice(self) -> Choice:
-        baseline, best = self.results[0], self.best
-        assert best is not None
-        factor, unit = self._unit()
-        gain = 1 - (best.loss / baseline.loss) ** 0.5 if baseline.loss else 0.0
-        reason = (
-            "which nothing else beats by more than a standard error"
-            if best.candidate is BIASES
-            else f"whose held-out error is {gain:.1%} below that of biases alone{self._brought()}"
-        )
-        trials = [
-            CandidateTrial(
-                found.candidate.name,
-                float("nan") if found.squares is None else factor * found.loss**0.5,
-                found.seconds,
-                "chosen" if found.candidate is best.candidate else found.remark,
-            )
-            for found in self.results
-        ]
-        notes = (
-            *self._by_source(factor),
-            *(f"{candidate.name} was {candidate.remark}" for candidate in self.skipped),
-        )
+        assert self.best is not None
         n_held_out = sum(int(fold.sum()) for fold in self.held_out.folds)
-        return Choice(best.candidate.name, reason, unit, n_held_out, (*trials, *self.skipped), notes)
+        unit = self._unit()
+        told = self._brought(), self._by_source(unit[0])
+        return choice_among(self.results, self.best, self.skipped, n_held_out, unit, *told)
 
     def _by_source(self, factor: float) -> Sequence[str]:
         """Say what each source brought, compared on what was measured of both."""

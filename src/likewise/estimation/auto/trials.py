@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isnan, nan
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +104,54 @@ class Choice:
         return "\n".join(
             [f"{self.name}: {self.reason}", *rows, *([f"errors in {self.unit}"] if self.unit else [])]
         )
+
+
+class Measured(Protocol):
+    """A candidate with its mean squared error on what was held out; infinite where it failed."""
+
+    @property
+    def candidate(self) -> Candidate: ...  # noqa: D102
+    @property
+    def loss(self) -> float: ...  # noqa: D102
+    @property
+    def seconds(self) -> float: ...  # noqa: D102
+    @property
+    def remark(self) -> str: ...  # noqa: D102  why it failed, or was left
+
+
+def only_biases(why: str, skipped: Sequence[CandidateTrial] = ()) -> Choice:
+    """Return the record of biases that were taken without a comparison."""
+    return Choice(BIASES.name, why, "", 0, (CandidateTrial(BIASES.name, remark="chosen"), *skipped))
+
+
+def choice_among(
+    results: Sequence[Measured],
+    best: Measured,
+    skipped: Sequence[CandidateTrial],
+    n_held_out: int,
+    unit: tuple[float, str],
+    brought: str = "",
+    notes: Sequence[str] = (),
+) -> Choice:
+    """Return the record of a choice among results, biases first; `unit` is a factor of errors and its name, `brought` ends the reason."""
+    baseline, (factor, name) = results[0], unit
+    gain = 1 - (best.loss / baseline.loss) ** 0.5 if baseline.loss else 0.0
+    reason = (
+        "which nothing else beats by more than a standard error"
+        if best.candidate is BIASES
+        else f"whose held-out error is {gain:.1%} below that of biases alone{brought}"
+    )
+    tried = [
+        CandidateTrial(
+            found.candidate.name,
+            nan if found.loss == inf else factor * found.loss**0.5,
+            found.seconds,
+            "chosen" if found.candidate is best.candidate else found.remark,
+        )
+        for found in results
+    ]
+    told = (*notes, *(f"{candidate.name} was {candidate.remark}" for candidate in skipped))
+    return Choice(best.candidate.name, reason, name, n_held_out, (*tried, *skipped), told)
 
 
 MATTERS = 0.003
