@@ -150,9 +150,8 @@ def invert(triangles: Floats, d: int) -> tuple[Floats, int]:
         column = np.concatenate([triangles[above], triangles[pivot_row]])
         pivot = column[p].copy()
         singular |= ~(pivot > _LOST * diagonals[p])
-        pivot[singular] = (
-            1.0  # goes on without dividing by rounding, and adds nothing to the determinant's logarithm
-        )
+        # Goes on without dividing by rounding, and adds nothing to the determinant's logarithm.
+        pivot[singular] = 1.0
         pivots[:, p] = pivot
         column[p] = 0.0  # the row and the column of the pivot are written below
         scaled = column / pivot

@@ -19,9 +19,8 @@ from likewise.spectrum.request import Request
 _MAX_ROUNDS = 6  # each is a step of subspace iteration; float32 work needs one or two
 _PROGRESS_TOL = 0.9  # of the last round's residual: what falls less will not arrive
 _COLUMNS_AT_A_TIME = 16  # of a float64 copy
-_NEIGHBOUR_TOL = (
-    1e-5  # relative: Ritz values that far below the level are refined too, since they may end above it
-)
+_NEIGHBOUR_TOL = 1e-5
+"""Relative: Ritz values that far below the level are refined too, since they may end above it."""
 
 
 @dataclass(frozen=True, eq=False)

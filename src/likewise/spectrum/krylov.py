@@ -17,9 +17,8 @@ from likewise.spectrum.operators import RowOperator
 from likewise.spectrum.orthonormal import Basis, inner, rank_revealing_qr, subtract_product
 from likewise.spectrum.request import Request
 
-_RESOLUTION = (
-    200.0  # units in the last place of ||A||^2 below which an eigenvalue of A^T A drowns in rounding
-)
+_RESOLUTION = 200.0
+"""Units in the last place of ||A||^2 below which an eigenvalue of A^T A drowns in rounding."""
 
 
 @dataclass(frozen=True)

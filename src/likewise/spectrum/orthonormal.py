@@ -95,9 +95,8 @@ def _shares(n_rows: int, work_of_a_row: int) -> list[tuple[int, int]]:
 
 _PANEL = 1024  # columns; what is not filled yet takes no memory on most systems
 _CANCELLATION_TOL = 0.1  # of a column's norm: less left of it, and Gram-Schmidt is repeated
-_DEPENDENCE_TOL = (
-    1e-3  # of a column: less of it independent of the others, and they need Householder's reflections
-)
+_DEPENDENCE_TOL = 1e-3
+"""Of a column: less of it independent of the others, and they need Householder's reflections."""
 _ORTHOGONALITY_TOL = 0.5  # Frobenius norm of the cosines: the condition number is below 2, one round is exact
 
 _SMALLEST_SIZE = 1e-100  # of a column: its square is far from what a float64 can hold

@@ -26,9 +26,8 @@ from likewise.spectrum.request import Completeness, Request, checked_request
 INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
 _MAX_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6
 _COST_OF_DEFLATION = 2  # columns of a pass: one to measure it, one to refine with it
-_SHARE_OF_GAP = (
-    0.1  # the level tested is that far into the gap, so that theta just below tau^2 stay decidable
-)
+_SHARE_OF_GAP = 0.1
+"""The level tested is that far into the gap, so that theta just below tau^2 stay decidable."""
 _ROUNDING = 8.0  # units in the last place of ||A||^2: what rounding may add to the deflated operator
 
 
@@ -38,9 +37,8 @@ class Proof:
 
     completeness: Completeness
     eigenvalue_uncertainty: float = 0.0  # eigenvalues closer below the level than this cannot be told from it
-    escaped: AnyFloats | None = (
-        None  # (n, b), rich in what the subspace lacks, where the attempt found that it lacks something
-    )
+    # (n, b), rich in what the subspace lacks, where the attempt found that it lacks something.
+    escaped: AnyFloats | None = None
 
     @classmethod
     def failed(cls, reason: str, escaped: AnyFloats | None = None) -> Proof:

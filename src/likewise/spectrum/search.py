@@ -30,9 +30,8 @@ _FIRST_LOOK = 128  # columns
 _LEAST_WIDTH = 16  # of a block: a product with fewer columns takes hardly less time
 _BLOCKS_OF_A_SPACE = 16  # that should fit into memory
 _HEADROOM = 0.5  # of the tolerance: an estimate is held against it, and the refinement takes one more step
-_ROUNDING_REACH = (
-    10.0  # times that: where float32 rounding may stop a residual, for the refinement to correct
-)
+_ROUNDING_REACH = 10.0
+"""Times that much: where float32 rounding may stop a residual, for the refinement to correct."""
 _SMALL = 300  # columns: the eigenvectors of so small a projection take no time
 _SETTLED = 1.3  # growth of what is wanted from one look to the next, below which convergence may be near
 _DEFLATION_TOL = 30.0  # times the tolerance: still good enough to be deflated in the proof
@@ -223,9 +222,8 @@ class _Search:
     def _try_proof(
         self, pairs: RitzPairs, target: ConvergenceTarget, converged: int
     ) -> CandidateTriplets | None:
-        carried = (
-            self.carried.degree if self.carried is not None else 0
-        )  # and one in the pass that measures, as a reserve
+        # The pass that measures carries it a degree further, which is kept as a reserve.
+        carried = self.carried.degree if self.carried is not None else 0
         kept = self.prover.columns_to_deflate(pairs.squares, target, converged, carried)
         outside = float(np.append(pairs.squares, 0.0)[kept])
         # A long test is put off: a larger space has a wider gap, so that the test is short.

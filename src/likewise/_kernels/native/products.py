@@ -17,9 +17,8 @@ from likewise._typing import AnyFloats, Floats
 
 _WORK_PER_THREAD = 1 << 17  # multiplications: some 50 microseconds, what it takes to start a thread
 _COLUMNS_PER_THREAD = 1 << 13  # packing fewer rows of a panel takes less than a thread takes to start
-_STRETCH = (
-    1 << 20
-)  # observations that a thread adds up in float32 before it banks the sums: 2% of the time, half the digits
+_STRETCH = 1 << 20
+"""Observations that a thread adds up in float32 before it banks the sums: 2% of the time, half the digits."""
 _CHUNK = 1 << 22  # NumPy indexes by 64-bit integers: converting in chunks keeps the peak of memory low
 
 

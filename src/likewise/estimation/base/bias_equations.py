@@ -108,9 +108,8 @@ class VarianceComponents:
     rows: float
     columns: float
     noise: float
-    worth: float = (
-        1.0  # how many equal observations a weighted one is worth, (sum w)^2 / (N sum w^2) (Kish 1965)
-    )
+    # How many equal observations a weighted one is worth, (sum w)^2 / (N sum w^2) (Kish 1965).
+    worth: float = 1.0
 
     @property
     def penalties(self) -> tuple[float, float]:

@@ -174,14 +174,12 @@ class Prior:
     """What is thought of the vectors ``(coordinates, bias)`` of one side before anything is observed: normal with mean 0, or means of their own."""
 
     precision: Floats  # (d, d), inverse covariance
-    noise: float = (
-        1.0  # variance of an observation; 1 in least squares, where only its ratio to the precision matters
-    )
+    # Variance of an observation; 1 in least squares, where only its ratio to the precision matters.
+    noise: float = 1.0
     uncertain: bool = False  # whether what remains uncertain of a vector is kept, as by Bayes, or forgotten, as in least squares
     by_count: bool = False  # whether the precision of a vector is multiplied by how many observations it has
-    means: Floats | None = (
-        None  # (k, d), where what is known of a vector says where it is likely to lie; None for 0
-    )
+    # (k, d), where what is known of a vector says where it is likely to lie; None for 0.
+    means: Floats | None = None
 
     def multiples(self, counts: NDArray[np.integer]) -> Floats:
         """By how much the precision of each vector is multiplied, shape (k,)."""

@@ -117,9 +117,8 @@ class WeightedAverage:
 
     deviations: CentredRows  # (m, k), what is averaged, minus the means of its columns
     mean: Floats  # (k,), those means
-    counted: CentredRows | None = (
-        None  # (m, k), 1 for an entry that counts, 0 for one that does not; by default all count
-    )
+    # (m, k), 1 for an entry that counts, 0 for one that does not; by default all count.
+    counted: CentredRows | None = None
 
     @classmethod
     def of(cls, rows: Matrix) -> WeightedAverage:
