@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from likewise._typing import Indices
 from likewise.certificates import LipschitzCertificates, certify
@@ -32,6 +33,7 @@ from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
 from likewise.fairness.metrics.relative_gap import gap_change
+from likewise.observations.value_range import AffineScale
 from likewise.pipeline.compared import Case, accuracy_of, consistency_of, judge_missing
 from likewise.pipeline.held_out import measure_on_truth
 from likewise.pipeline.item_lists import list_figures, lists_of, ranked
@@ -78,39 +80,40 @@ def make_report(
     test: OutsideTest | None = None,
 ) -> AuditReport:
     """Measure, explain, certify, judge, and put everything together; reruns are those of further splits, which only the truth is measured on."""
-    run, measurement = case.run, case.measurement
+    run, asked, steps = case.run, case.measurement, case.steps
     certificates = _certify(case)
-    measured = measurement.measure(case.outputs, case.references, case.steps)
-    parts: _Parts = {}
-    with case.steps.step("explain and certify"):
-        measurement.list_violations(case.outputs, case.references)
-        paired = measurement.compare(case.outputs, case.references)
+    measured = asked.measure(case.outputs, case.references, steps)
+    parts: _Parts = {"fairness": measured}
+    with steps.step("explain and certify"):
+        asked.list_violations(case.outputs, case.references)
+        paired = asked.compare(case.outputs, case.references)
         parts |= {"explained": _explained(case, measured), "group_effects": _by_group(case)}
-    with_itself = replace(case, run=with_estimate(run))
-    proofs = _prove(with_itself, certificates, measured)
-    truth, errors = _on_truth(with_itself, reruns, errors)
-    parts |= {"certificate": proofs.proved, "sandwich": proofs.sandwiches, "completions": judge_missing(case)}
-    parts |= {"on_truth": {} if truth is None else truth.arms, **_of_outputs(case, test)}
-    summary = _summary(case)
-    parts["verdict"] = _judge(case, measured, proofs)
-    arms = {
-        name: Arm(name, run.titles[name], fairness, errors.get(name), **_of_arm(parts, name))
-        for name, fairness in measured.items()
-    }
-    summary = replace(summary, missing_in_worst=missing_in_worst_pairs(arms, case.reference, run))
-    change = _gap_change(measured, truth, measurement.confidence) if summary.valid_comparison else None
+    itself = with_estimate(run)
+    proved, found, own = _prove(case, itself, certificates, measured)
+    truth, errors = _on_truth(case, itself, reruns, errors)
+    parts |= {"error": errors, "on_truth": {} if truth is None else truth.arms}
+    parts |= {"certificate": proved, "sandwich": found, **_of_outputs(case, test)}
+    caveats = reference_caveats(run.training, next(iter(case.references.values())), asked.random_state)
+    parts["verdict"] = _judge(case, measured, certificates, proved)
+    arms = {name: Arm(name, run.titles[name], **_of_arm(parts, name)) for name in measured}
+    missing = missing_in_worst_pairs(arms, case.reference, run)
+    reference = summarise_reference(case.reference, case.references, caveats, missing)
+    change = _gap_change(measured, truth, asked.confidence) if reference.valid_comparison else None
+    no_norm = {} if takes_norm(case.reference) else {"norm": None}  # of a d that was given
     report = AuditReport(
         data=data,
         estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
-        reference=summary,
+        reference=reference,
         arms=arms,
-        findings=_findings(case, arms, summary, paired, truth, change),
-        settings={**settings, "reference": summary.kind, **_without_norm(case)},
+        findings=_findings(case, arms, reference, paired, truth, change),
+        settings={**settings, "reference": reference.kind, **no_norm},
         paired=paired,
         truth=truth,
         gap_change=change,
-        **proofs.told(errors, truth),
-        seconds=case.steps.seconds,
+        certificates=certificates,
+        estimate_alone=summarise_estimate_alone(errors, truth, proved, found),
+        individual_constants=own,
+        seconds=steps.seconds,
         provenance=Provenance(datetime.now(UTC).isoformat(timespec="seconds"), versions()),
     )
     return with_alarms(report)
@@ -138,26 +141,6 @@ def _of_arm(parts: _Parts, name: str) -> dict[str, Any]:
     return {part: found[name] for part, found in parts.items() if name in found}
 
 
-@dataclass(frozen=True, eq=False)
-class _Proofs:
-    """What is proved of the pre-processing and of each arm, how near to it a search comes, and what is proved of everybody where that was asked for."""
-
-    certificates: LipschitzCertificates | None
-    proved: Mapping[str, Proved]
-    sandwiches: Mapping[str, Sandwich]
-    of_everybody: IndividualConstants | None
-
-    def told(
-        self, errors: Mapping[str, ErrorMetrics | None], truth: HeldOutFairness | None
-    ) -> dict[str, Any]:
-        """Return what a report holds of it beside the arms."""
-        return {
-            "certificates": self.certificates,
-            "estimate_alone": summarise_estimate_alone(errors, truth, self.proved, self.sandwiches),
-            "individual_constants": self.of_everybody,
-        }
-
-
 def _certify(case: Case) -> LipschitzCertificates | None:
     """Return what is proved of the estimate; raise now, not after the work, where constants of individuals were asked for that it has none of."""
     run, found = case.run, None
@@ -170,114 +153,118 @@ def _certify(case: Case) -> LipschitzCertificates | None:
 
 
 def _prove(
-    case: Case, certificates: LipschitzCertificates | None, measured: Mapping[str, FairnessMetrics]
-) -> _Proofs:
-    run, asked = case.run, case.measurement
+    case: Case,
+    run: Run,
+    certificates: LipschitzCertificates | None,
+    measured: Mapping[str, FairnessMetrics],
+) -> tuple[dict[str, Proved], dict[str, Sandwich], IndividualConstants | None]:
+    """Return what is proved of each arm, how near to it a search comes, and what is proved of everybody where that was asked for."""
+    asked, ids = case.measurement, None if run.training is None else run.training.row_ids
     with case.steps.step("search"):
-        proved = prove_outputs(run, certificates, case.norm)
-        worst = {name: _in_worst_pairs(fairness, run) for name, fairness in measured.items()}
+        proved = prove_outputs(run.trained, certificates, case.norm)
+        worst = {name: _in_worst_pairs(fairness, ids) for name, fairness in measured.items()}
         size = asked.sandwich_individuals or SANDWICH_INDIVIDUALS
         found = sandwiches(run, proved, certificates, case.norm, worst, asked.random_state, size)
     if asked.individual_constants is None:
-        return _Proofs(certificates, proved, found, None)
+        return proved, found, None
     with case.steps.step("constants of individuals"):
         of_everybody = everybodys_constants(run, proved, certificates)
         of_everybody.to_csv(asked.individual_constants)
-    return _Proofs(certificates, proved, found, of_everybody)
+    return proved, found, of_everybody
 
 
-def _in_worst_pairs(fairness: FairnessMetrics, run: Run) -> Indices:
+def _in_worst_pairs(fairness: FairnessMetrics, row_ids: NDArray[Any] | None) -> Indices:
     """Return the positions of the individuals of the worst few pairs."""
-    ids = range(fairness.n_individuals)
-    if run.training is not None and run.training.row_ids is not None:
-        ids = run.training.row_ids.tolist()
+    ids = range(fairness.n_individuals) if row_ids is None else row_ids.tolist()
     named = {one for pair in fairness.worst[:_WORST] for one in (pair.left, pair.right)}
     return np.array([place for place, one in enumerate(ids) if one in named], dtype=np.intp)
 
 
-def _judge(case: Case, measured: Mapping[str, FairnessMetrics], proofs: _Proofs) -> dict[str, Verdict | None]:
+def _judge(
+    case: Case,
+    measured: Mapping[str, FairnessMetrics],
+    certificates: LipschitzCertificates | None,
+    proved: Mapping[str, Proved],
+) -> dict[str, Verdict | None]:
     """Judge every arm, by what is proved where that speaks of the same d and D as what is measured."""
-    judged: dict[str, Verdict | None] = {}
-    for name, fairness in measured.items():
-        by_l2 = case.measurement.output_distance in (None, "l2")
-        of_d = by_l2 and case.is_from("observed", "held-out") and name in case.run.trained
-        proved = of_d and proved_of_d(name, proofs.certificates, case.norm)
-        judged[name] = case.measurement.judge(
-            fairness, case.outputs[name], case.references[name], proofs.proved.get(name) if proved else None
+    asked = case.measurement
+    same = asked.output_distance in (None, "l2") and case.is_from("observed", "held-out")
+    speaks = {name: same and proved_of_d(name, certificates, case.norm) for name in case.run.trained}
+    return {
+        name: asked.judge(
+            fairness,
+            case.outputs[name],
+            case.references[name],
+            proved.get(name) if speaks.get(name) else None,
         )
-    return judged
+        for name, fairness in measured.items()
+    }
 
 
 def _of_outputs(case: Case, test: OutsideTest | None) -> _Parts:
-    """Return what is told of the outputs where it was asked for: figures of lists, error on a test from elsewhere, consistency, accuracy."""
-    arms, lists = tuple(case.outputs), lists_of(case)
-    confidence = case.measurement.confidence
-    parts: _Parts = {"lists": list_figures(case, lists)}
+    """Return what is told of the outputs where it was asked for: completions, figures of lists, error on a test from elsewhere, consistency, accuracy."""
+    run, asked, arms = case.run, case.measurement, tuple(case.outputs)
+    parts: _Parts = {}
+    if asked.missing_entries is not None:
+        parts["completions"] = judge_missing(case)
+    lists = lists_of(case)
+    if lists:
+        parts["lists"] = list_figures(case, lists)
     if test is not None:
-        parts["test_error"] = {name: test.error(case.run, name, confidence) for name in arms}
-    parts["consistency"] = {name: consistency_of(case, name) for name in arms}
+        parts["test_error"] = {name: test.error(run, name, asked.confidence) for name in arms}
+    if asked.consistency is not None:
+        parts["consistency"] = {
+            name: consistency_of(run.outputs[name], case.references[name], asked.consistency) for name in arms
+        }
     ranks = {name: ranked(case, name, listed) for name, listed in lists.items()}
-    parts["accuracy"] = {name: ranks.get(name) or accuracy_of(case, name) for name in arms}
-    return parts
-
-
-def _summary(case: Case) -> ReferenceSummary:
-    """Describe d, and what has to be said of it."""
-    first = next(iter(case.references.values()))
-    caveats = reference_caveats(case.run.training, first, case.measurement.random_state)
-    return summarise_reference(case.reference, case.references, caveats, measures_activity=bool(caveats))
+    return parts | {"accuracy": {name: ranks.get(name) or accuracy_of(case, name) for name in arms}}
 
 
 def _on_truth(
-    case: Case, reruns: Iterable[Run], errors: Mapping[str, ErrorMetrics | None] | None
+    case: Case, run: Run, reruns: Iterable[Run], errors: Mapping[str, ErrorMetrics | None] | None
 ) -> tuple[HeldOutFairness | None, Mapping[str, ErrorMetrics | None]]:
     """Return fairness on the truth, where it is measured, and the errors: those given, of all splits, or of the one there is."""
     if case.is_from("held-out"):
-        runs = chain([case.run], map(with_estimate, reruns))
-        found = measure_on_truth(runs, case.measurement, case.steps)
-        return found.fairness, found.errors
-    own = {name: case.run.error(name, case.measurement.confidence) for name in case.run.outputs}
-    return None, own if errors is None else errors
-
-
-def _explained(case: Case, measured: Mapping[str, FairnessMetrics]) -> dict[str, tuple[PairExplanation, ...]]:
-    told: dict[str, tuple[PairExplanation, ...]] = {}
-    for name, fairness in measured.items():
-        output, ids = case.outputs[name], case.run.output_ids(name)
-        pairs = case.measurement.explain(fairness, output, case.references[name], ids)
-        predicted = case.run.predicts_entries and not isinstance(output, ListDistance)
-        told[name] = tuple(_in_units(case, pair, predicted=predicted) for pair in pairs)
-    return told
+        return measure_on_truth(chain([run], map(with_estimate, reruns)), case.measurement, case.steps)
+    if errors is None:
+        errors = {name: run.error(name, case.measurement.confidence) for name in run.outputs}
+    return None, errors
 
 
 _OF_OBSERVATIONS = ("observed", "held-out", "co-observed")
 """References that are made of observations on the working range."""
 
 
-def _in_units(case: Case, pair: PairExplanation, *, predicted: bool) -> PairExplanation:
-    """Return the explanation with the features of d, and entries that are predicted, in the user's units, as people know them."""
-    training = case.run.training
-    if training is None or not case.is_from(*_OF_OBSERVATIONS):
-        return pair
-    scale, ids = training.value_range.scale_to(case.run.working_range), training.column_ids
-    places = None if ids is None else {name: place for place, name in enumerate(ids.tolist())}
+def _explained(case: Case, measured: Mapping[str, FairnessMetrics]) -> dict[str, tuple[PairExplanation, ...]]:
+    """Explain the worst pairs of every arm; features of d, and entries that are predicted, are in the user's units, as people know them."""
+    run, training, told = case.run, case.run.training, {}
+    for name, fairness in measured.items():
+        output = case.outputs[name]
+        told[name] = case.measurement.explain(fairness, output, case.references[name], run.output_ids(name))
+        if training is not None and case.is_from(*_OF_OBSERVATIONS):
+            scale = training.value_range.scale_to(run.working_range)
+            places = {one: place for place, one in enumerate(training.column_ids.tolist())}
+            entries = run.predicts_entries and not isinstance(output, ListDistance)
+            told[name] = tuple(_in_units(pair, scale, places, entries=entries) for pair in told[name])
+    return told
+
+
+def _in_units(
+    pair: PairExplanation, scale: AffineScale, places: Mapping[Any, int], *, entries: bool
+) -> PairExplanation:
+    """Return the explanation with its features in the user's units, those of d, and those of the outputs where these are entries."""
 
     def back(part: Contribution) -> Contribution:
-        place = part.feature if places is None else places[part.feature]
+        place = places[part.feature]
         left, right = scale.backward(np.array([part.left, part.right]), np.array([place, place])).tolist()
         return replace(part, left=left, right=right)
 
     def told(found: DistanceExplanation) -> DistanceExplanation:
         return replace(found, apart=tuple(map(back, found.apart)), together=tuple(map(back, found.together)))
 
-    entries = predicted and pair.output.n_features == training.shape[1]
+    entries = entries and pair.output.n_features == len(places)
     output = told(pair.output) if entries else pair.output
     return replace(pair, reference=told(pair.reference), output=output)
-
-
-def _without_norm(case: Case) -> dict[str, None]:
-    """Say that no norm was chosen for a d that was given, which has one of its own, or none."""
-    return {} if takes_norm(case.reference) else {"norm": None}
 
 
 def _by_group(case: Case) -> dict[str, GroupEffects | Unavailable]:

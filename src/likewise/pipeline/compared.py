@@ -89,8 +89,8 @@ def compared_outputs(run: Run, how: str | None) -> Mapping[str, Any]:
     }
 
 
-def consistency_of(case: Case, arm: str) -> ExactValue | None:
-    """Return how close everybody's output is to the mean of their nearest neighbours', where that was asked for.
+def consistency_of(outputs: Any, d: PairwiseDistance, n_neighbors: int) -> ExactValue:
+    """Return how close everybody's output is to the mean of their nearest neighbours'.
 
     Raises
     ------
@@ -99,22 +99,19 @@ def consistency_of(case: Case, arm: str) -> ExactValue | None:
     ShapeError
         Outputs of several numbers.
     """
-    outputs, n_neighbors = case.run.outputs[arm], case.measurement.consistency
-    if n_neighbors is None:
-        return None
     if isinstance(outputs, PairwiseDistance):
         raise InputError(
             f"{option('consistency', str(n_neighbors))} of outputs that are a distance",
             "one number for each individual",
         )
-    checked_whole("consistency", n_neighbors, most=case.references[arm].n_individuals - 1)
+    checked_whole("consistency", n_neighbors, most=d.n_individuals - 1)
     if np.ndim(outputs) > 1 and np.shape(outputs)[1] > 1:
         raise ShapeError(
             f"{option('consistency', str(n_neighbors))} of outputs with {np.shape(outputs)[1]} columns",
             "one number for each individual",
             "the gap of similar pairs says the same of any outputs",
         )
-    return consistency(outputs, case.references[arm], n_neighbors)
+    return consistency(outputs, d, n_neighbors)
 
 
 _BY_UNSEEN = "fits that had not seen the individual's target (cross-validation)"
@@ -187,7 +184,7 @@ def judge_missing(case: Case) -> dict[str, CompletionVerdict]:
     What is hidden from the algorithm is known of the individuals all the same, and is not missing here.
     """
     run, measurement = case.run, case.measurement
-    if measurement.missing_entries is None or run.training is None or measurement.lipschitz is None:
+    if run.training is None or measurement.lipschitz is None:
         return {}
     m, n = run.training.shape
     known = run.training if run.hidden is None else run.hidden.whole()

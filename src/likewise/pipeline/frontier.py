@@ -140,7 +140,7 @@ def frontier(
         data=summarise_data(observed, base.working_range, source),
         estimator=" ".join(repr(base.fitted).split()),
         model=algorithm.name,
-        reference=summarise_reference(reference, distances, ()),
+        reference=summarise_reference(reference, distances),
         points=points,
         settings={"hold_out": hold_out, "norm": norm, "repair": repair, **measurement.settings()},
         notes=(*base.fitted.notes_, *_metric_of_regressions(base.fitted), *_left_out(points)),

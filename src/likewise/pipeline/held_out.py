@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -45,21 +45,6 @@ NOTHING_KEPT = (
 
 _MOST_OBSERVED = 0.5
 """Share of the matrix up to which data are ratings, of which everybody gives some; what is fuller is a table."""
-
-
-@dataclass(frozen=True, eq=False)
-class OnTruth:
-    """What was kept aside says of every arm, over all splits.
-
-    Parameters
-    ----------
-    fairness : HeldOutFairness
-    errors : mapping of str to ErrorMetrics
-        Over the observations that were hidden in any split; only of arms that predict them.
-    """
-
-    fairness: HeldOutFairness
-    errors: Mapping[str, ErrorMetrics]
 
 
 def kept_aside(hidden: HoldOut, working_range: WorkingRange) -> sparse.csr_array:
@@ -162,15 +147,12 @@ def _ensure_some_left(observed: ObservedMatrix, share: float) -> None:
         )
 
 
-def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps) -> OnTruth:
-    """Hold the outputs of every arm against the distance on what was hidden, in every split.
+def measure_on_truth(
+    runs: Iterable[Run], measurement: Measurement, steps: Steps
+) -> tuple[HeldOutFairness, dict[str, ErrorMetrics | None]]:
+    """Hold the outputs of every arm against the distance on what was hidden, in every split; with the errors of arms that predict it.
 
-    Parameters
-    ----------
-    runs : iterable of Run
-        At least one; each is measured, then let go, before the next one is asked for.
-    measurement : Measurement
-    steps : Steps
+    Each of the runs, of which there is at least one, is measured, then let go, before the next one is asked for.
 
     Raises
     ------
@@ -197,4 +179,4 @@ def measure_on_truth(runs: Iterable[Run], measurement: Measurement, steps: Steps
         splits(), nearest_share=measurement.nearest_share, confidence=measurement.confidence, rng=rng
     )
     pooled = {arm: HiddenErrors.of_splits(parts) for arm, parts in errors.items() if parts}
-    return OnTruth(fairness, {arm: found.metrics(measurement.confidence) for arm, found in pooled.items()})
+    return fairness, {arm: found.metrics(measurement.confidence) for arm, found in pooled.items()}

@@ -128,8 +128,6 @@ def ranked(case: Case, arm: str, lists: Lists) -> TargetAccuracy | None:
 
 def list_figures(case: Case, lists: Mapping[str, Lists]) -> dict[str, ListFigures]:
     """Return exposure and envy of every arm that has lists."""
-    if not lists:
-        return {}
     with case.steps.step("judge the lists"):
         intervals, said = _intervals(case.run, case.measurement)
         return {arm: _figures(case, arm, listed, intervals, said) for arm, listed in lists.items()}

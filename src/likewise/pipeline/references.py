@@ -135,18 +135,18 @@ def refuse_other_distance(reference: ReferenceChoice | None) -> None:
 def summarise_reference(
     reference: ReferenceChoice,
     distances: Mapping[str, PairwiseDistance],
-    caveats: tuple[str, ...],
-    *,
-    measures_activity: bool = False,
+    caveats: tuple[str, ...] = (),
+    missing_in_worst: str = "",
 ) -> ReferenceSummary:
-    """Describe the reference in words, with whether it lets the arms be compared."""
+    """Describe the reference in words, with whether it lets the arms be compared; caveats say that it measures activity."""
     kind = reference if isinstance(reference, str) else "given"
     described = {arm: str(distance.description) for arm, distance in distances.items()}
     if len({id(distance) for distance in distances.values()}) == 1:
-        return ReferenceSummary(kind, next(iter(described.values())), True, caveats, measures_activity)
+        one = next(iter(described.values()))
+        return ReferenceSummary(kind, one, True, caveats, bool(caveats), missing_in_worst)
     description = "; ".join(f"{arm}: {text}" for arm, text in described.items())
     why = _TWO_REFERENCES if kind == "estimate" else _MIXED
-    return ReferenceSummary(kind, description, False, (why, *caveats), measures_activity)
+    return ReferenceSummary(kind, description, False, (why, *caveats), bool(caveats), missing_in_worst)
 
 
 def reference_caveats(

@@ -95,11 +95,9 @@ class UnseenOutputs:
 
     @classmethod
     def of(
-        cls, model: Model, matrices: Mapping[str, Any], observed: ObservedMatrix, steps: Steps
+        cls, model: SupervisedModel, matrices: Mapping[str, Any], observed: ObservedMatrix, steps: Steps
     ) -> UnseenOutputs | None:
-        """Predict everybody by cross-validation on the matrix of each arm; None where the model has no target, or nothing can be told."""
-        if not isinstance(model, SupervisedModel):
-            return None
+        """Predict everybody by cross-validation on the matrix of each arm; None where nothing can be told."""
         with steps.step("predict those whose target was not seen"):
             told = {arm: model.unseen(matrix, observed) for arm, matrix in matrices.items()}
         outputs = {arm: values for arm, values in told.items() if values is not None}
@@ -224,7 +222,10 @@ def run_fitted(
         complete = fitted.estimate_.on_working_range().to_dense()
         clipped_fraction = _at_the_ends(complete, fitted.estimate_.scale.bounds)
         with_ = model(complete, scaled, progress=report, keep=keep)
-    unseen = UnseenOutputs.of(model, {"without": scaled.zero_filled(), "with": complete}, scaled, steps)
+    unseen = None
+    if isinstance(model, SupervisedModel):
+        matrices = {"without": scaled.zero_filled(), "with": complete}
+        unseen = UnseenOutputs.of(model, matrices, scaled, steps)
     for arm in ARMS:
         trained.setdefault(arm, TrainedModel(model))
     titles = {

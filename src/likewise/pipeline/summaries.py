@@ -137,13 +137,15 @@ ESTIMATE = "estimate"
 Proved = Certificate | AffineCertificate | Unavailable
 
 
-def prove_outputs(run: Run, constants: LipschitzCertificates | None, norm: Norm) -> dict[str, Proved]:
+def prove_outputs(
+    trained: Mapping[str, TrainedModel], constants: LipschitzCertificates | None, norm: Norm
+) -> dict[str, Proved]:
     """Bound how far apart the outputs of two individuals can be, given their observations (Theorem 4.1).
 
     Parameters
     ----------
-    run : Run
-        With what the algorithm learnt in each arm.
+    trained : mapping of str to TrainedModel
+        What the algorithm learnt in each arm.
     constants : LipschitzCertificates or None
         Of the pre-processing.
     norm : str or float
@@ -156,13 +158,13 @@ def prove_outputs(run: Run, constants: LipschitzCertificates | None, norm: Norm)
         pre-processing is bounded by, which is another where it centres or weighs.
     """
     found: dict[str, Proved] = {}
-    for arm, trained in run.trained.items():
+    for arm, learnt in trained.items():
         if arm == "without":
-            found[arm] = _named(_constant_of(trained, norm), arm)
+            found[arm] = _named(_constant_of(learnt, norm), arm)
         elif constants is not None and arm == ESTIMATE:
             found[arm] = _of_preprocessing(constants, norm)
         elif constants is not None:
-            found[arm] = _named(compose(_of_preprocessing(constants, norm), _constant_of(trained, "l2")), arm)
+            found[arm] = _named(compose(_of_preprocessing(constants, norm), _constant_of(learnt, "l2")), arm)
     return found
 
 

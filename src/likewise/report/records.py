@@ -283,7 +283,7 @@ class Arm:
     name: str
     title: str
     fairness: FairnessMetrics
-    error: ErrorMetrics | None
+    error: ErrorMetrics | None = None
     verdict: Verdict | None = None
     certificate: Certificate | AffineCertificate | Unavailable | None = None
     explained: tuple[PairExplanation, ...] = ()
