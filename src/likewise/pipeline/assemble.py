@@ -99,14 +99,13 @@ def make_report(
     missing = missing_in_worst_pairs(arms, case.reference, run)
     reference = summarise_reference(case.reference, case.references, caveats, missing)
     change = _gap_change(measured, truth, asked.confidence) if reference.valid_comparison else None
-    no_norm = {} if takes_norm(case.reference) else {"norm": None}  # of a d that was given
     report = AuditReport(
         data=data,
         estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
         reference=reference,
         arms=arms,
         findings=_findings(case, arms, reference, paired, truth, change),
-        settings={**settings, "reference": reference.kind, **no_norm},
+        settings={**settings, "reference": reference.kind} | ({} if case.takes_norm else {"norm": None}),
         paired=paired,
         truth=truth,
         gap_change=change,

@@ -27,12 +27,7 @@ _MOST_ARMS = 2
 def are_individuals(outputs: Mapping[Any, Any], ids: NDArray[Any] | None) -> bool:
     """Return whether the keys of a mapping are individuals, not the names of what was computed before and after a change.
 
-    Parameters
-    ----------
-    outputs : mapping
-        Its values hold what one individual got, or the outputs of all.
-    ids : ndarray, shape (m,), or None
-        Of the individuals; None where they are counted from 0.
+    Individuals without `ids` are counted from 0.
     """
     names = {str(key) for key in outputs}
     if len(outputs) <= _MOST_ARMS:
@@ -46,24 +41,12 @@ def in_order(
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the outputs of one arm in the order of the individuals, and notes on how they were read.
 
-    Parameters
-    ----------
-    arm : str
-    outputs : object
-        What `aligned` takes; the values of a mapping are one number, several numbers, a list of items (the best first), or a mapping of items to scores.
-        Or a data frame with a line for each user and item, with a score or the best first.
-    ids : ndarray, shape (m,), or None
-    items : ndarray, shape (n,), or None
-        Ids of the features, if observations are known: whole numbers among them are items.
+    Outputs are what `aligned` takes; the values of a mapping are one number, several numbers, a list of items (the best first), or a mapping of items to
+    scores. Or they are a data frame with a line for each user and item, with a score or the best first. `items` are the ids of the features, if observations
+    are known: whole numbers among them are items.
 
-    Raises
-    ------
-    InputError
-        An individual without a score for an item that another one has.
-    ModelError
-        Lists of unlike lengths; lines of an individual that are missing, or there twice.
-    ShapeError
-        Keys that are not the individuals, each once.
+    Raises InputError for an individual without a score for an item that another one has, ModelError for lists of unlike lengths and lines that are missing or
+    there twice, ShapeError for keys that are not the individuals, each once.
     """
     if isinstance(outputs, str | PathLike):
         path = fspath(outputs)

@@ -39,28 +39,14 @@ from likewise.progress import Steps
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What ran, what its outputs are held against, and how: what every part of a report is made of.
-
-    Parameters
-    ----------
-    run : Run
-    reference : str or PairwiseDistance
-        What d was taken from.
-    references : mapping of str to PairwiseDistance
-        d of each arm; the same object for all where the comparison is valid.
-    measurement : Measurement
-    norm : str or float
-        Of d where it is between zero-filled rows.
-    steps : Steps
-        Told what is done.
-    """
+    """What ran, what its outputs are held against, and how: what every part of a report is made of."""
 
     run: Run
-    reference: ReferenceChoice
-    references: Mapping[str, PairwiseDistance]
+    reference: ReferenceChoice  # what d was taken from
+    references: Mapping[str, PairwiseDistance]  # d of each arm: one object where the comparison is valid
     measurement: Measurement
-    norm: Norm
-    steps: Steps
+    norm: Norm  # of d where it is between zero-filled rows
+    steps: Steps  # told what is done
 
     @cached_property
     def outputs(self) -> dict[str, PairwiseDistance]:
@@ -90,15 +76,7 @@ def compared_outputs(run: Run, how: str | None) -> Mapping[str, Any]:
 
 
 def consistency_of(outputs: Any, d: PairwiseDistance, n_neighbors: int) -> ExactValue:
-    """Return how close everybody's output is to the mean of their nearest neighbours'.
-
-    Raises
-    ------
-    InputError
-        Outputs that are a distance; as many neighbours as individuals, or more.
-    ShapeError
-        Outputs of several numbers.
-    """
+    """Return how close everybody's output, one number, is to the mean of their nearest neighbours'."""
     if isinstance(outputs, PairwiseDistance):
         raise InputError(
             f"{option('consistency', str(n_neighbors))} of outputs that are a distance",
@@ -118,13 +96,7 @@ _BY_UNSEEN = "fits that had not seen the individual's target (cross-validation)"
 
 
 def accuracy_of(case: Case, arm: str) -> TargetAccuracy | None:
-    """Hold outputs against the target, where there is one: those given; of a model that learns it those of fits that had not seen it.
-
-    Raises
-    ------
-    InputError
-        Outputs that are a distance; ratings beside outputs that are not of their items.
-    """
+    """Hold outputs against the target, where there is one: those given; of a model that learns it those of fits that had not seen it."""
     run, target, confidence = case.run, case.measurement.target, case.measurement.confidence
     if run.unseen is not None:
         found = target_accuracy(run.unseen.outputs[arm], run.unseen.target, confidence=confidence)
@@ -179,7 +151,7 @@ _DRAWN = 20_000
 
 
 def judge_missing(case: Case) -> dict[str, CompletionVerdict]:
-    """Judge every arm over all values that missing entries may have, in their range or in conformal intervals; nothing where that was not asked for.
+    """Judge every arm over all values that missing entries may have, in their range or in conformal intervals.
 
     What is hidden from the algorithm is known of the individuals all the same, and is not missing here.
     """

@@ -100,16 +100,8 @@ def reference_and_share(
     """Return what d is, the share of the observations to hide, and how many of them pairs must share, before anything is fitted.
 
     Ratings of which enough pairs share enough, when half is kept aside, are compared on that; other data on zero-filled observations. Where nobody said how
-    many pairs must share, it is as many as enough pairs do; see `likewise.fairness.held_out.usual_shared`.
-
-    Raises
-    ------
-    InputError
-        The reference ``"held-out"`` where nothing is to be hidden.
-    ObservationError
-        The same where the share leaves somebody with less than one observation.
-    DistanceError
-        The same where too few pairs share enough of what is.
+    many pairs must share, it is as many as enough pairs do; see `likewise.fairness.held_out.usual_shared`. The reference ``"held-out"`` raises InputError
+    where nothing is to be hidden, ObservationError where somebody would be left without an observation, DistanceError where too few pairs share enough.
     """
     left_open = reference is None and share is None and observed.observed_fraction <= _MOST_OBSERVED
     if not (left_open or is_named(reference, "held-out")):
@@ -152,14 +144,8 @@ def measure_on_truth(
 ) -> tuple[HeldOutFairness, dict[str, ErrorMetrics | None]]:
     """Hold the outputs of every arm against the distance on what was hidden, in every split; with the errors of arms that predict it.
 
-    Each of the runs, of which there is at least one, is measured, then let go, before the next one is asked for.
-
-    Raises
-    ------
-    InputError
-        Nothing was hidden.
-    DistanceError
-        Too few pairs share enough of it.
+    Each of the runs, of which there is at least one, is measured, then let go, before the next one is asked for. Raises InputError where nothing was
+    hidden, DistanceError where too few pairs share enough of it.
     """
     rng = generator_of(measurement.random_state)
     errors: dict[str, list[HiddenErrors]] = {}

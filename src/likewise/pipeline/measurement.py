@@ -72,13 +72,7 @@ DEFAULT_MEMORY = "1 GiB"
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Options of the measurement; see `likewise.audit`.
-
-    Raises
-    ------
-    InputError
-        An option out of its range, before anything is computed.
-    """
+    """Options of the measurement; see `likewise.audit`. One out of its range raises InputError before anything is computed."""
 
     nearest_share: float = 0.1
     lipschitz: float | None = None
@@ -173,8 +167,6 @@ class Measurement:
     def needed_memory(self, shape: tuple[int, int], *, runs_model: bool) -> str:
         """Say what an audit will hold beyond its data.
 
-        Examples
-        --------
         >>> print(Measurement().needed_memory((24_983, 100), runs_model=True))
         about 140.2 MiB: 76.2 MiB for complete matrices, and 312,062,653 pairs measured block by block, as holding them would take 7.0 GiB
         """
@@ -194,20 +186,7 @@ class Measurement:
     def measure(
         self, outputs: Mapping[str, Any], references: Mapping[str, PairwiseDistance], steps: Steps
     ) -> dict[str, FairnessMetrics]:
-        """Measure every arm; together where they share a reference, which is then computed once.
-
-        Parameters
-        ----------
-        outputs : mapping of str to array-like or PairwiseDistance
-        references : mapping of str to PairwiseDistance
-            One for each arm.
-        steps : Steps
-
-        Returns
-        -------
-        dict of str to FairnessMetrics
-            Of the kind `SampledFairness` where pairs are drawn.
-        """
+        """Measure every arm; together where they share a reference, which is then computed once. Drawn pairs give `SampledFairness`."""
         if self.pairs == "all" and _are_one(references[name] for name in outputs):
             reference = next(iter(references.values()))
             streams = self.streams(reference.n_individuals, len(outputs))

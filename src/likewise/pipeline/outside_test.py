@@ -17,38 +17,19 @@ from likewise.pipeline.run import Run
 
 @dataclass(frozen=True, eq=False)
 class OutsideTest:
-    """Test observations at their places in the matrix that an audit is of.
-
-    Parameters
-    ----------
-    rows, columns : ndarray of int, shape (n_test,)
-    values : ndarray, shape (n_test,)
-        In the user's units.
-    n_left_out : int
-        Entries that are among the observations too: an algorithm that has seen them is not tested by them.
-    """
+    """Test observations at their places in the matrix that an audit is of; arrays of shape (n_test,)."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
-    values: NDArray[np.float64]
-    n_left_out: int
+    values: NDArray[np.float64]  # in the user's units
+    n_left_out: int  # among the observations too: an algorithm that has seen them is not tested by them
 
     @classmethod
     def of(cls, test: Any, observed: ObservedMatrix) -> OutsideTest:
         """Find the places of test observations by their ids; what has none is numbered from 0.
 
-        Parameters
-        ----------
-        test : ObservedMatrix, or what its constructor takes
-        observed : ObservedMatrix
+        Raises ObservationError for ids that the observations do not have, and where all of it was observed as well.
 
-        Raises
-        ------
-        ObservationError
-            Ids that the observations do not have, or nothing that was not observed as well.
-
-        Examples
-        --------
         >>> nan = np.nan
         >>> Z = ObservedMatrix([[1.0, nan], [2.0, 3.0]], value_range=(1, 5))
         >>> found = OutsideTest.of(ObservedMatrix([[5.0, 4.0], [nan, nan]], value_range=(1, 5)), Z)
@@ -80,13 +61,7 @@ class OutsideTest:
         )
 
     def error(self, run: Run, arm: str, confidence: float) -> ErrorMetrics:
-        """Return an arm's error on these, with an interval over individuals.
-
-        Raises
-        ------
-        InputError
-            Outputs that do not predict entries.
-        """
+        """Return an arm's error on these, with an interval over individuals; raise InputError for outputs that do not predict entries."""
         found = run.errors_at(arm, self.rows, self.columns, self.values)
         if found is None:
             raise InputError(

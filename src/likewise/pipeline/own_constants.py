@@ -33,16 +33,9 @@ def own_constants(
     rows: sparse.csr_array,
     names: NDArray[Any],
 ) -> OwnConstants | None:
-    """Return the median of K_i and the largest, with whom they are of; None where no constant of a regression is proved.
+    """Return the median of K_i over some rows and the largest, with whom they are of; None where no constant of a regression is proved.
 
-    Parameters
-    ----------
-    regression : RegressionCertificate or None
-        Of the estimate.
-    constant : float or None
-        What is proved of the arm: K1 K.
-    rows : csr_array, shape (k, n)
-    names : ndarray, shape (k,)
+    The `constant` is what is proved of the arm: K1 K.
     """
     if regression is None or not constant:
         return None
@@ -79,15 +72,7 @@ def check_own_constants(path: PathLike | None, certificates: LipschitzCertificat
 def everybodys_constants(
     run: Run, proved: Mapping[str, Proved], certificates: LipschitzCertificates | None
 ) -> IndividualConstants:
-    """Return K_i of everybody; `check_own_constants` has made sure that there are any.
-
-    Parameters
-    ----------
-    run : Run
-    proved : mapping of str to Certificate, AffineCertificate or Unavailable
-        Of each arm.
-    certificates : LipschitzCertificates
-    """
+    """Return K_i of everybody; `check_own_constants` has made sure that there are any."""
     assert run.training is not None
     assert certificates is not None
     assert isinstance(certificates.regression, RegressionCertificate)

@@ -54,20 +54,8 @@ def reference_distances(
 ) -> dict[str, PairwiseDistance]:
     """Return the reference distance of each arm; the same object for all where the comparison is valid.
 
-    Parameters
-    ----------
-    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
-        With ``"held-out"`` the distance on zero-filled observations, which stands beside the one on what was kept aside.
-    run : Run
-    norm : {"l1", "l2", "linf"} or float
-        Of a distance that is made here.
-    least_shared : int, optional
-        Of ``"co-observed"``; by default 1.
-
-    Raises
-    ------
-    InputError
-        ``"estimate"`` where nothing was estimated, or a name where there are no observations.
+    With ``"held-out"`` it is the distance on zero-filled observations, which stands beside the one on what was kept aside. `least_shared` is that of
+    ``"co-observed"``, by default 1. Raises InputError for ``"estimate"`` where nothing was estimated, and for a name where there are no observations.
     """
     if isinstance(reference, PairwiseDistance):
         return dict.fromkeys(run.outputs, reference)
@@ -184,13 +172,7 @@ _NEIGHBORS = (
 
 
 def why_equal_people_differ(reference: ReferenceChoice, run: Run) -> str:
-    """Return the reason in words; empty where nothing is known of the distance.
-
-    Parameters
-    ----------
-    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
-    run : Run
-    """
+    """Return the reason in words; empty where nothing is known of the distance."""
     if reference == "co-observed":
         return _ON_SHARED
     if reference not in _ZERO_FILLED or run.training is None:
@@ -219,21 +201,8 @@ def _pairs(count: int) -> str:
 
 
 def equal_pairs(observed: ObservedMatrix, working_range: WorkingRange) -> tuple[int, int]:
-    """Count the pairs whose zero-filled rows are equal.
+    """Count the pairs whose zero-filled rows are equal: those that observed the same values of the same features, and those equal only once filled.
 
-    Parameters
-    ----------
-    observed : ObservedMatrix
-    working_range : {"symmetric", "unit"}
-        On which missing entries become 0.
-
-    Returns
-    -------
-    alike, filled : int
-        Pairs that observed the same values of the same features; pairs that are equal only once missing entries are filled.
-
-    Examples
-    --------
     >>> ratings = np.array([[5, 3, np.nan], [5, np.nan, 3], [5, 3, np.nan], [1, np.nan, np.nan]])
     >>> equal_pairs(ObservedMatrix(ratings, value_range=(1, 5)), "symmetric")
     (1, 2)
@@ -269,17 +238,8 @@ _COUNTS_AS: dict[WorkingRange, str] = {
 def missing_in_worst_pairs(arms: Mapping[str, Arm], reference: ReferenceChoice, run: Run) -> str:
     """Count the pairs among those listed as worst in which somebody has a missing value, in words.
 
-    Parameters
-    ----------
-    arms : mapping of str to Arm
-    reference : {"held-out", "observed", "co-observed", "estimate"} or PairwiseDistance
-    run : Run
-
-    Returns
-    -------
-    str
-        Empty where there is no such pair, where observations were hidden by the audit itself, where less than half is observed, and
-        where d does not fill missing values.
+    Empty where there is no such pair, where observations were hidden by the audit itself, where less than half is observed, and where d does not fill
+    missing values.
     """
     if reference not in _ZERO_FILLED or run.training is None or run.hidden is not None:
         return ""

@@ -40,21 +40,13 @@ _TITLES = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in A
 
 @dataclass(frozen=True, eq=False)
 class HiddenErrors:
-    """Predictions of hidden observations beside them, on the working range.
-
-    Parameters
-    ----------
-    predicted, actual : ndarray, shape (n_hidden,)
-    rows, columns : ndarray of int, shape (n_hidden,)
-    scale : AffineScale
-        Back to the user's units.
-    """
+    """Predictions of hidden observations beside them, on the working range; all of shape (n_hidden,)."""
 
     predicted: Floats
     actual: Floats
     rows: NDArray[np.integer]
     columns: NDArray[np.integer]
-    scale: AffineScale
+    scale: AffineScale  # back to the user's units
 
     @classmethod
     def of_splits(cls, parts: Sequence[HiddenErrors]) -> HiddenErrors:
@@ -81,17 +73,10 @@ class HiddenErrors:
 
 @dataclass(frozen=True, eq=False)
 class UnseenOutputs:
-    """Outputs by fits that have not seen the individual's target, and that target.
+    """Outputs by fits that have not seen the individual's target, and that target."""
 
-    Parameters
-    ----------
-    outputs : mapping of str to ndarray
-        By arm.
-    target : array-like, shape (m,)
-    """
-
-    outputs: Mapping[str, Floats]
-    target: ArrayLike
+    outputs: Mapping[str, Floats]  # by arm
+    target: ArrayLike  # (m,)
 
     @classmethod
     def of(
@@ -106,45 +91,21 @@ class UnseenOutputs:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What ran and what came out, on the method's working range.
+    """What ran and what came out, on the method's working range."""
 
-    Parameters
-    ----------
-    training : ObservedMatrix or None
-        The observations that the algorithm saw, in the user's units; None if only a distance between the individuals is known.
-    hidden : HoldOut or None
-        Those that it did not see.
-    fitted : MatrixEstimator or None
-        Fitted on `training`; None if outputs from elsewhere came without an estimator.
-    outputs : mapping of str to array-like or PairwiseDistance
-        For ``"without"``, ``"with"``, both, or ``"outputs"`` if there are no others.
-    titles : mapping of str to str
-        What each arm is, in words.
-    predicts_entries : bool
-        Whether outputs of the shape of the observations predict them.
-    trained : mapping of str to TrainedModel
-        What the algorithm learnt in each arm, where it tells.
-    clipped_fraction : float or None
-        Share of the entries of the estimate at an end of the working range, counted where the estimate was formed.
-    unseen : UnseenOutputs or None
-        What a classifier or regressor says of individuals whose target it has not seen.
-    notes : tuple of str
-        How outputs from elsewhere were put in order.
-    folded_in : bool
-        Whether the estimator was fitted on other individuals, and these were folded in.
-    """
-
+    # What the algorithm saw, in the user's units; None if only a distance between the individuals is known.
     training: ObservedMatrix | None
-    hidden: HoldOut | None
-    fitted: MatrixEstimator | None
-    outputs: Mapping[str, Any]
-    titles: Mapping[str, str]
-    predicts_entries: bool = False
-    trained: Mapping[str, TrainedModel] = field(default_factory=dict)
+    hidden: HoldOut | None  # what it did not see
+    fitted: MatrixEstimator | None  # on `training`; None if outputs from elsewhere came without an estimator
+    outputs: Mapping[str, Any]  # arrays or distances, of "without", "with", both, or "outputs" alone
+    titles: Mapping[str, str]  # what each arm is, in words
+    predicts_entries: bool = False  # whether outputs of the shape of the observations predict them
+    trained: Mapping[str, TrainedModel] = field(default_factory=dict)  # what the algorithm learnt in each arm
+    # Share of the entries of the estimate at an end of the working range, counted where the estimate was formed.
     clipped_fraction: float | None = None
-    unseen: UnseenOutputs | None = None
-    notes: tuple[str, ...] = ()
-    folded_in: bool = False
+    unseen: UnseenOutputs | None = None  # None but for a classifier or regressor
+    notes: tuple[str, ...] = ()  # how outputs from elsewhere were put in order
+    folded_in: bool = False  # the estimator was fitted on others, and these individuals were folded in
 
     @property
     def working_range(self) -> WorkingRange:
@@ -278,14 +239,9 @@ def take_outputs(
     steps: Steps,
     ids: NDArray[Any] | None,
 ) -> Run:
-    """Take outputs that were computed elsewhere; an estimator, if given, is fitted for its certificates.
+    """Take outputs that were computed elsewhere, in the order of the individuals, who are called `ids`; an estimator is fitted for its certificates.
 
-    Outputs with labels are put in the order of the individuals, who are called `ids`.
-
-    Raises
-    ------
-    InputError
-        If there are none, more than two, or a single one under a name that says nothing; labels that are not those of the individuals.
+    Raises InputError if there are none, more than two, or a single one under a name that says nothing.
     """
     arms_given = isinstance(outputs, Mapping) and not are_individuals(outputs, ids)
     named: Mapping[str, Any] = outputs if arms_given else {ONLY_ARM: outputs}

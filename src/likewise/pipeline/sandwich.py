@@ -72,26 +72,9 @@ def sandwiches(
 ) -> dict[str, Sandwich]:
     """Return for each arm in which an algorithm ran here how large D / d is: measured <= found <= proved.
 
-    Parameters
-    ----------
-    run : Run
-    proved : mapping of str to Certificate, AffineCertificate or Unavailable
-        Of each arm; see `prove_outputs`.
-    certificates : LipschitzCertificates or None
-        Of the pre-processing.
-    norm : str or float
-        Of d between zero-filled rows, from which an arm is measured unless its constant speaks of another distance.
-    worst : mapping of str to ndarray
-        Of each arm, individuals to measure whoever else is drawn: those of the pairs that are known to be the worst.
-    random_state : int, Generator or None
-        Draws individuals, and the rows that are tried.
-    n_individuals : int, default 300
-        Whose pairs are all measured; drawn where there are more.
-
-    Returns
-    -------
-    dict of str to Sandwich
-        Without arms whose algorithm is no function of a row that is known here.
+    An arm is measured from d between zero-filled rows, in `norm`, unless its constant speaks of another distance. All pairs of `n_individuals` are measured:
+    of those in `worst`, the positions of individuals of the pairs that are known to be the worst in each arm, and of others who are drawn. Arms whose
+    algorithm is no function of a row that is known here are left out.
     """
     found: dict[str, Sandwich] = {}
     for arm in run.trained:

@@ -55,15 +55,7 @@ def summarise_data(
 
 
 def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | None = None) -> EstimateSummary:
-    """Describe a fitted estimator.
-
-    Parameters
-    ----------
-    estimator : MatrixEstimator
-        Fitted.
-    clipped_fraction : float, optional
-        Counted where the estimate was formed; by default it is formed once more.
-    """
+    """Describe a fitted estimator; without a clipped fraction, counted where the estimate was formed, it is formed once more."""
     observed, rank = estimator.observed_, estimator.rank_
     m, n = observed.shape
     parameters = estimator.get_params(deep=False)
@@ -108,15 +100,6 @@ def _plain(value: Any) -> Any:
 def regime(n_individuals: int, n_features: int, rank: int, observed_fraction: float) -> str:
     """Compare n with r m / p_hat, the regimes of Section 5, in words.
 
-    Parameters
-    ----------
-    n_individuals, n_features, rank : int
-        m, n and r.
-    observed_fraction : float
-        ``p_hat``.
-
-    Examples
-    --------
     >>> regime(100, 5000, 2, 0.5)
     'n = 5,000 against r m / p_hat = 400: n is larger, where the theory (Section 5) expects fairness to improve as n grows'
     """
@@ -140,22 +123,10 @@ Proved = Certificate | AffineCertificate | Unavailable
 def prove_outputs(
     trained: Mapping[str, TrainedModel], constants: LipschitzCertificates | None, norm: Norm
 ) -> dict[str, Proved]:
-    """Bound how far apart the outputs of two individuals can be, given their observations (Theorem 4.1).
+    """Bound how far apart the outputs of two individuals can be, given their observations (Theorem 4.1), in each arm in which the algorithm ran here.
 
-    Parameters
-    ----------
-    trained : mapping of str to TrainedModel
-        What the algorithm learnt in each arm.
-    constants : LipschitzCertificates or None
-        Of the pre-processing.
-    norm : str or float
-        Of the distance between zero-filled observations.
-
-    Returns
-    -------
-    dict of str to Certificate, AffineCertificate or Unavailable
-        An entry for each arm in which the algorithm ran here; from `norm` to l2. Of ``"with"`` the distance is the one that the
-        pre-processing is bounded by, which is another where it centres or weighs.
+    Constants are from `norm`, between zero-filled observations, to l2. Of ``"with"`` the distance is the one that the pre-processing is bounded by, which
+    is another where it centres or weighs.
     """
     found: dict[str, Proved] = {}
     for arm, learnt in trained.items():
@@ -220,13 +191,7 @@ def _in_norm(
 
 
 def with_estimate(run: Run) -> Run:
-    """Add the estimate itself to what ran, where an algorithm ran on it whose outputs can be held against it; else nothing.
-
-    Returns
-    -------
-    Run
-        With an arm ``"estimate"``, or the same.
-    """
+    """Add the estimate itself, as an arm ``"estimate"``, where an algorithm ran on it whose outputs can be held against it; else nothing."""
     algorithm = run.trained.get("with")
     if (
         run.estimate is None
