@@ -43,7 +43,6 @@ from likewise.pipeline.references import (
     missing_in_worst_pairs,
     reference_caveats,
     summarise_reference,
-    takes_norm,
     why_equal_people_differ,
 )
 from likewise.pipeline.run import Run
@@ -105,7 +104,7 @@ def make_report(
         reference=reference,
         arms=arms,
         findings=_findings(case, arms, reference, paired, truth, change),
-        settings={**settings, "reference": reference.kind} | ({} if case.takes_norm else {"norm": None}),
+        settings={**settings, "reference": reference.kind},
         paired=paired,
         truth=truth,
         gap_change=change,

@@ -99,7 +99,7 @@ def compare(
     run = take_outputs(None, arms, None, steps, first.row_ids)
     data = summarise_data(first, run.working_range, source, (*measurement.notes, *run.notes))
     case = Case(run, first, references, measurement, "l1", steps)
-    return make_report(case, data, measurement.settings(), errors or {})
+    return make_report(case, data, {"norm": None, **measurement.settings()}, errors or {})
 
 
 def _check(arms: Any, reference: Any, errors: Any, progress: Any) -> None:

@@ -33,7 +33,7 @@ from likewise.fairness import (
 from likewise.fairness.distances.named_outputs import check_output_distance
 from likewise.fairness.metrics.groups import number_groups
 from likewise.fairness.metrics.target_accuracy import Target
-from likewise.fairness.metrics.violations import WORST
+from likewise.fairness.metrics.worst_pairs import WORST
 from likewise.fairness.options import check_options
 from likewise.memory import bytes_of, ensure_fits, format_bytes
 from likewise.observations import ObservedMatrix

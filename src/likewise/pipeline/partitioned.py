@@ -21,7 +21,12 @@ from likewise.pipeline.assemble import make_report
 from likewise.pipeline.compared import Case
 from likewise.pipeline.held_out import asked_reference, reference_and_share
 from likewise.pipeline.measurement import DEFAULT_MEMORY, Measurement
-from likewise.pipeline.references import ReferenceChoice, check_reference, reference_distances
+from likewise.pipeline.references import (
+    ReferenceChoice,
+    check_reference,
+    reference_distances,
+    takes_norm,
+)
 from likewise.pipeline.run import check_model, hide, run_fitted
 from likewise.pipeline.summaries import summarise_data
 from likewise.pipeline.worst_within import WorstWithinBlocks, worst_within_blocks
@@ -146,7 +151,8 @@ def audit_partitioned(
         run = replace(run_fitted(found.training, found.hidden, folded, algorithm, steps), folded_in=True)
         said = _note(observed, drawn, apart=apart), *_searched(observed, whole, worst_within, norm, steps)
         data = _summary(observed, found.sample, run.working_range, source, said)
-        settings = {"norm": norm, **measurement.settings(), "model": algorithm.name, **found.settings()}
+        own_norm = norm if takes_norm(found.reference) else None
+        settings = {"norm": own_norm, **measurement.settings(), "model": algorithm.name, **found.settings()}
         d = reference_distances(found.reference, run, norm, least_shared)
         return make_report(Case(run, found.reference, d, found.measurement, norm, steps), data, settings)
 

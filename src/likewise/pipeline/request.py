@@ -120,7 +120,9 @@ class AuditRequest:
 
     def settings(self) -> dict[str, Any]:
         """Return the settings as a report lists them."""
-        told = {"norm": self.norm, **self.measurement.settings()}
+        # A d that was given has a norm of its own, or none.
+        norm = self.norm if takes_norm(self.reference) else None
+        told = {"norm": norm, **self.measurement.settings()}
         if self.outputs is None:
             told |= {"model": _name(self.model), "hold_out": self.hold_out}
         if is_named(self.reference, "held-out"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from likewise.fairness import SampledFairness, Unavailable
 from likewise.fairness.distances.named_outputs import IN_ORDER
-from likewise.fairness.metrics.violations import WORST
+from likewise.fairness.metrics.worst_pairs import WORST
 from likewise.observations.ids import is_unknown
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse, no_group_alarm
 from likewise.report.item_lists import list_lines

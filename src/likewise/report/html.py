@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from likewise.fairness.metrics.violations import WORST
+from likewise.fairness.metrics.worst_pairs import WORST
 from likewise.report.answer import Answer, undecided_lines
 from likewise.report.description import (
     PROVED_SCOPE,

@@ -9,9 +9,6 @@ from typing import Any
 from likewise.checks import checked_non_negative, checked_positive
 from likewise.fairness.metrics.metric_value import AnyMetricValue, ExactValue, MetricValue
 
-WORST = 10
-"""How many pairs with the largest ratios are kept, explained and shown."""
-
 SHARES = (0.01, 0.05, 0.1)
 """Shares alpha of pairs for which the slack gamma is reported."""
 

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from likewise._kernels import PAIR_COLUMNS
 from likewise._typing import Floats, Indices
 
+WORST = 10
+"""How many pairs with the largest ratios are kept, explained and shown."""
+
 
 class TopPairs:
     """The `count` pairs with the largest ratios, largest first; ties by output distance, then by position.
