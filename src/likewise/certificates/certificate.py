@@ -60,12 +60,7 @@ def check_pairs(bounds: Floats, outputs: Floats) -> PairCheck:
 def checked_distances(inputs: ArrayLike, outputs: ArrayLike) -> tuple[Floats, Floats]:
     """Return both distances of every pair as arrays.
 
-    Raises
-    ------
-    ShapeError
-        If their shapes differ.
-    InputError
-        If a distance is negative, infinite or NaN.
+    ShapeError if their shapes differ; InputError if a distance is negative, infinite or NaN.
     """
     both = _finite(inputs), _finite(outputs)
     if both[0].shape != both[1].shape:

@@ -67,6 +67,7 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
         )
     factor = conversion(inner, outer, *known[:1]) if known else 1.0
     constant = product_upward(second.value, upward(factor, _POWER_ROUNDINGS))
+    # A product that overflows is no constant: said here, before a certificate would refuse it.
     largest = max(vars(first).get(part, 0.0) for part in ("value", "slope", "offset"))
     if not isfinite(product_upward(constant, largest)):
         return Unavailable(name, "the product of the constants is larger than the largest number")

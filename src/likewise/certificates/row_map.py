@@ -176,6 +176,7 @@ class FilledRowMap:
 
     def largest_singular_value(self, gains: Floats) -> float:
         """Upper bound on the l2 to l2 norm of Q, exact in the same sense."""
+        # Each of n rows is off by the slack at most, so the matrix by sqrt(n) times as much.
         return upward(spectral_norm(self._rows(gains)) + sqrt(self.right.shape[0]) * self.slack(gains), 8)
 
     def slack(self, gains: Floats) -> float:

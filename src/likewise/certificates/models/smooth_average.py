@@ -51,6 +51,8 @@ def smooth_average_constant(average: SmoothAverage, p: float, q: float) -> Certi
     1.0...
     """
     n = average.half_ranges.size
+    # In any direction the slope is at most R^2 / t; where distances are l1, feature after feature, R r_k /
+    # t.
     widest = average.radius
     if p == 1:  # one feature after another
         widest = min(widest, float(average.half_ranges.max(initial=0.0)))
@@ -100,6 +102,7 @@ def enclosing_ball(rows: Floats | sparse.csr_array) -> tuple[Floats, float]:
         farthest = int(lengths.argmax())
         if lengths[farthest] < radius:
             best, radius = centre, float(lengths[farthest])
+        # Shorter and shorter steps: the k-th is 1 / k of the way.
         centre = centre + (_dense_row(rows, farthest) - centre) / step
     return best, upward(sqrt(radius), _ROUNDINGS)
 

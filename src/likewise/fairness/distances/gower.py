@@ -166,6 +166,7 @@ def _least_shared(asked: object, features: Floats) -> int:
     if not (isinstance(asked, str) and asked == "half"):
         return checked_whole("least_shared", asked, 1, len(features), error=DistanceError, or_else="'half'")
     known, m = np.count_nonzero(~np.isnan(features), axis=1), features.shape[1]
+    # Of all ordered pairs, known (known - 1) share a feature that so many records have.
     shared = float((known * (known - 1)).sum()) / (m * (m - 1))
     half: int = ceil(shared / 2)
     return max(1, half)

@@ -107,6 +107,7 @@ class RowDistance(PairwiseDistance):
         self.description = description or _describe(self.order, self.rows.shape[1])
         self.row_ids = row_labels(row_ids, rows, self.n_individuals)
         largest = max(float(self.rows.max()), -float(self.rows.min()))
+        # No norm is larger, and powers of norms must neither overflow nor vanish.
         check_magnitude("rows", largest * self.rows.shape[1] ** (1 / self.order), self.order)
         self.norms = row_norms(self.rows, self.order)
 
@@ -124,6 +125,8 @@ class RowDistance(PairwiseDistance):
     def rounded(self) -> RowDistance:
         """Return the same distance, where rows that differ by no more than rounding are equal; see `of_outputs`."""
         distance = copy(self)
+        # Outputs that come of one computation are rounded in units of the largest of them, however small
+        # they are.
         distance.resolution = _ROUNDINGS * _EPSILON * float(self.norms.max())
         distance.description = replace(
             self.description,
@@ -157,6 +160,8 @@ class RowDistance(PairwiseDistance):
 
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
         """Measure a block of pairs; see `PairwiseDistance.block`."""
+        # A product of matrices is many times as fast, but cancels between close rows, which then are
+        # measured again; of a few columns it gains little.
         if self.order == 2 and self.rows.shape[1] > _NARROW:
             return self._by_product(start, stop, first, last)
         return self._resolved(self._by_definition(start, stop, first, last))

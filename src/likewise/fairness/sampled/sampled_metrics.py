@@ -57,6 +57,7 @@ class PairSample:
         check_magnitude("output distances", float(output.max()))
         check_magnitude("reference distances", float(reference.max()))
         ratios = pair_ratios(output, reference)
+        # A bound that one pair exceeds is none, and whatever rests on it would be wrong.
         bounds.check(reference=reference, output=output, ratio=ratios)
         near = reference <= reach(drawn.radius)
         places = drawn.places[defined]
@@ -106,6 +107,7 @@ class PairSample:
         """Hold the pairs against ``D <= L d + gamma``."""
         beyond = excesses(self.output, self.reference, lipschitz)
         needed = {share: self.claims.quantile(beyond, 1 - share) for share in SHARES}
+        # As over all pairs: what D exceeds its limit by in its last digits is no violation.
         excess, broken = beyond_rounding(beyond - slack, self.output), self.violates(lipschitz, slack)
         return Violations(
             lipschitz,

@@ -53,6 +53,7 @@ def draw_disjoint_pairs(
     6
     """
     _check_number(n_pairs, n_individuals // 2, "disjoint pairs", "draw fewer, or leave n_pairs out")
+    # Neighbours in a random order are a uniform matching; part of them is a uniform part.
     couples = generator.permutation(n_individuals)[: 2 * n_pairs].reshape(n_pairs, 2)
     couples.sort(axis=1)
     return couples[:, 0], couples[:, 1]
