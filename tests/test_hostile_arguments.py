@@ -205,7 +205,7 @@ def learned() -> Any:
 def learned_parts() -> Any:
     made = learned()
     kept = (made.weights, made.draws, made.agreement, made.by_chance, "units", ())
-    return likewise.fairness.learned.distance._Learned(*kept)
+    return likewise.fairness.learned.fit.Learned(*kept)
 
 
 def fetched_before() -> str:

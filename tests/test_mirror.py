@@ -40,10 +40,9 @@ fairness/distances/features      cancellation feature_table rows: distances of c
 fairness/completions     distances/completion_distance: bounds of d over all completions
 fairness/exact/measure           accumulated exact_metrics sweep ../options: all pairs, in steps of one sweep
 fairness/explanation     distances/differences: what a pair is told by
-fairness/learned/distance        verdict: the distance, and the verdict that carries what is open of it
 fairness/metrics/fairness_metrics        curves metric_value similar violations: what a measurement holds
 fairness/repair/repair           projection: one repair, its steps
-fairness/sampled/measure         pair_sample sampled_metrics: drawn pairs, in steps of one measurement
+fairness/sampled/measure         sampled_metrics: drawn pairs, in steps of one measurement
 fairness/sampled/intervals/independent   interval: intervals from independent draws
 fairness/search/worst_pairs      best_first coordinates: one search
 inference/model          registry: any model, and the check of what it puts out

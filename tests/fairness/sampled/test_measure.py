@@ -21,9 +21,17 @@ from likewise.fairness import (
 from likewise.fairness.exact.blocks import all_pairs, pair_positions
 from likewise.fairness.sampled.intervals import betting, clopper_pearson, quantile_interval
 from likewise.fairness.sampled.measure import measure_sampled
-from likewise.fairness.sampled.pair_sample import Claims, DrawnPairs, Plan, draw
 from likewise.fairness.sampled.sampled_metrics import PairSample
-from likewise.fairness.sampled.sampling import DATA_SET, POPULATION, Bounds, distance_bound
+from likewise.fairness.sampled.sampling import (
+    DATA_SET,
+    POPULATION,
+    Bounds,
+    Claims,
+    DrawnPairs,
+    Plan,
+    distance_bound,
+    draw,
+)
 
 NAN, INF = math.nan, math.inf
 

@@ -1,7 +1,11 @@
 """A distance that people's answers teach: which pairs are similar, or which of two is closer."""
 
 from likewise.fairness.learned.answers import Answers
-from likewise.fairness.learned.distance import LearnedDistance, learn_distance
-from likewise.fairness.learned.verdict import judge_learned, violating_share
+from likewise.fairness.learned.distance import (
+    LearnedDistance,
+    judge_learned,
+    learn_distance,
+    violating_share,
+)
 
 __all__ = ["Answers", "LearnedDistance", "judge_learned", "learn_distance", "violating_share"]

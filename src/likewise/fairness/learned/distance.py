@@ -1,10 +1,9 @@
-"""The distance that answers teach, with what they leave open of it."""
+"""The distance that answers teach, with what they leave open of it; and whether D <= L d, with that carried into the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,33 +14,20 @@ from likewise.checks import (
     checked_instance,
     checked_name,
     checked_positive,
+    checked_share,
     checked_whole,
 )
-from likewise.errors import DistanceError
-from likewise.fairness.distances.distance import DistanceDescription
+from likewise.errors import DistanceError, ShapeError
+from likewise.fairness.distances.distance import DistanceDescription, PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance
 from likewise.fairness.learned.answers import Answers
 from likewise.fairness.learned.features import ComparedFeatures
-from likewise.fairness.learned.fit import (
-    even_penalty,
-    fit_free,
-    fit_matrix,
-    fit_weights,
-    matrix_penalty,
-    products,
-    symmetric,
-)
+from likewise.fairness.learned.fit import AnswerRegression, Learned, Metric, lengths, some_pairs
+from likewise.fairness.metrics.metric_value import SampledValue
+from likewise.fairness.sampled.sampling import DATA_SET
+from likewise.fairness.verdicts import Status, Verdict
 from likewise.observations.index_alignment import row_labels
 from likewise.randomness import generator_of
-
-Metric = Literal["l1", "mahalanobis"]
-
-MANY_JUDGES = 8
-"""From so many judges on they are drawn, not their answers: answers of one judge go together."""
-
-_FOLDS = 5
-_TYPICAL = 100_000
-"""Pairs whose mean distance is the unit where answers name none."""
 
 
 class LearnedDistance(RowDistance):
@@ -65,10 +51,10 @@ class LearnedDistance(RowDistance):
     """
 
     def __init__(
-        self, compared: ComparedFeatures, learned: _Learned, answers: Answers, row_ids: ArrayLike | None
+        self, compared: ComparedFeatures, learned: Learned, answers: Answers, row_ids: ArrayLike | None
     ) -> None:
         checked_instance("compared", compared, ComparedFeatures, "what learn_distance compared")
-        checked_instance("learned", learned, _Learned, "what learn_distance learned")
+        checked_instance("learned", learned, Learned, "what learn_distance learned")
         checked_instance("answers", answers, Answers, "the answers")
         self.features, self.answers = compared.names, answers.in_words()
         self.weights, self.draws = learned.weights, learned.draws
@@ -95,7 +81,7 @@ class LearnedDistance(RowDistance):
             measured: Floats = (self._compared.differences(left, right) @ weights).clip(min=0)
             return measured
         delta = self._compared.columns[left] - self._compared.columns[right]
-        return _lengths(delta, weights)
+        return lengths(delta, weights)
 
     def to_frame(self, confidence: float = 0.95) -> Any:
         """Return a polars frame with the weight of each feature and its interval: feature, weight, low, high.
@@ -124,18 +110,6 @@ class LearnedDistance(RowDistance):
 
     def __repr__(self) -> str:
         return f"LearnedDistance({len(self.features)} features, {self.n_individuals} individuals, {self.answers})"
-
-
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """What the answers taught."""
-
-    weights: Floats
-    draws: Floats
-    agreement: float
-    by_chance: float
-    unit: str
-    notes: tuple[str, ...]
 
 
 def learn_distance(
@@ -224,155 +198,8 @@ def learn_distance(
     known = np.arange(len(compared.columns)) if labels is None else labels
     answers = Answers.of(known, pairs, triplets, judges)
     # From here on the answers are rows of a logistic regression.
-    problem = _Problem.of(compared, answers, metric, penalty)
+    problem = AnswerRegression.of(compared, answers, metric, penalty)
     return LearnedDistance(compared, problem.learn(n_draws, generator_of(random_state)), answers, labels)
-
-
-@dataclass(frozen=True, eq=False)
-class _Problem:
-    """The regression that answers are, and how it is solved on some of them."""
-
-    answers: Answers
-    metric: Metric
-    differences: list[Floats]
-    signs: list[float]
-    penalty: float
-    typical: Floats
-    """Differences of pairs of all individuals, which give triplets their unit."""
-
-    @classmethod
-    def of(cls, compared: ComparedFeatures, answers: Answers, metric: Metric, penalty: float) -> _Problem:
-        # Drawn with a seed of their own, so that the unit of d does not depend on how answers are drawn.
-        one, other = some_pairs(len(compared.columns), _TYPICAL, np.random.default_rng(0))
-
-        def between(left: Indices, right: Indices) -> Floats:
-            if metric == "l1":
-                return compared.differences(left, right)
-            apart: Floats = compared.columns[left] - compared.columns[right]
-            return apart
-
-        first, others = answers.individuals[:, 0], answers.individuals[:, 1:].T
-        # A triplet says d(asked, closer) < d(asked, farther): a difference of two distances against a
-        # threshold of 0.
-        signs = [1.0] if answers.similar is not None else [1.0, -1.0]
-        return cls(answers, metric, [between(first, k) for k in others], signs, penalty, between(one, other))
-
-    def learn(self, n_draws: int, rng: np.random.Generator) -> _Learned:
-        """Learn from all answers, from drawn ones, and from all but a fold, in turn."""
-        weights = self._in_units(*self._fit(None))
-        if weights is None:
-            raise DistanceError(*self._why_nothing())
-        drawn = [self._in_units(*self._fit_freely(self._draw(rng))) for _ in range(n_draws)]
-        usable = [each for each in drawn if each is not None]
-        # Where most draws teach nothing, so do the answers themselves, but for luck.
-        if len(usable) < n_draws / 2:
-            raise DistanceError(*self._why_nothing())
-        agreement, by_chance = self._agreement(rng)
-        lost = n_draws - len(usable)
-        notes: tuple[str, ...] = (
-            (f"{lost} of {n_draws} resamples of the answers gave no distance",) if lost else ()
-        )
-        if agreement <= by_chance:
-            notes += ("the learned distance predicts held-out answers no better than chance",)
-        unit = (
-            "as likely called similar as not at d = 1"
-            if self.answers.similar is not None
-            else "two individuals are at d = 1 in the mean"
-        )
-        return _Learned(weights, np.array(usable), agreement, by_chance, unit, notes)
-
-    def _fit_freely(self, counts: Floats) -> tuple[Floats, float]:
-        """Fit without the constraint that makes a distance; see `fit_free`."""
-        labels, intercept = self._labels()
-        p = self.differences[0].shape[1]
-        if self.metric == "l1":
-            return fit_free(
-                self._design(self.differences), labels, intercept, even_penalty(p, self.penalty), counts
-            )
-        design = self._design([products(delta) for delta in self.differences])
-        upper, threshold = fit_free(design, labels, intercept, matrix_penalty(p, self.penalty), counts)
-        return symmetric(upper, p), threshold
-
-    def _labels(self) -> tuple[Floats, Floats]:
-        """Return what is to be foretold, and where the threshold counts."""
-        similar, k = self.answers.similar, self.answers.n
-        if similar is None:
-            return np.ones(k), np.zeros(k)
-        return np.where(similar, 1.0, -1.0), np.ones(k)
-
-    def _design(self, parts: list[Floats]) -> Floats:
-        design: Floats = sum(sign * part for sign, part in zip(self.signs, parts, strict=True))  # type: ignore[assignment]
-        return design
-
-    def _fit(self, counts: Floats | None) -> tuple[Floats, float]:
-        labels, intercept = self._labels()
-        if self.metric == "mahalanobis":
-            return fit_matrix(self.differences, self.signs, labels, intercept, self.penalty, counts)
-        return fit_weights(self._design(self.differences), labels, intercept, self.penalty, counts)
-
-    def _in_units(self, weights: Floats, threshold: float) -> Floats | None:
-        """Return weights in the unit of d; None where they name none."""
-        # A pair as far as the threshold is as likely called similar as not: d = 1 there. Triplets have no
-        # threshold, so the mean is the unit.
-        if self.answers.similar is None:
-            threshold = float(self._measured(weights, self.typical).mean())
-            # M is of d^2.
-            threshold = threshold**2 if self.metric == "mahalanobis" else threshold
-        return weights / threshold if threshold > 0 and weights.any() else None
-
-    def _measured(self, weights: Floats, differences: Floats) -> Floats:
-        if weights.ndim == 1:
-            measured: Floats = differences @ weights
-            return measured
-        return _lengths(differences, weights)
-
-    def _draw(self, rng: np.random.Generator) -> Floats:
-        """Return how often each answer counts where judges, or answers, are drawn with replacement."""
-        judges = self.answers.judges
-        words = None if judges is None else [str(judge) for judge in judges.tolist()]
-        names, labels = (np.array([]), None) if words is None else np.unique(words, return_inverse=True)
-        if labels is None or names.size < MANY_JUDGES:
-            return np.bincount(
-                rng.integers(0, self.answers.n, self.answers.n), minlength=self.answers.n
-            ).astype(float)
-        # All answers of a judge come or go together: they are not independent draws, but judges are.
-        times = np.bincount(rng.integers(0, names.size, names.size), minlength=names.size)
-        return times[labels].astype(float)
-
-    def _agreement(self, rng: np.random.Generator) -> tuple[float, float]:
-        """Return the share of held-out answers that are foretold, and the share by chance."""
-        folds = rng.permutation(self.answers.n) % _FOLDS
-        right = np.zeros(self.answers.n, dtype=bool)
-        for fold in range(_FOLDS):
-            held = folds == fold
-            # A fold from which nothing is learned counts as foretold wrongly.
-            weights = self._in_units(*self._fit((~held).astype(float)))
-            if weights is None:
-                continue
-            sizes = [self._measured(weights, delta[held]) for delta in self.differences]
-            similar = self.answers.similar
-            right[held] = sizes[0] < sizes[1] if similar is None else (sizes[0] < 1) == similar[held]
-        share = 0.5 if self.answers.similar is None else float(self.answers.similar.mean())
-        return float(right.mean()), max(share, 1 - share)
-
-    def _why_nothing(self) -> tuple[str, str, str]:
-        given = f"{self.answers.in_words()} from which no distance can be learned"
-        hint = "are yes and no, or closer and farther, exchanged?"
-        return given, "answers in which those who differ more are called similar less often", hint
-
-
-def some_pairs(m: int, n_pairs: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
-    """Return all pairs of m individuals, or as many drawn ones."""
-    if m * (m - 1) // 2 <= n_pairs:
-        return np.triu_indices(m, 1)
-    one = rng.integers(0, m, n_pairs)
-    return one, (one + rng.integers(1, m, n_pairs)) % m
-
-
-def _lengths(differences: Floats, matrix: Floats) -> Floats:
-    """Return ``sqrt(delta^T M delta)`` of each row."""
-    lengths: Floats = np.sqrt(np.einsum("ki,ki->k", differences @ matrix, differences).clip(min=0))
-    return lengths
 
 
 def embedded(compared: ComparedFeatures, weights: Floats) -> Floats:
@@ -390,3 +217,118 @@ def embedded(compared: ComparedFeatures, weights: Floats) -> Floats:
     values, vectors = np.linalg.eigh(weights)
     rotated: Floats = compared.columns @ (vectors * np.sqrt(values.clip(min=0)))
     return rotated
+
+
+METHOD = "bootstrap of the answers"
+
+
+def violating_share(
+    outputs: PairwiseDistance,
+    learned: LearnedDistance,
+    lipschitz: float,
+    *,
+    confidence: float = 0.95,
+    n_pairs: int = 100_000,
+    random_state: int | np.random.Generator | None = 0,
+) -> SampledValue:
+    """Return the share of pairs with D > L d, and between what it lies given what the answers leave open of d.
+
+    Parameters
+    ----------
+    outputs : PairwiseDistance
+        D between the same individuals.
+    learned : LearnedDistance
+        d.
+    lipschitz : float
+        L > 0.
+    confidence : float, default 0.95
+    n_pairs : int, default 100000
+        Of more pairs so many are drawn.
+    random_state : int, Generator or None, default 0
+        For the drawn pairs.
+
+    Returns
+    -------
+    SampledValue
+        The interval is of the bootstrap over the answers; what drawing pairs adds, at most a third of a percent, is not in it.
+
+    Raises
+    ------
+    ShapeError
+        Other individuals.
+    InputError
+        L or the confidence out of range.
+    """
+    checked_positive("lipschitz", lipschitz)
+    tail = (1 - checked_confidence(confidence)) / 2
+    checked_whole("n_pairs", n_pairs, least=1)
+    checked_instance(
+        "learned", learned, LearnedDistance, "a LearnedDistance", "learn_distance(...) makes one"
+    )
+    checked_instance("outputs", outputs, PairwiseDistance, "a PairwiseDistance")
+    if outputs.n_individuals != learned.n_individuals:
+        raise ShapeError(f"outputs of {outputs.n_individuals} individuals", f"{learned.n_individuals}, as d")
+    left, right = some_pairs(learned.n_individuals, n_pairs, generator_of(random_state))
+    apart = outputs.between(left, right)
+
+    def share(distances: Floats) -> float:
+        with np.errstate(over="ignore"):  # an infinite allowance is one, too
+            return float((apart > lipschitz * distances).mean())
+
+    shares = [share(learned.drawn(draw, left, right)) for draw in range(len(learned.draws))]
+    low, high = np.quantile(shares, [tail, 1 - tail])
+    value = share(learned.between(left, right))
+    # The fit is constrained, the draws are not: their quantiles need not hold its share, so the interval is
+    # widened to it.
+    return SampledValue(
+        value, min(float(low), value), max(float(high), value), confidence, DATA_SET, METHOD, left.size
+    )
+
+
+def judge_learned(
+    share: SampledValue, learned: LearnedDistance, lipschitz: float, *, tolerance: float = 0.0
+) -> Verdict:
+    """Judge by the interval of the share of violating pairs.
+
+    Parameters
+    ----------
+    share : SampledValue
+        From `violating_share`.
+    learned : LearnedDistance
+    lipschitz : float
+        L > 0.
+    tolerance : float, default 0
+        Share of the pairs that may violate, in [0, 1).
+
+    Returns
+    -------
+    Verdict
+        ``"holds"`` where the whole interval is within the tolerance, ``"violated"`` where none of it is, else ``"inconclusive"``.
+
+    Examples
+    --------
+    >>> from likewise.fairness import RowDistance
+    >>> from likewise.fairness.learned import learn_distance
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.normal(size=(30, 2))
+    >>> asked = [(i, k) for i in range(30) for k in range(i)]
+    >>> apart = {(i, k): abs(people[i, 0] - people[k, 0]) for i, k in asked}
+    >>> d = learn_distance(people, pairs=[(i, k, apart[i, k] < 1) for i, k in asked])
+    >>> D = RowDistance(people[:, 1])                       # scores by the column that nobody counted
+    >>> judge_learned(violating_share(D, d, 1.0), d, 1.0).status
+    'violated'
+    """
+    checked_positive("lipschitz", lipschitz)
+    checked_share("tolerance", tolerance, zero=True)
+    checked_instance("share", share, SampledValue, "a SampledValue", "violating_share(...) makes one")
+    checked_instance(
+        "learned", learned, LearnedDistance, "a LearnedDistance", "learn_distance(...) makes one"
+    )
+    status: Status = "inconclusive"
+    if share.high <= tolerance:
+        status = "holds"
+    elif share.low > tolerance:
+        status = "violated"
+    reason = f"a share of {share.value:.4g} violates, from {share.low:.4g} to {share.high:.4g} by what {learned.answers} leave open of d"
+    confidence = None if status == "inconclusive" else share.confidence
+    return Verdict(status, lipschitz, tolerance, confidence, share.population, reason)

@@ -1,14 +1,193 @@
-"""Penalised logistic regression of answers on differences, under the constraint that makes the result a distance."""
+"""What answers teach: penalised logistic regression on differences, under the constraint that makes the result a distance.
+
+First how it is asked, with its unit, its draws and its test on answers held out; then how each problem is solved.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from likewise._typing import Floats
+from likewise._typing import Floats, Indices
+from likewise.errors import DistanceError
+from likewise.fairness.learned.answers import Answers
+from likewise.fairness.learned.features import ComparedFeatures
+
+Metric = Literal["l1", "mahalanobis"]
+
+MANY_JUDGES = 8
+"""From so many judges on they are drawn, not their answers: answers of one judge go together."""
+
+_FOLDS = 5
+_TYPICAL = 100_000
+"""Pairs whose mean distance is the unit where answers name none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What the answers taught."""
+
+    weights: Floats
+    draws: Floats
+    agreement: float
+    by_chance: float
+    unit: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerRegression:
+    """The regression that answers are, and how it is solved on some of them."""
+
+    answers: Answers
+    metric: Metric
+    differences: list[Floats]
+    signs: list[float]
+    penalty: float
+    typical: Floats
+    """Differences of pairs of all individuals, which give triplets their unit."""
+
+    @classmethod
+    def of(
+        cls, compared: ComparedFeatures, answers: Answers, metric: Metric, penalty: float
+    ) -> AnswerRegression:
+        """Take what was asked as differences between those who were compared."""
+        # Drawn with a seed of their own, so that the unit of d does not depend on how answers are drawn.
+        one, other = some_pairs(len(compared.columns), _TYPICAL, np.random.default_rng(0))
+
+        def between(left: Indices, right: Indices) -> Floats:
+            if metric == "l1":
+                return compared.differences(left, right)
+            apart: Floats = compared.columns[left] - compared.columns[right]
+            return apart
+
+        first, others = answers.individuals[:, 0], answers.individuals[:, 1:].T
+        # A triplet says d(asked, closer) < d(asked, farther): a difference of two distances against a
+        # threshold of 0.
+        signs = [1.0] if answers.similar is not None else [1.0, -1.0]
+        return cls(answers, metric, [between(first, k) for k in others], signs, penalty, between(one, other))
+
+    def learn(self, n_draws: int, rng: np.random.Generator) -> Learned:
+        """Learn from all answers, from drawn ones, and from all but a fold, in turn."""
+        weights = self._in_units(*self._fit(None))
+        if weights is None:
+            raise DistanceError(*self._why_nothing())
+        drawn = [self._in_units(*self._fit_freely(self._draw(rng))) for _ in range(n_draws)]
+        usable = [each for each in drawn if each is not None]
+        # Where most draws teach nothing, so do the answers themselves, but for luck.
+        if len(usable) < n_draws / 2:
+            raise DistanceError(*self._why_nothing())
+        agreement, by_chance = self._agreement(rng)
+        lost = n_draws - len(usable)
+        notes: tuple[str, ...] = (
+            (f"{lost} of {n_draws} resamples of the answers gave no distance",) if lost else ()
+        )
+        if agreement <= by_chance:
+            notes += ("the learned distance predicts held-out answers no better than chance",)
+        unit = (
+            "as likely called similar as not at d = 1"
+            if self.answers.similar is not None
+            else "two individuals are at d = 1 in the mean"
+        )
+        return Learned(weights, np.array(usable), agreement, by_chance, unit, notes)
+
+    def _fit_freely(self, counts: Floats) -> tuple[Floats, float]:
+        """Fit without the constraint that makes a distance; see `fit_free`."""
+        labels, intercept = self._labels()
+        p = self.differences[0].shape[1]
+        if self.metric == "l1":
+            return fit_free(
+                self._design(self.differences), labels, intercept, even_penalty(p, self.penalty), counts
+            )
+        design = self._design([products(delta) for delta in self.differences])
+        upper, threshold = fit_free(design, labels, intercept, matrix_penalty(p, self.penalty), counts)
+        return symmetric(upper, p), threshold
+
+    def _labels(self) -> tuple[Floats, Floats]:
+        """Return what is to be foretold, and where the threshold counts."""
+        similar, k = self.answers.similar, self.answers.n
+        if similar is None:
+            return np.ones(k), np.zeros(k)
+        return np.where(similar, 1.0, -1.0), np.ones(k)
+
+    def _design(self, parts: list[Floats]) -> Floats:
+        design: Floats = sum(sign * part for sign, part in zip(self.signs, parts, strict=True))  # type: ignore[assignment]
+        return design
+
+    def _fit(self, counts: Floats | None) -> tuple[Floats, float]:
+        labels, intercept = self._labels()
+        if self.metric == "mahalanobis":
+            return fit_matrix(self.differences, self.signs, labels, intercept, self.penalty, counts)
+        return fit_weights(self._design(self.differences), labels, intercept, self.penalty, counts)
+
+    def _in_units(self, weights: Floats, threshold: float) -> Floats | None:
+        """Return weights in the unit of d; None where they name none."""
+        # A pair as far as the threshold is as likely called similar as not: d = 1 there. Triplets have no
+        # threshold, so the mean is the unit.
+        if self.answers.similar is None:
+            threshold = float(self._measured(weights, self.typical).mean())
+            # M is of d^2.
+            threshold = threshold**2 if self.metric == "mahalanobis" else threshold
+        return weights / threshold if threshold > 0 and weights.any() else None
+
+    def _measured(self, weights: Floats, differences: Floats) -> Floats:
+        if weights.ndim == 1:
+            measured: Floats = differences @ weights
+            return measured
+        return lengths(differences, weights)
+
+    def _draw(self, rng: np.random.Generator) -> Floats:
+        """Return how often each answer counts where judges, or answers, are drawn with replacement."""
+        judges = self.answers.judges
+        words = None if judges is None else [str(judge) for judge in judges.tolist()]
+        names, labels = (np.array([]), None) if words is None else np.unique(words, return_inverse=True)
+        if labels is None or names.size < MANY_JUDGES:
+            return np.bincount(
+                rng.integers(0, self.answers.n, self.answers.n), minlength=self.answers.n
+            ).astype(float)
+        # All answers of a judge come or go together: they are not independent draws, but judges are.
+        times = np.bincount(rng.integers(0, names.size, names.size), minlength=names.size)
+        return times[labels].astype(float)
+
+    def _agreement(self, rng: np.random.Generator) -> tuple[float, float]:
+        """Return the share of held-out answers that are foretold, and the share by chance."""
+        folds = rng.permutation(self.answers.n) % _FOLDS
+        right = np.zeros(self.answers.n, dtype=bool)
+        for fold in range(_FOLDS):
+            held = folds == fold
+            # A fold from which nothing is learned counts as foretold wrongly.
+            weights = self._in_units(*self._fit((~held).astype(float)))
+            if weights is None:
+                continue
+            sizes = [self._measured(weights, delta[held]) for delta in self.differences]
+            similar = self.answers.similar
+            right[held] = sizes[0] < sizes[1] if similar is None else (sizes[0] < 1) == similar[held]
+        share = 0.5 if self.answers.similar is None else float(self.answers.similar.mean())
+        return float(right.mean()), max(share, 1 - share)
+
+    def _why_nothing(self) -> tuple[str, str, str]:
+        given = f"{self.answers.in_words()} from which no distance can be learned"
+        hint = "are yes and no, or closer and farther, exchanged?"
+        return given, "answers in which those who differ more are called similar less often", hint
+
+
+def some_pairs(m: int, n_pairs: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    """Return all pairs of m individuals, or as many drawn ones."""
+    if m * (m - 1) // 2 <= n_pairs:
+        return np.triu_indices(m, 1)
+    one = rng.integers(0, m, n_pairs)
+    return one, (one + rng.integers(1, m, n_pairs)) % m
+
+
+def lengths(differences: Floats, matrix: Floats) -> Floats:
+    """Return ``sqrt(delta^T M delta)`` of each row."""
+    lengths: Floats = np.sqrt(np.einsum("ki,ki->k", differences @ matrix, differences).clip(min=0))
+    return lengths
+
 
 RIDGE = 0.01
 """Part of the penalty that falls on all weights alike, and on the threshold; it keeps them finite where answers contradict nothing."""

@@ -18,8 +18,7 @@ from likewise.fairness.exact.blocks import pair_positions
 from likewise.fairness.metrics.metric_value import SampledValue, order_statistics, share_rank, values_of
 from likewise.fairness.metrics.similar import reach
 from likewise.fairness.sampled.intervals import Interval, betting, clopper_pearson, quantile_interval
-from likewise.fairness.sampled.pair_sample import DrawnPairs, Plan, draw
-from likewise.fairness.sampled.sampling import measure_pairs
+from likewise.fairness.sampled.sampling import DrawnPairs, Plan, draw, measure_pairs
 from likewise.plain import plain
 from likewise.progress import Progress
 from likewise.randomness import generator_of

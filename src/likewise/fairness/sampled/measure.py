@@ -20,9 +20,8 @@ from likewise.fairness.metrics.metric_value import MetricValue, SampledValue
 from likewise.fairness.metrics.pair_metrics import PairMetric, chosen_metrics
 from likewise.fairness.metrics.worst_pairs import WorstPair, name_pairs
 from likewise.fairness.options import check_options, checked_bins, individual_ids, output_distance
-from likewise.fairness.sampled.pair_sample import Plan, draw
 from likewise.fairness.sampled.sampled_metrics import MOST_GROUPS_APART, PairSample
-from likewise.fairness.sampled.sampling import POPULATION, Bounds, distance_bound
+from likewise.fairness.sampled.sampling import POPULATION, Bounds, Plan, distance_bound, draw
 from likewise.fairness.verdicts import Verdict, check_tolerance, judge_rate, strongest_verdict
 from likewise.observations.index_alignment import aligned
 from likewise.progress import Progress

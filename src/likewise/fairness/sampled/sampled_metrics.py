@@ -20,8 +20,7 @@ from likewise.fairness.metrics.pair_metrics import PairMetric
 from likewise.fairness.metrics.relative_gap import drawn_pairs_jackknife, gap_interval, relative_gap
 from likewise.fairness.metrics.similar import SimilarPairs, reach
 from likewise.fairness.metrics.violations import SHARES, Violations
-from likewise.fairness.sampled.pair_sample import Claims, DrawnPairs
-from likewise.fairness.sampled.sampling import DATA_SET, Bounds
+from likewise.fairness.sampled.sampling import DATA_SET, Bounds, Claims, DrawnPairs
 
 MOST_GROUPS_APART = 30
 """Up to so many groups every two of them have metrics of their own. With more, each kind of pair has a few draws only."""
