@@ -75,6 +75,7 @@ def checked_share(
     name: str, value: object, *, zero: bool = False, one: bool = False, error: type[InputError] = InputError
 ) -> float:
     """Return a number between 0 and 1; the flags say which of the two ends are allowed."""
+    # Comparisons with NaN are false, so that it is refused without a test of its own.
     if is_number(value) and (0 < value < 1 or (zero and value == 0) or (one and value == 1)):
         return float(value)
     raise _error(error, name, value, _SHARES[zero, one])

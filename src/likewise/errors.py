@@ -7,9 +7,12 @@ that text and exits with 1; nothing has been written by then.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "ActivityWarning",
@@ -44,6 +47,7 @@ __all__ = [
     "ValueRangeWarning",
     "option",
     "printable",
+    "some_of",
     "spelled",
     "unknown_name",
 ]
@@ -266,6 +270,11 @@ class DamagedStateWarning(LikewiseWarning):
 
 class KernelWarning(LikewiseWarning):
     """The compiled kernels are not available; the slower SciPy path is used."""
+
+
+def some_of(names: Sequence[Any] | NDArray[Any], most: int, written: Callable[[Any], str] = repr) -> str:
+    """Name the first of many, for a message; dots say that there are more."""
+    return ", ".join(map(written, names[:most])) + (", ..." if len(names) > most else "")
 
 
 _LONGEST_NAME = 100

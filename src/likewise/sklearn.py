@@ -158,5 +158,6 @@ def _outputs_of(estimator: Any, X: Any) -> Any:
         )
     outputs = as_array(getattr(estimator, name)(X), "outputs")
     if outputs.dtype.kind not in "fiub":  # labels that are names: equal or not
+        # A column of 0 and 1 for each label: two labels that differ are at one distance, whatever they are.
         return (outputs[:, None] == np.unique(outputs)).astype(np.float64)
     return outputs.astype(np.float64)

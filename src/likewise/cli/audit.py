@@ -21,6 +21,7 @@ from likewise.cli.options import (
 from likewise.cli.output_options import OUTPUTS, OutputOptions
 from likewise.cli.results import RESULTS, ResultOptions
 from likewise.cli.values import OldPath, Whole, reference_file
+from likewise.errors import FairnessError, InputError, ModelError, option
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def audit(
     unused = running.given() | ({"least_shared": None} if reference in _ON_SHARED else {})
     _refuse_without_effect(outputs, unused, completing, mixed_table=mixed_table)
     results.check(read, measuring.limit(), fails=measuring.fails())
-    import likewise
+    import likewise  # heavy, so that all that can be refused without reading is refused above
     from likewise.cli.inputs import Inputs
 
     estimator = completing.make_estimator()
@@ -162,6 +163,7 @@ def _audit_parts(
     reading: ReadOptions,
 ) -> None:
     """Audit individuals who are drawn from parts; say of the report which command made it and what became of checks."""
+    # None where it was not given, as the others: only what was given can be refused.
     asked |= {**results.lists(), "dry_run": results.dry_run or None}
     asked |= {"model": _chosen_model(asked["model"], asked.pop("n_neighbors"))}
     results.check({}, measuring.checked().limit(), fails=measuring.fails())
@@ -179,8 +181,6 @@ def _refuse_without_effect(
     mixed_table: bool,
 ) -> None:
     """Raise where an option was given that has no effect: on outputs computed elsewhere, or without them."""
-    from likewise.errors import InputError, option
-
     files = outputs.files()
     if any(path is not None for path in files.values()):
         _refuse_beside_outputs(files, running, completing)
@@ -196,8 +196,6 @@ def _refuse_without_effect(
 def _refuse_beside_outputs(
     files: dict[str, Path | None], running: dict[str, Any], completing: EstimatorOptions
 ) -> None:
-    from likewise.errors import InputError, option
-
     given = [name for name, path in files.items() if path is not None]
     if len(given) > 1 and "outputs" in given:
         raise InputError(
@@ -217,8 +215,6 @@ def _refuse_beside_outputs(
 
 def _instead(unused: list[str]) -> str:
     """Say what does beside outputs what these options do for a model."""
-    from likewise.errors import option
-
     if unused == ["least_shared"]:
         return f"{option('reference', '')} {' or '.join(_ON_SHARED)} takes it beside outputs"
     if "test" in unused:
@@ -227,8 +223,6 @@ def _instead(unused: list[str]) -> str:
 
 
 def _refuse_without_outputs(outputs: OutputOptions, *, mixed_table: bool) -> None:
-    from likewise.errors import InputError, option
-
     if outputs.output_columns is not None:
         raise InputError(
             f"{option('output_columns', '')} without {option('outputs', '')}", "both, or neither"
@@ -245,7 +239,6 @@ def _chosen_model(name: str | None, n_neighbors: int | None) -> Any:
     if n_neighbors is None:
         return name
 
-    from likewise.errors import ModelError
     from likewise.inference import MODELS, NearestNeighborModel
 
     model = MODELS.get(name or "knn")
@@ -258,8 +251,7 @@ def _deliver(
     report: AuditReport, results: ResultOptions, configuration: str, measuring: MeasureOptions
 ) -> None:
     """Print and write a report; then raise unless every check of severity error holds, and the limit, if any, for what would be used: outputs with pre-processing, where both kinds were audited."""
-    from likewise.errors import FairnessError
-
+    # Written even if a check fails: whoever has to mend it needs the report.
     results.deliver(report, configuration)
     broken = [check for check in report.checks if check.status != "holds" and check.severity == "error"]
     said = [f"check {check}" for check in broken] + _not_shown(report, measuring.fail_above)
@@ -270,6 +262,7 @@ def _deliver(
 def _not_shown(report: AuditReport, limit: float | None) -> list[str]:
     if limit is None:
         return []
+    # Outputs without pre-processing are there for comparison, and would not be used.
     judged = [arm for arm in report.arms.values() if arm.name != "without"] or list(report.arms.values())
     broken = [arm for arm in judged if arm.verdict is None or arm.verdict.status != "holds"]
     return [f"{arm.label}: {arm.verdict}" for arm in broken]

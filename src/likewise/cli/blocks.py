@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from likewise.cli.options import MEASURING, READING, EstimatorOptions, MeasureOptions, ReadOptions
 from likewise.cli.values import Whole, is_partitioned
-from likewise.errors import InputError, option
+from likewise.errors import InputError, option, printable
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -128,8 +128,6 @@ def estimate_parts(
             if hasattr(fitted, "passes_"):
                 lines.append(f"{fitted.passes_} passes over the blocks")
     if not quiet:
-        from likewise.errors import printable
-
         print(*map(printable, lines), f"{'Complete rows' if whole_rows else 'Factors'}: {out}", sep="\n")
 
 
@@ -162,7 +160,9 @@ def audit_parts(
         expected = "what has a meaning for individuals who are drawn: take_rows brings them into memory"
         raise InputError(f"{option(unused[0], '')} for Parquet parts", expected)
     options = measuring.options()
+    # All pairs of everybody, the default elsewhere, are out of reach here.
     options["pairs"] = DRAWN_PAIRS if measuring.pairs is None else measuring.pairs
+    # The default limits pairs in memory; of parts it would be a limit of the whole process.
     limited = None if measuring.memory_limit == MEASURING.memory_limit else measuring.memory_limit
     estimator = completing.make_estimator(by_default="svt")
     with StepBars(quiet=quiet) as progress:

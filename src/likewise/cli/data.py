@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from likewise.cli.options import READING, ReadOptions
 from likewise.cli.values import OldPath
+from likewise.errors import FileFormatError, printable
 
 if TYPE_CHECKING:
     from likewise.observations import ObservedMatrix
@@ -70,7 +71,6 @@ def describe(path: OldPath, /, *, reading: ReadOptions = READING) -> None:
     path
         Any file that the other commands read, or such a folder.
     """
-    from likewise.errors import printable
     from likewise.pipeline.summaries import summarise_data
     from likewise.report.description import data_lines
 
@@ -83,7 +83,6 @@ def describe(path: OldPath, /, *, reading: ReadOptions = READING) -> None:
 def _ratings_in(path: Path) -> Path:
     """Return the file of ratings in a folder of a known data set; a file as it is."""
     from likewise.datasets import DATASETS
-    from likewise.errors import FileFormatError
 
     if not path.is_dir():
         return path

@@ -12,6 +12,7 @@ from likewise.cli.config import resolved
 from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
 from likewise.cli.results import PLAN, PlanOptions, data_plan
 from likewise.cli.values import NewPath, Number, OldPath, existing, refuse_to_overwrite
+from likewise.errors import InputError, printable
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -114,7 +115,6 @@ def _plan(
 
 def _check_parts(ratings: Path, out: Path, pairs: Path | None, plan: PlanOptions) -> None:
     """Fail before the work: of parts, the factors are written, or complete rows."""
-    from likewise.errors import InputError
     from likewise.writing import check_file, check_new_folder
 
     if plan.dry_run:
@@ -140,7 +140,6 @@ def _tell(
     intervals: EntryIntervals | LevelProbabilities | None,
 ) -> None:
     """Print which columns were read as what, the range, and what was estimated how well: what `auto` chose, with its error."""
-    from likewise.errors import printable
     from likewise.pipeline.summaries import summarise_data, summarise_estimate
     from likewise.report.description import data_lines, estimate_lines
 
@@ -201,7 +200,6 @@ def _more(
 def _check_confidence(confidence: float | None, distribution: bool, pairs: Path | None) -> None:
     """Fail before the work, not after it."""
     from likewise.checks import checked_confidence
-    from likewise.errors import InputError
 
     if confidence is not None:
         checked_confidence(confidence)
@@ -214,8 +212,6 @@ def _check_confidence(confidence: float | None, distribution: bool, pairs: Path 
 
 
 def _check_kind(out: Path, pairs: Path | None) -> None:
-    from likewise.errors import InputError
-
     kind = out.suffix.lower()
     if pairs is None and kind != ".npz":
         raise InputError(f"--out {out}", "a file ending in .npz", "give --pairs to predict single entries")

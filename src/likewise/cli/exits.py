@@ -72,6 +72,7 @@ def exit_code_of(command: Callable[[], object], options: Callable[[], Collection
     with _warnings_in_one_line(options), _stopped_like_interrupted():
         try:
             command()
+            # Here, and not when Python ends, so that a full disk or a closed pipe still has an exit code.
             sys.stdout.flush()
         except (Exception, KeyboardInterrupt) as error:
             if os.environ.get("LIKEWISE_DEBUG"):
@@ -117,6 +118,7 @@ def _stopped_like_interrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    # As an interruption does: the blocks that clean up run, and nothing is left half written.
     earlier = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

@@ -12,6 +12,7 @@ from likewise.cli.config import resolved
 from likewise.cli.options import COMPLETING, READING, EstimatorOptions, ReadOptions
 from likewise.cli.results import PLAN, PlanOptions, data_plan
 from likewise.cli.values import NewPath, OldPath, Whole, existing, refuse_to_overwrite
+from likewise.errors import InputError, option
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ def _plan(
 
 def _refuse_own_budget(estimator: MatrixEstimator) -> None:
     """Raise where the estimator was given a budget, which those of the frontier would replace without a word."""
-    from likewise.errors import InputError, option
-
     limit = estimator.get_params(deep=False).get("max_lipschitz")
     if limit is not None:
         raise InputError(

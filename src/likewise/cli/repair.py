@@ -13,6 +13,7 @@ from likewise.cli.options import READING, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.results import PLAN, PlanOptions
 from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
+from likewise.errors import DistanceError, FileFormatError, InputError, option, printable, some_of
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ def _plan(read: Any, lipschitz: float | None, out: Path) -> list[str]:
 
 def _check(individuals: Path, outputs: Path, out: Path) -> None:
     """Fail before the work, and before anything heavy is imported."""
-    from likewise.errors import FileFormatError
     from likewise.writing import check_file
 
     if out.suffix.lower() not in _TABLES:
@@ -115,8 +115,6 @@ def _check(individuals: Path, outputs: Path, out: Path) -> None:
 
 
 def _refuse_norm(norm: str | None, reference: str) -> None:
-    from likewise.errors import InputError, option
-
     if norm is not None and reference == "gower":
         raise InputError(
             f"{option('norm', norm)} beside {option('reference', reference)}",
@@ -127,8 +125,6 @@ def _refuse_norm(norm: str | None, reference: str) -> None:
 
 def _refuse_words(read: Any, outputs: Path) -> None:
     """Refuse decisions in words, of which the middle of two is none."""
-    from likewise.errors import FileFormatError
-
     for note in read.notes:
         if note.startswith("outputs: ") and " counts as " in note:
             raise FileFormatError(
@@ -140,7 +136,6 @@ def _refuse_words(read: Any, outputs: Path) -> None:
 
 def _refuse_blanks(individuals: Any, path: Path) -> None:
     """Raise where Gower's distance compares pairs by what both have: the triangle inequality fails then."""
-    from likewise.errors import DistanceError
     from likewise.fairness import GowerDistance
 
     if not isinstance(individuals, GowerDistance) or not individuals.blanks.any():
@@ -148,7 +143,7 @@ def _refuse_blanks(individuals: Any, path: Path) -> None:
     blanks = individuals.blanks
     assert individuals.row_ids is not None  # files name everybody, or count them
     ids = [name for name, some in zip(individuals.row_ids.tolist(), blanks.T, strict=True) if some.any()]
-    named = ", ".join(map(str, ids[:_NAMED])) + (", ..." if len(ids) > _NAMED else "")
+    named = some_of(ids, _NAMED, str)
     complete = ",".join(name for name, some in zip(individuals.names, blanks, strict=True) if not some.any())
     others = f"name columns without blanks (--columns {complete}), " if complete else ""
     raise DistanceError(
@@ -169,7 +164,6 @@ def _numbers(outputs: Any) -> tuple[Any, list[str]]:
     """Return outputs as numbers, with a name for each column; lists of items have no repair."""
     import polars as pl
 
-    from likewise.errors import FileFormatError
     from likewise.fairness import PairwiseDistance
 
     if isinstance(outputs, PairwiseDistance):
@@ -214,7 +208,6 @@ def _apart(names: list[str]) -> list[str]:
 
 def _tell(read: Any, found: Repair, distance: PairwiseDistance, out: Path) -> None:
     """Print what the repair costs, what d is, what one unit of it is, and what was read as what."""
-    from likewise.errors import printable
     from likewise.observations import ObservedMatrix
     from likewise.pipeline.references import reference_caveats
     from likewise.report.unit_of_distance import unit_lines

@@ -117,6 +117,7 @@ def _column(_: Any, tokens: Sequence[Token]) -> str | int:
 def _numeral_or_name(text: str) -> str | int:
     from likewise.observations.reading.columns import Numeral
 
+    # Whether 2020 is a name or a position only the header tells, which is read later.
     return Numeral(text) if text.isdecimal() else text
 
 

@@ -53,6 +53,7 @@ def engine_of(engine: EngineChoice = "threads") -> Engine:
     """
     if isinstance(engine, Engine):
         return engine
+    # By its name, so that Dask is not imported to ask.
     if type(engine).__module__.partition(".")[0] == "distributed":
         return Dask(engine)
     name, has_address, address = str(engine).partition("=")

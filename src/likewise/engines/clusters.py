@@ -235,6 +235,7 @@ class Ray(_Cluster):
 
         try:
             yield
+        # Before `RayError`, of which it is one: the task itself raised.
         except RayTaskError as error:
             raise error.cause from error
         except RayError as error:

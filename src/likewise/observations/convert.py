@@ -118,6 +118,7 @@ def _from_coordinates(values: Any) -> Values:
 def _from_dense(array: NDArray[np.floating]) -> Values:
     if array.ndim != 2:
         raise ShapeError(f"an array of shape {array.shape}", "two dimensions: individuals x features")
+    # By hand, as SciPy would drop observed zeros.
     observed = ~np.isnan(array)
     indptr = np.concatenate(([0], np.cumsum(observed.sum(axis=1))))
     kind = index_type(max(array.shape[1], int(indptr[-1])))

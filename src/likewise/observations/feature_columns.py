@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from likewise._typing import Floats
 from likewise.arrays import as_array
-from likewise.errors import ObservationError, ShapeError
+from likewise.errors import ObservationError, ShapeError, some_of
 from likewise.observations.column_roles import KNOWN, is_id, plain_name
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import is_unknown
@@ -183,7 +183,7 @@ _NAMED = 4
 def note_on_numbers_as_text(columns: Sequence[tuple[str, NDArray[Any]]], axis: str) -> tuple[str, ...]:
     """Say which features are categories although every word in them is a number: codes, or measurements read as text."""
     found = [name for name, cells in columns if _is_text_of_numbers(cells)]
-    shown = ", ".join(found[:_NAMED]) + (", ..." if len(found) > _NAMED else "")
+    shown = some_of(found, _NAMED, str)
     told = f"{axis} features with numbers written as text are taken as categories: {shown}; convert measurements to numbers first"
     return (told,) if found else ()
 

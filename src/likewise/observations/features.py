@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise._typing import Floats, Mask
-from likewise.errors import FeatureWarning, ObservationError, ShapeError
+from likewise.errors import FeatureWarning, ObservationError, ShapeError, some_of
 from likewise.observations.feature_columns import (
     labelled_columns,
     note_on_numbers_as_text,
@@ -79,7 +79,7 @@ class Features:
         lacking = [name for name in names.tolist() if name not in places]
         if lacking:
             raise ObservationError(
-                f"features that lack {listed(lacking)}, which the fit knows",
+                f"features that lack {some_of(lacking, _NAMED)}, which the fit knows",
                 "the columns and words of the fit",
                 _OF_NEW,
             )
@@ -208,11 +208,6 @@ def _category(name: str, words: Sequence[set[str] | None]) -> Features | None:
     return Features(values, names, np.zeros(names.size, bool))
 
 
-def listed(names: Sequence[str]) -> str:
-    """Name some of many."""
-    return ", ".join(map(repr, names[:_NAMED])) + (", ..." if len(names) > _NAMED else "")
-
-
 def _informative(found: Features, axis: str, useless: list[str]) -> Features:
     """Leave out columns that are constant or missing throughout, and warn of them and of those left out before."""
     if np.isinf(found.values.data).any():
@@ -233,7 +228,7 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
     if useless:
         warnings.warn(
             FeatureWarning(
-                f"{axis} features that say nothing are left out: {listed(useless)}; they are constant, missing throughout, or another word in each row"
+                f"{axis} features that say nothing are left out: {some_of(useless, _NAMED)}; they are constant, missing throughout, or another word in each row"
             ),
             stacklevel=5,
         )

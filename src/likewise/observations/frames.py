@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise.errors import DistanceError, ModelError, ObservationError
+from likewise.errors import DistanceError, ModelError, ObservationError, some_of
 from likewise.observations.column_roles import LISTED, is_count, is_id, long_columns
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def lines_of(frame: nw.DataFrame[Any]) -> dict[str, str] | None:
 def column(frame: nw.DataFrame[Any], name: str) -> NDArray[Any]:
     """Return one column as it is; what is missing is NaN or None."""
     values = frame.get_column(name)
+    # By way of a list, so that what is missing in text is None, whatever the library.
     return values.to_numpy() if values.dtype.is_numeric() else np.array(values.to_list(), dtype=object)
 
 
@@ -104,6 +105,7 @@ def numbers_of(frame: nw.DataFrame[Any]) -> NDArray[np.floating]:
                 "drop or encode it; to compare individuals by numbers and text, give likewise.audit the reference 'gower', or the "
                 f"distance {GOWER}",
             )
+    # Single precision only where all of it is: one wider column would be rounded.
     target = nw.Float32 if set(frame.schema.values()) == {nw.Float32} else nw.Float64
     array = np.empty(frame.shape, dtype=np.float32 if target == nw.Float32 else np.float64)
     for position, name in enumerate(frame.columns):
@@ -120,6 +122,7 @@ def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
         if not isinstance(name, str) or not (is_count(name) or is_id(name)) or len(frame) < 2:
             continue
         values = frame.get_column(name)
+        # Another one in each row: a column of fractions measures something, and one that repeats groups.
         if not values.dtype.is_float() and values.n_unique() == len(frame):
             raise ObservationError(
                 f"column {name!r}, which names or counts the individuals, among the {what} of a data frame",
@@ -175,7 +178,7 @@ def refuse_output_lines(values: Any) -> None:
     if frame is None:
         return
     names = [str(name) for name in frame.columns]
-    shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+    shown = some_of(names, _SHOWN)
     if (places := long_columns(names)) is not None:
         user, item = (names[places[role]] for role in ("user", "item"))
         score = f", values={names[places['rating']]!r}" if "rating" in places else ""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from likewise.arrays import as_array
-from likewise.errors import ModelError, ObservationError, ShapeError, option
+from likewise.errors import ModelError, ObservationError, ShapeError, option, some_of
 from likewise.observations.column_roles import is_id, long_columns
 from likewise.observations.frames import as_frame
 from likewise.observations.ids import as_id_array, places_by_text
@@ -76,10 +76,8 @@ def positions_of(ids: ArrayLike, known: NDArray[Any], axis: str) -> NDArray[np.i
     positions = np.array(found, dtype=np.intp)
     unknown = dict.fromkeys(listed[k] for k in np.flatnonzero(positions < 0))
     if unknown:
-        shown = ", ".join(repr(name) for name in list(unknown)[:_SHOWN])
         raise ObservationError(
-            f"{len(unknown):,} unknown {axis} id{'s' * (len(unknown) > 1)}: {shown}"
-            + (", ..." if len(unknown) > _SHOWN else ""),
+            f"{len(unknown):,} unknown {axis} id{'s' * (len(unknown) > 1)}: {some_of(list(unknown), _SHOWN)}",
             f"ids of the observations, such as {names[0]!r}",
         )
     return positions
@@ -100,13 +98,15 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
     absent = [other for other in wanted if str(other) not in position]
     if absent:
         raise ModelError(
-            f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {_listed(absent)}",
+            f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {some_of(absent, _NAMED)}",
             "a row for each",
-            f"its ids begin {_listed(ids.tolist(), more=False)}{_what_to_do(wanted, absent)}",
+            f"its ids begin {some_of(ids.tolist()[:_NAMED], _NAMED)}{_what_to_do(wanted, absent)}",
         )
     if len(position) < len(found):
         repeated = [other for other, count in Counter(found).items() if count > 1]
-        raise ModelError(f"{name} has several rows for {_listed(repeated)}", "one row for each individual")
+        raise ModelError(
+            f"{name} has several rows for {some_of(repeated, _NAMED)}", "one row for each individual"
+        )
     return [position[str(other)] for other in wanted]
 
 
@@ -129,11 +129,6 @@ def _what_to_do(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
     if _unless_counted(list(wanted)) is not None:
         return ""
     return f"; the individuals are only numbered: name the column of the observations that holds their ids, {option('id_columns')}"
-
-
-def _listed(names: Sequence[Any], *, more: bool = True) -> str:
-    listing = ", ".join(repr(name) for name in names[:_NAMED])
-    return listing + (", ..." if more and len(names) > _NAMED else "")
 
 
 _AS_THEY_LIE = ".to_numpy() takes the values as they lie"
@@ -197,8 +192,12 @@ def order_by_labels(
     )
     raise ShapeError(
         f"{what} whose {where} "
-        + (f"has {_listed(strange)}, not among the individuals" if strange else f"lacks {_listed(absent)}"),
-        f"the ids of the individuals: {_listed(names)}",
+        + (
+            f"has {some_of(strange, _NAMED)}, not among the individuals"
+            if strange
+            else f"lacks {some_of(absent, _NAMED)}"
+        ),
+        f"the ids of the individuals: {some_of(names, _NAMED)}",
         f"give the individuals the same ids, with {option('row_ids')}"
         + (f"; {_AS_THEY_LIE}" if where == "index" else ""),
     )

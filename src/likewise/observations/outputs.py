@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from likewise._typing import Counts, Floats
 from likewise.arrays import as_floats
-from likewise.errors import ModelError, option
+from likewise.errors import ModelError, option, some_of
 from likewise.memory import ensure_fits
 from likewise.observations.ids import factorize
 from likewise.observations.index_alignment import on_others, places_in_file
@@ -40,7 +40,7 @@ def checked_outputs(outputs: Any, n_individuals: int, source: str, what: str = "
         )
     unusable = np.flatnonzero(~np.isfinite(array).reshape(n_individuals, -1).all(axis=1))
     if unusable.size:
-        rows = ", ".join(map(str, unusable[:_NAMED])) + (", ..." if unusable.size > _NAMED else "")
+        rows = some_of(unusable, _NAMED, str)
         raise ModelError(
             f"{source} gave NaN or infinite outputs in {unusable.size} of {n_individuals} rows: {rows}",
             "finite numbers",

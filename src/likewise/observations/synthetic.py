@@ -98,6 +98,7 @@ def clustered(
     _check(n_individuals, n_features, n_clusters, observed_fraction, noise, sampling)
     generator = generator_of(random_state)
     clusters = np.arange(n_individuals) * n_clusters // n_individuals
+    # The order of the draws is fixed: truth, noise, probabilities, what is observed; so a seed gives the same data.
     truth = _truth(clusters, n_clusters, n_features, generator)
     noisy = np.clip(truth + generator.normal(0, noise, truth.shape), -1, 1)
     probabilities = _probabilities(n_clusters, n_features, observed_fraction, sampling, generator)

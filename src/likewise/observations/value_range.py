@@ -226,10 +226,8 @@ def _infer(table: Table) -> tuple[ValueRange, tuple[str, ...]]:
     least, most = _spread(table.values.data)
     if least == most or not table.is_tabular:
         return range_of_all(least, most)
-    low, high = column_extremes(table.values)
-    empty, flat = low > high, low == high
-    # Nothing observed: any range does, and that of all columns is in the units of the values.
-    low[empty], high[empty] = least, most
+    low, high = _ends_of_columns(table.values)
+    flat = low == high
     # A column of one value tells nothing of its scale: with that value in the middle it is 0, as what is missing.
     low[flat] -= (most - least) / 2
     high[flat] += (most - least) / 2
@@ -254,9 +252,7 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
         raise ObservationError(
             f"value range {choice!r}", "a pair (low, high) or 'per-column'", "for example (1, 5)"
         )
-    low, high = column_extremes(table.values)
-    empty = low > high
-    low[empty], high[empty] = _spread(table.values.data)
+    low, high = _ends_of_columns(table.values)
     if (flat := np.flatnonzero(low >= high)).size:
         raise ObservationError(
             f"column {table.column_ids[flat[0]]} without spread: all its values equal {low[flat[0]]:g}",
@@ -264,6 +260,14 @@ def _infer_per_column(table: Table, choice: str) -> tuple[ValueRange, tuple[str,
             f"declare the range of every column: {option('value_range', '(lows, highs)')}",
         )
     return inferred_range(low, high), ("value range inferred from the data, for each column its own",)
+
+
+def _ends_of_columns(values: Values) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest and the largest value of each column; those of all where nothing is observed, so that any range is in their units."""
+    low, high = column_extremes(values)
+    empty = low > high
+    low[empty], high[empty] = _spread(values.data)
+    return low, high
 
 
 def inferred_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> ValueRange:

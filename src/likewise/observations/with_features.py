@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from likewise._typing import Floats, Indices
-from likewise.errors import FeatureWarning, InputError, ObservationError, ShapeError, option
+from likewise.errors import FeatureWarning, InputError, ObservationError, ShapeError, option, some_of
 from likewise.observations.convert import to_table
 from likewise.observations.feature_columns import labelled_columns, numbers_of, words_of_cells
 from likewise.observations.features import (
@@ -20,7 +20,6 @@ from likewise.observations.features import (
     SideInformation,
     features_of,
     in_order,
-    listed,
     of_length,
     real_numbers,
     with_source_noted,
@@ -240,7 +239,7 @@ def features_like(given: Any, ids: NDArray[Any], axis: str, fit: Features) -> Fe
 
 def _check_positions(n_columns: int, axis: str, fit: Features) -> None:
     if fit.n_positions != n_columns:
-        known = f"{fit.n_positions}" if fit.n_positions else f"a frame with {listed(fit.origins)}"
+        known = f"{fit.n_positions}" if fit.n_positions else f"a frame with {some_of(fit.origins, _NAMED)}"
         raise ShapeError(f"{n_columns} columns of {axis} features without names", f"{known}, as in the fit")
 
 
@@ -275,20 +274,22 @@ def _encoded(columns: Sequence[tuple[str, NDArray[Any]]], axis: str, fit: Featur
     lacking = [name for name in fit.names if name not in found]
     if len(lacking) == fit.names.size:
         raise ObservationError(
-            f"{axis} features {listed(others) or 'without columns'}",
-            f"those of the fit, which knows {listed(fit.origins)}",
+            f"{axis} features {some_of(others, _NAMED) or 'without columns'}",
+            f"those of the fit, which knows {some_of(fit.origins, _NAMED)}",
         )
     if lacking:
         warnings.warn(
             FeatureWarning(
-                f"{axis} features without {listed(lacking)}, which the fit knows: taken to be missing"
+                f"{axis} features without {some_of(lacking, _NAMED)}, which the fit knows: taken to be missing"
             ),
             stacklevel=5,
         )
     missing = sparse.csr_array(np.full((length, 1), np.nan))
     values = sparse.hstack([found.get(name, missing) for name in fit.names], format="csr")
-    notes = [f"{axis} features {listed(others)} are not in the fit, and left out"] if others else []
-    notes += [f"words that the fit does not have count as none: {listed(unknown)}"] if unknown else []
+    notes = [f"{axis} features {some_of(others, _NAMED)} are not in the fit, and left out"] if others else []
+    notes += (
+        [f"words that the fit does not have count as none: {some_of(unknown, _NAMED)}"] if unknown else []
+    )
     return replace(fit, values=sparse.csr_array(values), notes=tuple(notes))
 
 

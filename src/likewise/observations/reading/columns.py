@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from numbers import Integral
 from typing import TYPE_CHECKING, Self
 
-from likewise.errors import FileFormatError, option
+from likewise.errors import FileFormatError, option, some_of
 from likewise.observations.column_roles import KNOWN, TIME, is_count, is_id, plain_name
 from likewise.observations.reading.text import as_tuple, shortened
 
@@ -103,6 +103,7 @@ def position_of(column: Column, names: Sequence[str] | None, width: int, file: s
             f"column {column!r} of {file}, which has no header", "a position", "count from 0"
         )
     matches = [i for i, name in enumerate(names) if name == column]
+    # As it is written first: ID and id may be two columns.
     matches = matches or [i for i, name in enumerate(names) if name.lower() == column.lower()]
     if len(matches) == 1:
         return matches[0]
@@ -167,7 +168,7 @@ def _has_no_values(names: Sequence[str]) -> bool:
 
 def listing(names: Sequence[object]) -> str:
     """Write names for a message: the first twelve, none of them long."""
-    return ", ".join(shortened(repr(name)) for name in names[:12]) + (", ..." if len(names) > 12 else "")
+    return some_of(names, 12, lambda name: shortened(repr(name)))
 
 
 def find_ids(
@@ -224,6 +225,7 @@ def refuse_counts(
             reason = f"{_named(name)}, which is how an index is written,"
         elif name is not None and is_id(name):
             reason = f"column {name!r}, which is called like an id,"
+        # Whatever it is called: 1, 2, 3 ... in order says nothing of anybody.
         elif _counts_rows(frame[str(position)]):
             reason = f"column {position if name is None else repr(name)}, which counts the rows,"
         else:

@@ -314,6 +314,7 @@ def id_array(ids: pl.Series) -> NDArray[Any]:
     if ids.dtype.is_integer():
         import polars as pl
 
+        # NumPy has no such integers; those that fit become ordinary ones, else all stay Python's.
         numbers = ids.cast(pl.Int64, strict=False) if "128" in str(ids.dtype) else ids
         if not numbers.null_count():
             return numbers.to_numpy()

@@ -234,6 +234,7 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
     ids = find_ids(file.header, ask.ids, file.width, file.name, left_out, ask.usual_ids)
     outputs = _output_columns(file, ask, ids, left_out)
     labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
+    # Lists before numbers: ids of items are numbers, too, and their differences mean nothing.
     lists = take_lists(file, ids, outputs, ask.kind)
     taken, notes = (
         (lists, [note_on_lists(len(outputs))]) if lists else _numbers(file, ids, outputs, ask.holds)
@@ -288,6 +289,7 @@ def _numbers(
 
     try:
         return file.take(Wanted(ids=ids, numbers=outputs)), []
+    # No numbers: perhaps two words, such as admit and reject. If not, the fault itself is told.
     except InputError as fault:
         taken = file.take(Wanted(ids=ids, texts=outputs))
         columns = [taken.frame[str(position)].str.strip_chars().fill_null("") for position in outputs]

@@ -151,8 +151,10 @@ def read_ratings(
 def _questioned(table: Table, layout: str, choices: Choices) -> tuple[Table, RangeChoice]:
     """Note and warn of values that are probably none, where the caller declared no range; return the range that pairs have."""
     if layout == "pairs":
+        # Each line counts as 1, of which nothing could be inferred.
         return table, (0, 1)
     found = doubts(table, of_table=layout in ("wide", "grid") and choices.columns is None)
+    # One doubt at a time: a code for missing is also a lone value.
     if layout == "triplets" and not found:
         found = doubt_of_lone(table.values.data)
     for doubt in found:
