@@ -59,6 +59,7 @@ class RowsInBlocks:
         """As `RowsInMemory.largest`; a block is what fits into memory."""
         blocks = self.observed.blocks
         pieces = ((block, _parts(by_row, slice(block.start, block.stop))) for block in blocks)
+        # What goes with all rows is sent once, what goes with some, with their block.
         shared = measure, told, self.observed.on(self.working_range)
         return _largest(self.observed.engine.map(_measured, pieces, shared))
 

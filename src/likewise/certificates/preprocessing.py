@@ -162,6 +162,7 @@ def certify(
     if observed.shape != shape:
         raise ShapeError(f"observations of shape {observed.shape}", f"{shape}, the shape of the estimate")
     kind = KindOfMap.of(estimate)
+    # A mixture has no singular triplets of its own, only those of its parts.
     if (mixture := certify_linear_mixture(getattr(estimate, "folding", None))) is not None:
         return mixture
     # The paper's constants are of z -> clip(z P) on zero-filled rows; any other map has constants of its

@@ -117,7 +117,7 @@ def _most_promising(regression: RegressionMap, inverse: Floats, k: int, observed
 
 def _rows(regression: RegressionMap, feature: int, observed: Indices) -> sparse.csr_array:
     """Return two rows of a pattern whose values are the offsets, but for a quarter more and less of the feature."""
-    # A quarter of room on either side, so that both rows stay within the working range.
+    # A quarter of room on either side, so that both rows stay within [-1, 1].
     values = np.clip(np.tile(regression.offsets[observed], (2, 1)), -0.75, 0.75)
     place = np.searchsorted(observed, feature)
     values[:, place] += [0.25, -0.25]

@@ -279,6 +279,7 @@ def _chunks(
         rows = np.arange(start, min(start + step, m - 1))
         counts = m - 1 - rows
         left = np.repeat(rows, counts)
+        # In each row the later individuals: a running number, less where the row begins.
         right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + left + 1
         yield left, right
 

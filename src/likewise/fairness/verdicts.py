@@ -110,6 +110,7 @@ def _judge_sampled_rate(rate: SampledValue, limit: float, tolerance: float, slac
     def verdict(status: Status, confidence: float | None, reason: str) -> Verdict:
         return Verdict(status, limit, tolerance, confidence, rate.population, reason, slack)
 
+    # One pair disproves what tolerates none: that is certain, whatever the interval says.
     if tolerance == 0 and rate.value > 0:
         return verdict("violated", None, f"{rate.value:.4g} of {rate.n_pairs:,} pairs drawn violate")
     by = f"by {rate.method} on {rate.n_pairs:,} pairs"

@@ -89,6 +89,8 @@ def _bounds(sequence: list[Layer], norms: Iterator[tuple[float, float]]) -> Iter
 def _linear_bound(layer: Linear, p: float, q: float) -> tuple[float, str]:
     value, words = operator_norm(layer.matrix, p, q)
     k, n = layer.matrix.shape
+    # Rounding is known in the Frobenius norm, at least the l2 norm; norm inequalities take it from lp to
+    # lq.
     error = layer.rounding * conversion(p, 2, n) * conversion(2, q, k)
     return upward(value + error, _ROUNDINGS), f"linear {n} -> {k}, {words} (l{p:g} to l{q:g})"
 
@@ -220,7 +222,7 @@ def _one_output(layers: list[Linear], p: float, inputs: slice | ArrayLike | None
     """Bound the number that comes out of layers with ReLU between them, per ``||x - y||_p``."""
     # ReLU(x) = (x + |x|) / 2, the mean of the identity and of a contraction. So the net is the mean over
     # all ways to take one of them for each ReLU, its constant at most the mean of theirs; where the
-    # identity is taken, two matrices are multiplied, whose norm is less.
+    # identity is taken, two matrices are multiplied, whose norm is at most the product of theirs.
     patterns = list(product((True, False), repeat=min(len(layers) - 1, _MOST_MEANS)))
     bounds = [network_constant(_with_gaps(layers, pattern), p, 2.0, inputs) for pattern in patterns]
     mean = upward(sum(bound.value for bound in bounds) / len(bounds), len(bounds) + 1)

@@ -39,7 +39,7 @@ def summarise(
     D and d are asked for their descriptions, and to measure `neighbors`, shape (n_individuals, n_neighbors), where these are given.
     """
     arm = _Arm(pairs, pairs.arms[name], reference.n_individuals)
-    # The variance of outputs is sum_{i<j} D^2 / m^2, whatever their dimension: no mean is needed.
+    # Under l2 the variance of outputs is sum_{i<j} D^2 / m^2, whatever their dimension.
     spread = float(np.sqrt(arm.total("output_squared"))) / reference.n_individuals
     epsilon, tally = pairs.cutoffs.epsilon, arm.found.tally
     return FairnessMetrics(

@@ -182,6 +182,7 @@ def measure_arms(
         metrics=chosen_metrics(metrics),
     )
     if streaming is None:
+        # Distances are measured twice where one number for each pair and arm would not fit.
         streaming = bytes_in_memory(reference, distances) > available_memory()
     measure = measure_streamed if streaming else measure_in_memory
     found = measure(reference, distances, request, progress)

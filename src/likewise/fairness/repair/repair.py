@@ -193,6 +193,8 @@ class Repair:
         if not (np.isfinite(measured) & (measured >= 0)).all():
             raise InputError("distances that are below 0, NaN or infinite", "distances >= 0")
         upper, lower = envelopes(measured, self.anchors, self.budgets)
+        # Anything between the envelopes is fair beside the old ones; their middle is so among the new ones,
+        # too.
         middle = (upper + lower) / 2
         if self.distributions:
             middle = nearest_distributions(middle)
@@ -367,6 +369,7 @@ def _closest(columns: Floats, blocks: DistanceBlocks, budgets: Floats) -> tuple[
     changed = sum(projection.squared_change for projection in found)
     bound = sum(projection.lower_bound for projection in found)
     rounding = m * (_UNSEEN * float(np.abs(columns).max())) ** 2
+    # What was reached and what is proved differ by all that is not known of the least change.
     if changed - bound > _LOOSE_GAP * changed + rounding:
         warnings.warn(
             f"the least squared change is known to lie between {bound:.6g} and {changed:.6g} only; the outputs are fair all the same",

@@ -115,7 +115,7 @@ def _signed_norms(values: sparse.csr_array, order: float, n_groups: int) -> Floa
     more than what they are of.
     """
     m, n = values.shape
-    # Groups are drawn: features that stand together are often alike, and would waste their coordinates.
+    # Groups are drawn, so that each has its part of the features that people observed.
     group = np.random.default_rng(0).permutation(n) % n_groups
     norms = np.empty((m, 2 * n_groups))
     for start in range(0, m, _ROWS_AT_ONCE):

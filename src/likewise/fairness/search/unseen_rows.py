@@ -152,7 +152,7 @@ class _Way:
         """Return rows on ways from one to the other, shape (ways, p, n): d to both sums to d between them."""
         if self.empty is None:
             left, right = np.nan_to_num(left), np.nan_to_num(right)
-        # Half a way added, not half a sum: it cannot overflow, and of equal values it is that value.
+        # Half the way is added: of two equal values the middle is that value to the bit.
         middle = left + (right - left) / 2
         lacking = np.isnan(middle)
         # Where one of both is empty there is no middle: the row between has the entry of either, at d =
