@@ -194,7 +194,7 @@ def assert_same_bits(first: Any, second: Any, where: str = "it") -> None:
         assert_same_bits(vars(first), vars(second), where)
 
 
-SLOW = {"estimation.Auto", "reproduction.reproduce"}
+SLOW = {"estimation.Auto", "estimation.Mixture", "likewise.frontier", "reproduction.reproduce"}
 
 
 @pytest.mark.parametrize(
@@ -214,27 +214,6 @@ def test_the_same_seed_gives_the_same_bits(name, seed):
     first, second = (result(name, seed(7)) for _ in range(2))
     assert_same_bits(first, second)
     assert_same_bits(np.random.get_state(), before)  # noqa: NPY002
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "auto"))
-        for name in likewise.estimation.ESTIMATORS
-    ],
-)
-@pytest.mark.filterwarnings("ignore::likewise.errors.ConvergenceWarning")
-def test_an_estimator_by_name_gets_the_seed_of_the_audit(name):
-    """``audit(Z, estimator="soft-impute", random_state=3)`` differed from run to run."""
-    options = (
-        {"estimator": name} if name != "auto" else {"estimator": likewise.estimation.Auto(time_budget=2.0)}
-    )
-    first, second = (
-        likewise.audit(observed(), model="identity", random_state=3, **options) for _ in range(2)
-    )
-    for arm in first.arms:
-        assert_same_bits(first.arms[arm].fairness, second.arms[arm].fairness)
-        assert_same_bits(first.arms[arm].error, second.arms[arm].error)
 
 
 def test_a_seed_reaches_the_parts_of_a_scikit_learn_model():

@@ -1,5 +1,6 @@
 """What every estimator of the register keeps, whatever its method: a new one inherits these checks by its name."""
 
+import inspect
 import json
 from collections.abc import Callable
 
@@ -318,7 +319,13 @@ def an_audit_takes_it_by_name_or_as_it_is(name):
         report.plot_spectrum()
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
+MANY_FITS = {"auto", "mixture", "cai-candes-shen"}
+"""What makes many fits, or many steps, of one."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in MANY_FITS)) for name in ESTIMATORS]
+)
 @pytest.mark.parametrize("function", CHECKS, ids=lambda function: function.__name__)
 def test_contract(name, function):
     function(name)
@@ -332,7 +339,15 @@ def test_scikit_learn_contract(estimator, check):
 
 def test_no_check_is_lost():
     """A check that nobody collects passes for ever."""
-    assert len(CHECKS) == 22
-    assert len({function.__name__ for function in CHECKS}) == 22
+    written = [
+        function
+        for name, function in globals().items()
+        if inspect.isfunction(function)
+        and function.__module__ == __name__
+        and [*inspect.signature(function).parameters] == ["name"]
+        and not name.startswith("test_")
+    ]
+    assert written == CHECKS
     for name in ESTIMATORS:
-        assert len(list(estimator_checks_generator(made(name)))) >= 40
+        checks = {check.func.__name__ for _, check in estimator_checks_generator(made(name))}
+        assert {"check_estimators_dtypes", "check_fit_idempotent", "check_transformer_general"} <= checks

@@ -305,25 +305,6 @@ def test_a_norm_beside_a_reference_that_is_given_is_refused(observed):
         audit(observed, reference=RowDistance(np.arange(20.0)), norm="l2")
 
 
-@pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        "svt",
-        "biases",
-        "als",
-        "soft-impute",
-        "cai-candes-shen",
-        "mixture",
-        pytest.param("auto", marks=pytest.mark.slow),
-    ],
-)
-def test_the_seed_reaches_an_estimator_given_by_name(observed, estimator):
-    first, second = (audit(observed, estimator=estimator, model=identity, random_state=3) for _ in range(2))
-    assert first.to_json() == second.to_json()
-    assert "random_state=3" in first.estimate.estimator
-
-
 def test_an_estimator_with_a_seed_of_its_own_keeps_it(observed):
     report = audit(observed, estimator=SVT(random_state=8), model=identity, random_state=3)
     assert "random_state=8" in report.estimate.estimator
