@@ -602,6 +602,7 @@ def test_only_errors_of_likewise_come_out(name):
     assert found == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EVERYTHING)
 def test_each_call_works_with_the_arguments_that_are_not_hostile(name):
     """Else every hostile argument would be refused for another one's sake."""

@@ -197,6 +197,7 @@ def assert_same_bits(first: Any, second: Any, where: str = "it") -> None:
 SLOW = {"estimation.Auto", "estimation.Mixture", "likewise.frontier", "reproduction.reproduce"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in NEEDED if name in DRAWING],

@@ -106,6 +106,7 @@ def random_case(seed, n_rows, width, offset, **options):
 CASES = (st.integers(0, 2**32 - 1), st.integers(0, 12), st.integers(0, 700), st.integers(-9, 15))
 
 
+@pytest.mark.slow
 @given(*CASES)
 @pytest.mark.parametrize("kernels", ["scipy", pytest.param("native", marks=needs_native)])
 def test_they_are_those_of_every_pair(kernels, seed, n_rows, width, offset):

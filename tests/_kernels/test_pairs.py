@@ -84,6 +84,7 @@ def test_distances_are_symmetric_not_negative_and_exactly_zero_for_identical_row
         assert (distances[identical] == 0).all()
 
 
+@pytest.mark.slow
 @given(Z=observed())
 def test_shared_differences_are_those_of_the_double_loop(Z):
     counts, sums = shared_differences(PairWalk.from_csr(as_csr(Z)), 0, len(Z))

@@ -114,6 +114,7 @@ def test_products_are_those_of_the_dense_matrix(m, n, b, rank, density, stored, 
     assert within_rounding(gram_product(rows, X, n_threads=n_threads), E, A.T, A, E.T, X, dtype=used)
 
 
+@pytest.mark.slow
 def test_long_float32_sums_keep_their_digits(kernels, monkeypatch):
     """Sums over 400,000 rows: added up in one go, float32 loses a digit more than in stretches."""
     if kernels == "scipy":

@@ -59,6 +59,7 @@ def words_of(record):
     return None if isinstance(record, float) else record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", PROVED.values(), ids=PROVED)
 def test_what_is_proved_is_what_is_proved_in_memory(observed, blocks, estimator):
     """Of the same estimate and the same data. Rows of the fit depart from their fold-in by no more, as each block is bounded by itself."""
@@ -102,6 +103,7 @@ def test_what_is_proved_of_two_blocks_by_hand(tmp_path, in_blocks):
     assert found.seen.offset == pytest.approx(2 * 0.25, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask", "ray"))]
 )

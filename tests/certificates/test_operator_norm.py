@@ -91,6 +91,7 @@ def determinant(matrix):
     return sum((-1) ** k * matrix[0][k] * determinant(minor) for k, minor in enumerate(minors))
 
 
+@pytest.mark.slow
 def test_large_and_repeated_singular_values_are_proved_too():
     """Orthogonal matrices (all singular values 1) of a size where rounding adds up, and an exactly singular one."""
     orthogonal = np.linalg.qr(np.random.default_rng(0).normal(size=(250, 250)))[0]

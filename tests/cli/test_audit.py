@@ -12,6 +12,7 @@ from likewise.report.audit_report import FILES
 OPTIONS = ("--threshold", "1.0", "--value-range", "1,5", "--n-neighbors", "3")
 
 
+@pytest.mark.slow
 def test_the_table_goes_to_standard_output(likewise, ratings):
     ran = likewise("audit", ratings, *OPTIONS)
     assert (ran.code, ran.err) == (0, "")
@@ -30,6 +31,7 @@ def test_the_table_goes_to_standard_output(likewise, ratings):
     assert not any(line.endswith(" ") for line in ran.out.splitlines())
 
 
+@pytest.mark.slow
 def test_with_a_page_the_answer_leaves_a_line_for_where_it_is(likewise, ratings, tmp_path):
     """A limit and the worst pairs fill the screen; the place of the page still fits on it."""
     ran = likewise("audit", ratings, *OPTIONS, "--lipschitz", "0.1", "--out", tmp_path / "page")
@@ -78,6 +80,7 @@ def test_a_threshold_by_name(likewise, ratings):
     assert json.loads(ran.out)["estimate"]["threshold_name"] == "universal"
 
 
+@pytest.mark.slow
 def test_out_writes_a_whole_report_and_says_where(likewise, ratings, tmp_path):
     ran = likewise("audit", ratings, *OPTIONS, "--out", tmp_path / "report")
     assert {path.name for path in (tmp_path / "report").iterdir()} == {*FILES, "config.toml"}
@@ -97,6 +100,7 @@ def test_quiet_prints_nothing(likewise, ratings, tmp_path, quick):
     assert (tmp_path / "report" / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_json_to_a_file_and_to_standard_output_are_the_same(likewise, ratings, tmp_path):
     printed = likewise("audit", ratings, *OPTIONS, "--json", "-")
     written = likewise("audit", ratings, *OPTIONS, "--json", tmp_path / "report.json")
@@ -105,6 +109,7 @@ def test_json_to_a_file_and_to_standard_output_are_the_same(likewise, ratings, t
     assert "Individual fairness of" not in printed.out
 
 
+@pytest.mark.slow
 def test_the_released_codes_convention_is_called_invalid(likewise, ratings):
     ran = likewise("audit", ratings, *OPTIONS, "--reference", "estimate")
     assert "not a valid" in ran.out
@@ -202,6 +207,7 @@ def test_a_warning_is_one_line_on_standard_error(likewise, ratings, tmp_path):
     assert ConstantOutputWarning.__name__ not in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_same_seed_gives_the_same_bytes(likewise, ratings, seed):
     first, second = (
@@ -210,6 +216,7 @@ def test_the_same_seed_gives_the_same_bytes(likewise, ratings, seed):
     assert first == second
 
 
+@pytest.mark.slow
 def test_another_seed_hides_other_observations(likewise, ratings):
     errors = [
         json.loads(likewise("audit", ratings, *OPTIONS, "--random-state", seed, "--json", "-").out)["arms"][
@@ -355,6 +362,7 @@ def test_every_violating_pair_is_listed(likewise, ratings, tmp_path):
     assert ratios == sorted(ratios, reverse=True)
 
 
+@pytest.mark.slow
 def test_constants_of_individuals_are_written_and_how_many_are_measured_is_told(likewise, ratings, tmp_path):
     listed, report = tmp_path / "constants.csv", tmp_path / "report.json"
     options = ("--estimator", "als", "--individual-constants", listed, "--sandwich-individuals", "5")
@@ -389,6 +397,7 @@ def test_standard_input_and_the_home_folder_are_read(ratings, tmp_path, monkeypa
     assert (tmp_path / "report.json").exists()
 
 
+@pytest.mark.slow
 def test_files_versions_and_the_command_are_recorded(likewise, ratings, tmp_path, monkeypatch):
     import hashlib
 

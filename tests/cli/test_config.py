@@ -16,6 +16,7 @@ def written(tmp_path, text):
     return path
 
 
+@pytest.mark.slow
 def test_a_file_is_what_is_typed(likewise, ratings, tmp_path):
     config = written(tmp_path, f'ratings = "{ratings}"\n{FEW}')
     typed = ("--threshold", "1.0", "--value-range", "1,5", "--n-neighbors", "3")
@@ -81,6 +82,7 @@ def test_any_text_comes_back(value):
     assert tomllib.loads(resolved("audit", {"user": value}))["audit"]["user"] == value
 
 
+@pytest.mark.slow
 def test_checks_decide_the_exit_code(likewise, ratings):
     typed = (
         "audit",
@@ -163,6 +165,7 @@ def test_two_reports(likewise, ratings, tmp_path):
     assert (missing.code, len(missing.err.splitlines())) == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_knows_every_command(likewise, shell):
     ran = likewise("completion", shell)

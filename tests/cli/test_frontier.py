@@ -7,6 +7,7 @@ import pytest
 OPTIONS = ("--threshold", "1.0", "--value-range", "1,5")
 
 
+@pytest.mark.slow
 def test_files_and_table(likewise, ratings, tmp_path):
     ran = likewise("frontier", ratings, "--out", tmp_path / "out", "--budgets", "0.4,0.2", *OPTIONS)
     assert (ran.code, ran.err) == (0, "")
@@ -21,6 +22,7 @@ def test_the_help_says_what_is_the_default(likewise):
     assert "By default svt where an option below is given that is its own; none for" in text
 
 
+@pytest.mark.slow
 def test_quiet(likewise, ratings, tmp_path):
     ran = likewise("frontier", ratings, "--out", tmp_path / "out", "--budgets", "0.4", "--quiet", *OPTIONS)
     assert (ran.code, ran.out, ran.err) == (0, "", "")

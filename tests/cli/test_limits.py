@@ -72,6 +72,7 @@ def test_drawn_pairs_come_with_intervals(likewise, ratings, scores):
     assert figure["confidence"] == 0.95
 
 
+@pytest.mark.slow
 def test_the_page_speaks_of_one_arm(likewise, ratings, scores, tmp_path):
     likewise("audit", ratings, *READ, "--outputs", scores, "--lipschitz", "2", "--out", tmp_path / "report")
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")

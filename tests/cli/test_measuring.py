@@ -79,6 +79,7 @@ def test_output_distances_are_those_of_python(likewise, folder, name):
     assert found["settings"]["output_distance"] == name
 
 
+@pytest.mark.slow
 def test_the_order_of_classes_stands_in_the_answer(likewise, folder, tmp_path):
     (tmp_path / "risk.csv").write_text(
         "user,high,low,mid\n" + "".join(f"{i},0.5,{i / 80},{0.5 - i / 80}\n" for i in range(M))
@@ -214,6 +215,7 @@ def test_a_reference_that_cannot_be_one_is_told_in_its_own_words(likewise, folde
     assert "output" not in ran.err
 
 
+@pytest.mark.slow
 def test_what_was_asked_for_stands_in_the_answer(likewise, folder):
     """The error on a test, consistency, and which D the proofs are of where outputs are compared otherwise."""
     model = ("--model", "knn", "--estimator", "svt", "--test", folder / "test.csv")
@@ -315,6 +317,7 @@ def test_each_column_of_a_test_has_the_range_of_that_column(likewise, tmp_path):
     assert "expected values from 1 to 5" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("header", "read"),
     [

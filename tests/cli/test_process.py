@@ -18,6 +18,7 @@ def shell(*arguments, **options):
     )
 
 
+@pytest.mark.slow
 def test_version_and_help():
     from likewise import __version__
 
@@ -28,6 +29,7 @@ def test_version_and_help():
         assert option in ran.stdout
 
 
+@pytest.mark.slow
 def test_help_loads_no_heavy_library():
     code = (
         "import sys; from likewise.cli.main import run; run(['audit', '--help']);"

@@ -324,6 +324,7 @@ FAULTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_in_python(fault, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -333,6 +334,7 @@ def test_in_python(fault, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.command], ids=lambda fault: fault.name)
 def test_on_the_command_line(fault, tmp_path, monkeypatch, likewise):
     monkeypatch.chdir(tmp_path)

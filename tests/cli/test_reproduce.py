@@ -21,6 +21,7 @@ def undrawn(monkeypatch):
     monkeypatch.setattr("likewise.reproduction.reproduction.to_files", lambda *_: {"svg": b"<svg></svg>"})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_run_prints_its_tables_and_leaves_a_page(likewise, small, tmp_path):
     ran = likewise(*small, "--simulations", "2", "--out", "results")

@@ -126,6 +126,7 @@ def test_errors_of_every_kind_are_spelled_as_well(capsys):
     )  # as tblib makes it, which Dask uses
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::likewise.errors.ValueRangeWarning")
 @pytest.mark.parametrize(
     ("content", "options", "shell", "python"),
@@ -178,6 +179,7 @@ def test_notes_name_options_as_they_are_typed(likewise, write, tmp_path, content
     assert python not in page + told
 
 
+@pytest.mark.slow
 def test_no_sentence_spells_an_option_as_python_does():
     """What a command may print mentions arguments by `option`; the files named here speak to Python alone, or of both."""
     python_alone = {"frames.py", "unpack.py", "outputs.py", "references.py", "products.py", "pytorch.py"}

@@ -150,6 +150,7 @@ def read_rows(folder):
     return frame[:, 0].to_list(), frame[:, 1:].to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -245,6 +246,7 @@ ALS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ALS.values(), ids=ALS)
 def test_least_squares(observed, blocks, options):
     """The same sweeps, but for the order of sums: which a hundred sweeps may make larger, so that 1e-6 is asked for."""
@@ -260,6 +262,7 @@ def test_least_squares(observed, blocks, options):
         np.testing.assert_allclose(there.noise_, here.noise_, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_idle_components_are_dropped_in_blocks_too(observed, blocks):
     there, here = (AlternatingLeastSquares(20, random_state=0).fit(seen) for seen in (blocks, observed))
     assert there.rank_ == here.rank_ < 20
@@ -283,6 +286,7 @@ def test_equations_of_columns_by_hand(tmp_path):
     np.testing.assert_allclose(turned.moment, [[4, 0], [0, 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask", "ray"))]
 )
@@ -313,6 +317,7 @@ def test_least_squares_say_what_they_cannot_do(observed, blocks, tmp_path):
         assert not AlternatingLeastSquares(3, max_iter=2, random_state=0).fit(blocks).converged_
 
 
+@pytest.mark.slow
 def test_with_a_checkpoint_rows_go_on_from_the_parts_that_were_whole(observed, tmp_path, monkeypatch):
     """Three parts are whole when the disk is full; they are not written again, another estimate takes none of them."""
     monkeypatch.setattr(complete_rows, "_PART_BYTES", 8 * 120 * 11)

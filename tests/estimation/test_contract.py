@@ -323,6 +323,7 @@ MANY_FITS = {"auto", "mixture", "cai-candes-shen"}
 """What makes many fits, or many steps, of one."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in MANY_FITS)) for name in ESTIMATORS]
 )

@@ -123,6 +123,7 @@ def test_the_variance_of_a_mixture_and_of_what_auto_chose(data):
 # The likelihood.
 
 
+@pytest.mark.slow
 def test_planted_cuts_and_noise_are_found():
     rng = np.random.default_rng(0)
     means, variances = rng.uniform(-1, 1, 20_000), rng.uniform(0, 0.2, 20_000)
@@ -157,6 +158,7 @@ def test_masses_by_hand():
     np.testing.assert_allclose(got, [[1.0, 0.9, 0.4, 0.7], [0.75, 0.5, 1.0, 1.0]])
 
 
+@pytest.mark.slow
 @given(stnp.arrays(np.float64, st.tuples(st.just(2), st.integers(2, 6)), elements=st.floats(0.01, 1)))
 def test_masses_against_a_loop(weights):
     probabilities = weights / weights.sum(axis=1, keepdims=True)
@@ -222,6 +224,7 @@ def test_an_audit_compares_distributions(data, found):
     assert "otal variation" in report.details()
 
 
+@pytest.mark.slow
 def test_ids_lead_to_the_same(data):
     named = ObservedMatrix(
         data[0].to_dense(np.nan), value_range=(1, 5), row_ids=[f"p{i}" for i in range(200)]
@@ -231,6 +234,7 @@ def test_ids_lead_to_the_same(data):
     assert "probabilities of 5 levels from 1 to 5" in str(got)
 
 
+@pytest.mark.slow
 def test_a_level_that_was_not_observed_may_be_named(data):
     got = level_probabilities(data[0], "biases", levels=[1, 2, 3, 4, 4.5, 5])
     assert got.entries([0], [0]).shape == (1, 6)
@@ -273,6 +277,7 @@ def test_a_position_that_is_not_there_is_told(found):
         found.entries([200], [0])
 
 
+@pytest.mark.slow
 def test_levels_may_be_named_of_values_in_single_precision(data):
     """0.1 as a single is 0.10000000149: the same level, whatever the order of its neighbours in double precision."""
     tenths = ObservedMatrix(

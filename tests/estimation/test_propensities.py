@@ -168,6 +168,7 @@ def test_weighted_estimation_is_svt_of_inversely_weighted_entries():
     np.testing.assert_allclose(fitted.estimate_.to_dense(), expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_true_propensities_lower_the_error_where_what_is_liked_is_seen():
     """Mean error over cells, five draws, at the noise edge: with the true propensities below that without, in each."""
     for seed in range(5):
@@ -180,6 +181,7 @@ def test_true_propensities_lower_the_error_where_what_is_liked_is_seen():
         assert np.mean((weighted - truth) ** 2) < np.mean((plain - truth) ** 2)
 
 
+@pytest.mark.slow
 def test_the_default_threshold_is_better_than_the_noise_edge_with_and_without_propensities():
     """Few components are right here; the edge keeps more, and more still where weights differ."""
     for seed in range(3):
@@ -194,6 +196,7 @@ def test_the_default_threshold_is_better_than_the_noise_edge_with_and_without_pr
             assert np.mean((default - truth) ** 2) < 0.9 * np.mean((edge - truth) ** 2)
 
 
+@pytest.mark.slow
 def test_soft_impute_minimises_the_inversely_weighted_errors():
     """Against the objective itself: no estimate near the fitted one has a smaller one."""
     truth, chances, mask = ratings()

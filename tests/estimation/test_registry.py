@@ -26,6 +26,7 @@ def test_a_seed_goes_to_names_and_to_what_has_none():
     assert as_estimator(unseeded) is unseeded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

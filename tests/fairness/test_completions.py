@@ -65,6 +65,7 @@ def test_the_ends_are_those_of_all_completions(seed, order):
         np.testing.assert_allclose(distance.between(i, j), expected[i, j], atol=1e-12)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), lipschitz=st.sampled_from([0.3, 1.0, 2.5]))
 def test_verdicts_are_those_of_all_completions(seed, lipschitz):
     values, y = small(seed), np.random.default_rng(seed).normal(size=3)

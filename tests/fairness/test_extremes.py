@@ -72,6 +72,7 @@ def test_ratios_of_all_other_sizes_scale(in_units, out_units):
     assert other.scale_free_ratio.value == pytest.approx(one.scale_free_ratio.value, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.floats(1e-15, 1e-12))
 def test_nearly_constant_outputs_have_intervals_that_hold(seed, spread):
     """Where rounding was set to 0 the triangle inequality can fail by as much, so a bound through one individual allows for it."""

@@ -51,6 +51,7 @@ def similar(values, streaming=False, share=0.3):
     return {**found, "radius": figures.similar.radius}, figures
 
 
+@pytest.mark.slow
 @given(ratings(), st.booleans())
 def test_the_order_of_the_columns_changes_no_figure_of_similar_pairs(case, streaming):
     values, order = case
@@ -61,6 +62,7 @@ def test_the_order_of_the_columns_changes_no_figure_of_similar_pairs(case, strea
     assert others.epsilon_delta.n_pairs.tolist() == figures.epsilon_delta.n_pairs.tolist()
 
 
+@pytest.mark.slow
 @given(ratings())
 def test_held_and_streamed_agree_on_similar_pairs(case):
     """Distances are multiples of 0.2 and below 20, so no two of them share a bin of relative width 2^-12."""

@@ -182,6 +182,7 @@ def drawn(seed, m=24):
     return rng.normal(size=(m, 3)), rng.permutation(np.arange(m) % 2)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 def test_everybody_is_predicted_by_a_fit_to_the_other_folds(seed):
     B, _ = drawn(seed)

@@ -24,6 +24,7 @@ def as_sparse(dense, kind):
     return sparse.coo_array((dense[rows, columns], (rows, columns)), shape=dense.shape).asformat(kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FORMATS)
 @given(
     dense=arrays(

@@ -55,6 +55,7 @@ def test_names_and_ids_of_any_kind(frame, names, ids):
     assert Z.values.toarray().tolist() == [[1, 0, 4], [2, 3, 0]]
 
 
+@pytest.mark.slow
 @FRAMES
 def test_an_audit_reads_lines_as_it_reads_their_matrix(frame):
     Z = clustered(30, 40, 3, observed_fraction=0.5, random_state=0).observed

@@ -197,6 +197,7 @@ def in_other_orders(target):
     }.items()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::likewise.errors.LikewiseWarning")
 @pytest.mark.parametrize("model", [NearestNeighborModel(1), LinearRegression()])
 def test_a_target_that_a_model_learns_goes_to_whom_it_names(model):

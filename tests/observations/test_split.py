@@ -82,6 +82,7 @@ def test_the_same_seed_hides_the_same_observations():
     assert not np.array_equal(first, hold_out(Z, 0.2, random_state=4).values)
 
 
+@pytest.mark.slow
 def test_each_observation_is_hidden_equally_often():
     Z = ObservedMatrix(np.arange(20.0).reshape(4, 5))
     draws, share = 4000, 0.25

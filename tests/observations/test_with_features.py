@@ -252,6 +252,7 @@ def test_sparse_complex_features_are_refused_in_a_fit_and_of_new_rows() -> None:
             with_features(Z, rows=sparse.csr_array(np.eye(4)[:, :2] * (1 + 1j)), like=like)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "options"), [("svt", {}), ("biases", {}), ("soft-impute", {}), ("als", {"regularization": 0.5})]
 )

@@ -360,6 +360,7 @@ def test_the_worst_pairs_are_explained_by_name(observed):
             assert {part.feature for part in told.output.apart} <= set(observed.column_ids.tolist())
 
 
+@pytest.mark.slow
 def test_pairs_of_two_groups_are_explained_where_few_of_the_worst_ones_are():
     """Two towns far apart: the largest ratios are within them, and those across are looked for among the hundred largest."""
     town = np.repeat(["a", "b"], 9)

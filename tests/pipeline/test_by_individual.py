@@ -85,6 +85,7 @@ def test_what_is_refused(outputs, error, says):
         of(outputs)
 
 
+@pytest.mark.slow
 @given(order=st.permutations(PEOPLE), seed=st.integers(0, 2**32 - 1))
 def test_any_order_gives_the_same(order, seed):
     scores = np.random.default_rng(seed).normal(size=(3, 4))

@@ -88,6 +88,7 @@ def test_intervals_can_be_left_out(people):
     assert compare({"old": people, "new": people}, RowDistance(people), population=None).paired is None
 
 
+@pytest.mark.slow
 def test_two_sets_of_any_name_are_drawn_saved_and_explained(people, tmp_path):
     found = compare({"$old$": people[:, 0], "<new>": people[:, 1]}, RowDistance(people), random_state=0)
     page = found.save(tmp_path / "report").read_text(encoding="utf-8")

@@ -39,6 +39,7 @@ def observed():
     return ObservedMatrix(stars, value_range=(1, 5))
 
 
+@pytest.mark.slow
 def test_without_a_threshold_the_report_names_none(observed):
     report = audit(observed, estimator="biases", model="identity")
     summary = report.estimate
@@ -52,6 +53,7 @@ def test_without_a_threshold_the_report_names_none(observed):
     assert document["certificates"]["filled"]["kind"] == "proved"
 
 
+@pytest.mark.slow
 def test_without_a_threshold_the_spectrum_is_drawn_without_one(observed, tmp_path):
     report = audit(observed, estimator="biases", model="identity")
     assert len(report.plot_spectrum().lines) <= 1

@@ -154,6 +154,7 @@ def test_plot_draws_error_over_fairness_on_given_axes(found, over):
         found.plot(over="speed")
 
 
+@pytest.mark.slow
 def test_several_frontiers_on_one_ax_say_which_distance_each_constant_is_from(data, found):
     from matplotlib.figure import Figure
 
@@ -188,6 +189,7 @@ def test_frontiers_of_other_measures_do_not_share_an_ax(data, found):
         frontier(data, estimator="svt", budgets=[0.3], hold_out=0).plot(ax, label="no error")
 
 
+@pytest.mark.slow
 def test_save_writes_all_or_nothing(found, tmp_path):
     figure = found.save(tmp_path / "out")
     assert figure.name == "frontier.svg"
@@ -218,6 +220,7 @@ def test_the_gap_of_similar_pairs_stands_in_table_frame_and_json(data, found):
         assert str(point.gap) in " ".join(rows[k + 1])
 
 
+@pytest.mark.slow
 def test_the_duality_gap_is_called_so(data, found):
     assert found.to_frame()["duality_gap"].to_list() == [
         None,
@@ -312,6 +315,7 @@ def test_estimates_by_regression_have_a_frontier_of_their_own(estimator):
     assert '"strength"' in found.to_json()
 
 
+@pytest.mark.slow
 def test_repair_stands_beside_pre_processing_at_the_same_limit(data):
     """At every budget what both cost is measured, told and drawn; the tighter, the dearer."""
     found = frontier(data, estimator="als", budgets=[0.3, 0.05], repair=True, random_state=0)

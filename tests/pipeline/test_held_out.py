@@ -35,6 +35,7 @@ def test_is_the_default_for_ratings(report):
     assert report.arms["with"].on_truth is report.truth.arms["with"]
 
 
+@pytest.mark.slow
 def test_the_first_sentence_answers_with_the_gap_on_the_truth_and_the_error(report):
     first = report.findings[0]
     gaps = [arm.on_truth.relative_gap.value for arm in report.arms.values()]
@@ -77,6 +78,7 @@ def test_without_similar_people_treated_alike_it_says_so():
     assert gap.low < 1 < gap.high
 
 
+@pytest.mark.slow
 def test_tables_keep_the_papers_distance():
     full = audit(ratings(share=0.9), estimator="biases")
     assert full.reference.kind == "observed"
@@ -117,6 +119,7 @@ def over_splits():
     return audit(ratings(), estimator="biases", model="identity", splits=3, random_state=0)
 
 
+@pytest.mark.slow
 def test_splits_are_combined(over_splits):
     alone = audit(ratings(), estimator="biases", model="identity", reference="held-out", random_state=0)
     truth, error = over_splits.truth, over_splits.arms["with"].error

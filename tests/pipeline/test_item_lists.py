@@ -62,6 +62,7 @@ def test_what_is_rated_already_adds_nothing_to_a_list(report):
     assert all(pair.low <= pair.difference <= pair.high for pair in found.largest)
 
 
+@pytest.mark.slow
 def test_every_screen_has_it_and_it_loads_again(report, tmp_path):
     lines = report.to_dict()["answer"]["lists"]
     assert [line.split(",")[0] for line in lines[:1]] == ["By an estimate"]
@@ -146,6 +147,7 @@ def test_what_does_not_go_together(options, message):
         likewise.audit(SEEN, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["top-n", "rbo"])
 def test_lists_that_name_every_item_are_ranks_and_no_ratings(name):
     """Their pairs were explained in units of ratings, which ended in an IndexError."""

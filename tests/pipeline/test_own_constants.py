@@ -22,6 +22,7 @@ def named(names):
     return likewise.ObservedMatrix(DATA.to_dense(np.nan), value_range=(-1, 1), row_ids=names)
 
 
+@pytest.mark.slow
 def test_everybody_is_in_the_file_with_the_constant_of_the_estimate_and_of_the_outputs(tmp_path):
     data, file = named([f"p{i}" for i in range(24)]), tmp_path / "constants.csv"
     estimator = likewise.make_estimator("als", random_state=0)
@@ -39,6 +40,7 @@ def test_everybody_is_in_the_file_with_the_constant_of_the_estimate_and_of_the_o
     assert report.individual_constants.to_frame().rows() == pl.read_csv(file).rows()
 
 
+@pytest.mark.slow
 def test_each_constant_bounds_the_pairs_of_its_individual(tmp_path):
     report = likewise.audit(
         DATA, estimator="als", model="identity", individual_constants=tmp_path / "c.csv", **OPTIONS
@@ -52,6 +54,7 @@ def test_each_constant_bounds_the_pairs_of_its_individual(tmp_path):
     assert np.all(own <= fitted.certificate_.regression.certificate.value * (1 + 1e-12))
 
 
+@pytest.mark.slow
 def test_an_algorithm_without_a_constant_leaves_its_column_empty(tmp_path):
     file = tmp_path / "c.csv"
     report = likewise.audit(DATA, estimator="als", individual_constants=file, random_state=0, **OPTIONS)
@@ -67,6 +70,7 @@ def test_outputs_from_elsewhere_beside_an_estimator_have_those_of_the_estimate(t
     assert len(pl.read_csv(file)) == 24
 
 
+@pytest.mark.slow
 def test_names_that_a_spreadsheet_would_run_are_quoted(tmp_path):
     file = tmp_path / "c.csv"
     data = named(["=1+1", *[f"p{i}" for i in range(23)]])
@@ -75,6 +79,7 @@ def test_names_that_a_spreadsheet_would_run_are_quoted(tmp_path):
     assert report.individual_constants.to_frame()["individual"][0] == "=1+1"
 
 
+@pytest.mark.slow
 def test_a_saved_report_has_them_again(tmp_path):
     report = likewise.audit(DATA, estimator="als", individual_constants=tmp_path / "c.csv", **OPTIONS)
     report.save(tmp_path / "page")

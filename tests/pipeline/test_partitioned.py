@@ -88,6 +88,7 @@ def test_an_algorithm_that_looks_at_others_speaks_of_those_who_were_drawn(blocks
     assert "the algorithm saw nobody but them" in "\n".join(report.data.notes)
 
 
+@pytest.mark.slow
 def test_what_was_held_out_compares(blocks):
     report = audit_partitioned(blocks, pairs=90, least_shared=3)
     assert report.truth is not None
@@ -144,6 +145,7 @@ def test_the_worst_by_hand(tmp_path):
     np.testing.assert_allclose(told["bob", "cat"], (5**0.5, 3.0), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask"))]
 )
@@ -159,6 +161,7 @@ def test_every_engine_finds_the_same(observed, tmp_path, engine):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_what_a_search_found_is_on_the_first_screen(blocks):
     """Whoever asked for it read of drawn pairs alone, whose ratios are smaller."""
     report = audit_partitioned(blocks, pairs=20, reference="observed", worst_within=2)

@@ -101,6 +101,7 @@ def test_only_reasons_that_there_are_are_named():
     assert why.startswith("Distance 0 means for 1 pair that they observed different features, where")
 
 
+@pytest.mark.slow
 def test_distances_of_the_package_are_references_by_name_too():
     from likewise import audit
     from likewise.errors import DistanceError

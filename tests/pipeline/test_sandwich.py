@@ -68,6 +68,7 @@ def test_what_jumps_is_found_out():
     assert report.arms["with"].sandwich.found > 20 * report.arms["with"].sandwich.measured
 
 
+@pytest.mark.slow
 def test_the_estimate_stands_beside_an_algorithm_everywhere():
     report = likewise.audit(DATA, estimator="als", random_state=0, progress=False, reference="observed")
     beside = report.estimate_alone
@@ -136,6 +137,7 @@ def test_the_worst_pairs_are_those_of_all_ratios(data, k, block):
     np.testing.assert_allclose(D[tuple(pairs.T)] / d[tuple(pairs.T)], naive[order], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_individuals_with_the_largest_constants_are_named():
     """One who observed a single feature has nearly the constant of all; those who observed more have less."""
     values = DATA.to_dense(np.nan)
@@ -171,6 +173,7 @@ def test_outputs_from_elsewhere_have_none():
     assert "measured, found" not in str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::likewise.errors.ConstantOutputWarning")
 @pytest.mark.parametrize("model", ["identity", SmoothNeighborModel(2.0)], ids=str)
 def test_what_is_found_and_what_is_proved_are_of_one_distance(tmp_path, model):

@@ -91,6 +91,7 @@ def test_an_estimate_comes_back(tmp_path, ending):
     np.testing.assert_array_equal(loaded.to_dense(), estimate.to_dense())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npz", "json"])
 @pytest.mark.parametrize(
     "estimator",

@@ -20,6 +20,7 @@ SCORES = 1 / (1 + np.exp(-PEOPLE[:, 0]))
 D = RowDistance(PEOPLE)
 
 
+@pytest.mark.slow
 def test_terminal_page_and_json_name_it_in_place_of_the_error(tmp_path):
     report = likewise.audit(D, outputs=SCORES, target=HIRED)
     expected = target_accuracy(SCORES, HIRED)
@@ -87,6 +88,7 @@ def test_whose_target_is_unknown_is_left_out_and_counted():
     assert "1 whose target is unknown are left out" in " ".join(found.details().split())
 
 
+@pytest.mark.slow
 def test_a_model_is_judged_by_fits_that_have_not_seen_the_target():
     """Nearest neighbours of one recall what they have seen: all right; of a target that is a coin, others are told as by chance."""
     data = clustered(60, 40, 3, observed_fraction=0.5, random_state=0).observed

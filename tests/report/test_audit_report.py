@@ -11,6 +11,7 @@ from likewise.report import audit_report
 from likewise.report.audit_report import FILES, RECORD_FILE
 
 
+@pytest.mark.slow
 def test_every_file_is_written_and_the_page_returned(make_report, tmp_path):
     page = make_report().save(tmp_path / "new" / "folder")
     assert page == tmp_path / "new" / "folder" / "report.html"

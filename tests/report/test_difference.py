@@ -41,6 +41,7 @@ def test_other_data_and_settings_are_said():
     assert "Setting nearest_share" in str(found)
 
 
+@pytest.mark.slow
 def test_from_files_and_folders(tmp_path):
     before, after = audited(0.5), audited(1.0)
     before.save(tmp_path / "old")

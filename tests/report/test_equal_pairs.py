@@ -21,6 +21,7 @@ def row_of(report):
     return report.to_dict()["answer"]["rows"][2]
 
 
+@pytest.mark.slow
 def test_the_share_of_equal_pairs_that_fare_differently_by_hand():
     """Three people at 0, two at 1: four pairs at d = 0, of which three get different outputs, by 0.75 at most."""
     report = likewise.audit(RowDistance([0.0, 0, 0, 1, 1]), outputs=[0.25, 0.25, 1.0, 0.5, 0.0])
@@ -57,6 +58,7 @@ def test_counts_are_those_of_the_loop(people):
     assert bool(set_apart(arm)) == bool(apart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", ["all", 50])
 @pytest.mark.parametrize("n_arms", [1, 2])
 def test_a_reference_that_is_the_same_for_everybody_is_told_first(pairs, n_arms):

@@ -121,6 +121,7 @@ def test_pairs_of_mixed_tables_are_explained_by_their_columns():
     )
 
 
+@pytest.mark.slow
 def test_the_model_is_in_the_title():
     report = likewise.audit(
         clustered(20, 15, 2, observed_fraction=0.5, random_state=0).observed, model="identity"

@@ -113,6 +113,7 @@ def test_nothing_is_said_where_nothing_is_wrong():
     assert "No group is seen to get other outputs than similar people of other groups (400 people" in told
 
 
+@pytest.mark.slow
 def test_that_groups_were_tested_is_on_the_first_screen_of_a_fair_audit():
     report = audited(0.0)
     (told,) = report.to_dict()["answer"]["tested"]

@@ -59,6 +59,7 @@ def invalid_page(make_report):
     return Page(as_page(make_report(valid=False)))
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_every_time(make_report, page):
     assert as_page(make_report()) == page.source
 
@@ -157,6 +158,7 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(make_report):
     assert "<script" not in shown
 
 
+@pytest.mark.slow
 def test_data_that_came_from_no_file_are_called_data(make_report):
     report = make_report()
     assert "Individual fairness of [b]ratings.csv" in Page(as_page(report)).text
@@ -198,6 +200,7 @@ def test_a_pair_is_explained_with_both_rows_side_by_side(make_report, page):
         assert word in page.text
 
 
+@pytest.mark.slow
 def test_no_pair_has_a_ratio_that_is_infinite():
     """Page and terminal say that d does not tell two people apart; so does the list of the largest ratios."""
     report = audit(RowDistance([[0.0], [0.0], [3.0], [5.0]]), outputs=[0.0, 1.0, 2.0, 9.0])
@@ -225,6 +228,7 @@ def test_names_that_mean_harm_or_never_end_do_none(make_report, name):
     Page(source)
 
 
+@pytest.mark.slow
 def test_the_page_is_small_however_many_people_there_are():
     """A report of 3,000 people, with a spectrum of 5,000 values, is no larger than one of 60 by much."""
     rng = np.random.default_rng(0)

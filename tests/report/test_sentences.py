@@ -133,6 +133,7 @@ def test_outputs_that_do_not_depend_on_the_individuals_are_not_called_fair_or_un
     )
 
 
+@pytest.mark.slow
 def test_an_interval_close_around_no_difference_says_so_and_a_wide_one_does_not():
     """Forty scores for each of 2,000 people, drawn without a look at them."""
     rng = np.random.default_rng(0)

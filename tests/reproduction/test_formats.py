@@ -38,6 +38,7 @@ def test_every_output_says_how_it_came_about_and_against_what(saved):
         assert (folder / f"{drawing}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_the_csv_has_the_means_of_all_simulations(saved):
     _, folder = saved
     lines = [line for line in (folder / "cells.csv").read_text().splitlines() if not line.startswith("#")]
@@ -65,6 +66,7 @@ def test_the_same_run_leaves_the_same_bytes(saved):
     assert {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()} == before
 
 
+@pytest.mark.slow
 def test_names_are_escaped(run_tiny):
     found = run_tiny(arms=f"h,{ODD}=1.5", simulations=1)
     drawn = {drawing.name: b"<svg></svg>" for drawing in all_figures(found)}
@@ -73,6 +75,7 @@ def test_names_are_escaped(run_tiny):
     assert r"a_&b\|c" in as_markdown(found)
 
 
+@pytest.mark.slow
 def test_an_odd_name_is_drawn_as_it_is(run_tiny):
     found = run_tiny(arms=f"h,{ODD}=1.5", simulations=1)
     svg = to_files(all_figures(found)[0].paint, "x", forms=("svg",))["svg"].decode()

@@ -92,6 +92,7 @@ def test_what_is_kept_is_not_computed_again(run_tiny, tmp_path, monkeypatch):
     assert as_markdown(run_tiny(out=tmp_path / "out")) == first
 
 
+@pytest.mark.slow
 def test_without_a_folder_the_same_is_found(run_tiny, tmp_path):
     assert as_markdown(run_tiny()) == as_markdown(run_tiny(out=tmp_path / "out"))
 
@@ -150,6 +151,7 @@ def test_another_run_in_the_same_folder_is_refused(run_tiny, tmp_path, change, n
     assert {file: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()} == before
 
 
+@pytest.mark.slow
 def test_more_simulations_go_on_from_those_that_are_there(run_tiny, tmp_path, monkeypatch):
     run_tiny(out=tmp_path / "out")
     before = {file: file.read_bytes() for file in kept(tmp_path / "out")}
@@ -161,6 +163,7 @@ def test_more_simulations_go_on_from_those_that_are_there(run_tiny, tmp_path, mo
     assert as_markdown(run_tiny(out=tmp_path / "out", simulations=3)) == more
 
 
+@pytest.mark.slow
 def test_other_versions_are_another_run(run_tiny, tmp_path, monkeypatch):
     run_tiny(out=tmp_path / "out")
     found = store.versions()
@@ -184,6 +187,7 @@ def test_simulations_of_unknown_settings_are_not_taken(run_tiny, tmp_path):
         run_tiny(out=tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_what_was_kept_stays(run_tiny, tmp_path, monkeypatch):
     whole = as_markdown(run_tiny())
     flush, calls = os.fsync, []

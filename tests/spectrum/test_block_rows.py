@@ -85,6 +85,7 @@ def test_a_wide_matrix_has_both_sides():
     assert (found.left.shape, found.right.shape) == ((60, 4), (700, 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_the_engine_changes_no_bit(engine):
     matrix = noisy(2000, 500, seed=2)

@@ -62,6 +62,7 @@ def goal(wanted, level):
 # How often the randomised test errs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("allowed", "width", "gap"), [(0.02, 4, 1.0), (0.2, 1, 1.0), (0.1, 4, 0.1), (0.1, 1, 0.1)]
 )
@@ -233,6 +234,7 @@ def test_every_test_adds_to_the_failure_probability():
     assert prover.prove(whole, goal(3, 2.0), 1.0).completeness.failure_probability == pytest.approx(3e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_gap_narrower_than_rounding_is_no_gap(dtype):
     """With a largest eigenvalue of 1e6, float32 moves eigenvalues by about one; a gap of a half proves nothing."""
@@ -255,6 +257,7 @@ def test_proofs_tell_a_whole_subspace_from_one_that_lacks_a_vector(certificate, 
     assert outcome.complete == (missing == 0)
 
 
+@pytest.mark.slow
 def test_blur_covers_what_coupling_moves():
     """A Ritz value just below the level whose residual could lift an eigenvalue above it, counted by eigvalsh."""
     rng = np.random.default_rng(18)
@@ -318,6 +321,7 @@ def test_by_hand():
     assert carried.largest_part(found, 2.0, 3.0) == pytest.approx(np.linalg.norm(g[2]) / 2, rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -367,6 +371,7 @@ def test_it_proves_without_passes_of_its_own(dtype, seed, monkeypatch):
     np.testing.assert_allclose(found.values, np.sqrt(PLANTED[:20]), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("hidden", [[3], [17], [0, 1, 2, 3, 4]])
 def test_what_the_space_never_saw_is_not_proved_away(hidden, dtype, monkeypatch):

@@ -288,6 +288,7 @@ def test_reports_progress(noisy):
     assert all(0 <= fraction <= 1 for fraction in fractions)
 
 
+@pytest.mark.slow
 def test_stack_of_the_same_rows():
     """Duplicated rows multiply singular values by sqrt(2) and leave the right vectors."""
     rng = np.random.default_rng(4)

@@ -163,6 +163,7 @@ def test_result_speaks():
     assert triplets.solver_reason == "asked for"
 
 
+@pytest.mark.slow
 @given(
     arrays(np.int8, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.integers(-3, 3)),
     st.sampled_from(["auto", "dense", "gram", "krylov"]),

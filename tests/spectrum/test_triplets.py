@@ -136,6 +136,7 @@ def test_scale_changes_nothing(solver, scale, dtype):
             assert orthogonality_error(triplets.left) <= TOLERANCE[dtype]
 
 
+@pytest.mark.slow
 @given(
     solver=st.sampled_from(SOLVERS),
     name=st.sampled_from(sorted(set(STRUCTURES) - BEYOND_ARPACK)),

@@ -125,6 +125,7 @@ def test_at_convergence_each_side_is_the_naive_regression_on_the_other(by_count)
     assert fit.objectives[-1] == pytest.approx((weights @ error**2 + 0.3 * penalty) / 2)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 10**6),
     m=st.integers(1, 12),
@@ -181,6 +182,7 @@ def test_a_given_noise_is_kept_and_is_a_share_of_the_variance():
     assert estimator.noise_ == pytest.approx((0.3 * 10 / 16) ** 0.5)  # on [-1, 1], where a unit is 4
 
 
+@pytest.mark.slow
 def test_a_given_noise_finds_components_that_an_estimate_takes_for_noise():
     """1,500 observations for 1,200 numbers, with noise of variance 1/4; given is twice as much."""
     for seed in range(3):
@@ -392,6 +394,7 @@ def test_a_noise_that_is_no_number_beside_the_observations_is_refused():
         alternating_least_squares(as_csr(np.eye(3)), 1, noise=5e-324)
 
 
+@pytest.mark.slow
 def test_components_of_few_observations_fade_in_few_sweeps():
     """Where a person has four observations nothing but biases can be found: 20 components took 143 sweeps, and were then still there."""
     rng = np.random.default_rng(0)
@@ -408,6 +411,7 @@ def test_components_of_few_observations_fade_in_few_sweeps():
     assert fit.n_iter < 60
 
 
+@pytest.mark.slow
 def test_components_that_an_estimated_noise_has_swallowed_are_told_of():
     """One observation for thirteen numbers: whatever is weak counts as noise. Not where the noise is given, nor where observations are many."""
     rng = np.random.default_rng(0)

@@ -268,6 +268,7 @@ def test_the_estimate_is_of_the_present():
     assert errors["time"] < errors["none"] / 2
 
 
+@pytest.mark.slow
 def test_auto_chooses_by_later_observations():
     fitted = make_estimator("auto", sources="time", random_state=0).fit(drifting())
     assert fitted.best_estimator_.sources_ == ("time",)

@@ -50,6 +50,7 @@ def test_the_errors_are_those_of_fits_without_what_is_held_out(observed, tmp_pat
     np.testing.assert_allclose(fitted.transform(observed), fitted.estimate_.to_dense(), atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask", "ray"))]
 )
@@ -110,6 +111,7 @@ def test_more_components_are_tried_as_long_as_they_help(observed, tmp_path, monk
     assert {"rank 3", "rank 60"} >= set(names[2:-1])
 
 
+@pytest.mark.slow
 def test_the_candidates_themselves(observed, tmp_path, monkeypatch, in_blocks):
     """Of each kind the first is made and fitted; what is planned depends on sizes alone, so all are tried on any machine."""
     monkeypatch.setattr(BlockSearch, "kinds", tuple(ladder[:1] for ladder in BlockSearch.kinds))
@@ -128,6 +130,7 @@ def test_too_few_to_compare_on(tmp_path, in_blocks):
     assert "too few to compare" in fitted.choice_.reason
 
 
+@pytest.mark.slow
 def test_a_choice_that_was_cut_off_goes_on(observed, tmp_path, few, in_blocks):
     whole, cut, rest = Failing(), Failing(), Failing()
     expected = Auto(random_state=0).fit(in_blocks(observed, tmp_path, 3, whole))

@@ -62,6 +62,7 @@ def test_two_columns_by_hand():
     assert mixed.rank == 0
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.floats(0, 1))
 @settings(max_examples=15)
 def test_it_is_the_weighted_sum_for_rows_of_the_fit_and_new_ones(seed, weight):
@@ -170,6 +171,7 @@ def test_its_constant_is_at_most_the_mixture_of_those_of_its_parts(fits, observe
     assert "same mixture" in proved.certificate.proof[-1]
 
 
+@pytest.mark.slow
 def test_no_pair_exceeds_the_constant(fits, observed):
     mixture = Mixture(list(fits), [0.5, 0.2, 0.3]).of(fits).fit(observed)
     proved = mixture.certificate_.regression
@@ -250,6 +252,7 @@ def test_no_search_finds_rows_that_a_linear_mixture_drives_further_apart(thresho
     assert 0.8 * k_star < found.ratio * scale <= k_star
 
 
+@pytest.mark.slow
 def test_a_budget_holds(fits, observed):
     free = Mixture(list(fits), [0.5, 0.2, 0.3]).fit(observed)
     limit = 0.5 * free.certificate_.regression.slopes.max()
@@ -277,6 +280,7 @@ def test_weights_are_those_of_what_was_held_out(observed):
     np.testing.assert_allclose(found.weights_, stacking_weights(np.hstack(errors)), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sources", ["time", "all"])
 def test_where_a_part_finds_drifts_the_latest_observations_tell_the_weights(observed, sources):
     dated = with_times(observed, np.random.default_rng(0).permutation(observed.n_observed))

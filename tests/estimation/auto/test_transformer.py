@@ -244,6 +244,7 @@ def mixing(sparse):
         return Auto(random_state=0).fit(sparse.observed)
 
 
+@pytest.mark.slow
 def test_a_mixture_is_taken_where_it_is_better_by_more_than_a_standard_error(sparse, mixing):
     """Its error is measured with weights that have not seen it; its parts are fitted on everything."""
     assert mixing.choice_.name.endswith("x least squares, rank 10, noise 0.1")
@@ -273,6 +274,7 @@ def test_a_mixture_folds_in_certifies_and_comes_back(sparse, mixing, tmp_path):
     assert str(loaded.choice_) == str(mixing.choice_)
 
 
+@pytest.mark.slow
 def test_a_mixture_keeps_to_a_limit(sparse, mixing, monkeypatch):
     limit = 0.5 * mixing.certificate_.regression.slopes.max()
     only(monkeypatch, (GRIDS[0][0][0][-1],))
@@ -281,6 +283,7 @@ def test_a_mixture_keeps_to_a_limit(sparse, mixing, monkeypatch):
     assert held.certificate_.regression.slopes.max() <= limit * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_a_mixture_that_brings_too_little_is_shown_and_not_taken(data, monkeypatch):
     only(monkeypatch, (LADDERS[-1][0],))
     found = Auto(random_state=0).fit(data.observed)
@@ -289,6 +292,7 @@ def test_a_mixture_that_brings_too_little_is_shown_and_not_taken(data, monkeypat
     assert remark == "less than a standard error better than least squares, rank 10"
 
 
+@pytest.mark.slow
 def test_without_time_or_room_for_the_last_fits_nothing_is_mixed(sparse, monkeypatch):
     only(monkeypatch, (GRIDS[0][0][0][-1],))
     monkeypatch.setattr(auto_module, "_KEPT_MEMORY", 0.0)
@@ -350,6 +354,7 @@ def wide(m=300, n=1500, n_drawn=9000, rank=2, seed=0):
     return seen, (rows[hidden], columns[hidden], values[hidden])
 
 
+@pytest.mark.slow
 def test_where_time_is_short_a_small_rank_is_found_that_is_better_than_biases(monkeypatch):
     """By a plan in which no other factors have room; the error is of observations that no fit saw."""
     monkeypatch.setattr(Plan, "over", lambda _: False)
@@ -533,6 +538,7 @@ def test_a_budget_too_small_for_anything_leaves_biases_and_says_so(data):
     )
 
 
+@pytest.mark.slow
 def test_a_smaller_budget_tries_less_and_says_what(data):
     found = Auto(time_budget=0.6, random_state=0).fit(data.observed)
     assert any("was not tried" in note for note in found.notes_)
@@ -557,6 +563,7 @@ def test_a_budget_that_is_none_is_named(data, budget):
 # What it leaves.
 
 
+@pytest.mark.slow
 def test_it_finds_the_clusters_and_says_why(data, fitted):
     hidden = np.ones(data.truth.shape, dtype=bool)
     hidden[data.observed.positions()] = False
@@ -613,6 +620,7 @@ def test_the_same_seed_gives_the_same(data, fitted):
 # Data of every kind.
 
 
+@pytest.mark.slow
 def test_of_noise_alone_hardly_anything_is_learnt():
     """Values have a variance of 1/3 about 0, which is their best prediction."""
     noise = np.random.default_rng(0).uniform(-1, 1, (40, 60))

@@ -38,6 +38,7 @@ def test_rank_zero_comes_back(tmp_path):
     assert LowRankEstimate.load(tmp_path / "empty.npz").rank == 0
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.one_of(st.integers(-(2**60), 2**60), st.text(max_size=5)), min_size=4, max_size=4, unique=True

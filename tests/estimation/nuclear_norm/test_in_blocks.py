@@ -44,6 +44,7 @@ def objective(observed, fitted, centering):
     return left @ left / 2 + fitted.regularization_ * estimate.shrunk_values.sum(), entries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centering", ["none", "global", "biases"])
 @pytest.mark.parametrize("lam", [1.0, 4.0, 1e3])
 def test_it_is_the_minimum_of_memory(observed, blocks, centering, lam):
@@ -62,6 +63,7 @@ def test_it_is_the_minimum_of_memory(observed, blocks, centering, lam):
     assert bool(there.rank_) == bool(here.rank_) == (lam < 1e3)
 
 
+@pytest.mark.slow
 def test_rows_that_are_folded_in_and_constants_are_those_of_memory(observed, blocks, tmp_path):
     here, there = (
         SoftImpute(4.0, tol=1e-9, max_iter=2000, random_state=0).fit(z) for z in (observed, blocks)
@@ -98,6 +100,7 @@ def test_two_factors_by_hand():
     np.testing.assert_allclose(sides, [[4, 4]])
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -134,6 +137,7 @@ def test_the_gap_is_proved_by_a_randomised_test_too(observed, blocks, monkeypatc
     assert 1 - dual / objective(observed, fitted, "none")[0] <= fitted.gap_ <= 1e-3
 
 
+@pytest.mark.slow
 def test_lambda_is_chosen_by_what_is_held_out(observed, blocks):
     here, there = (SoftImpute(random_state=0).fit(z) for z in (observed, blocks))
     errors = [error for _, _, error in there.path_]
@@ -144,6 +148,7 @@ def test_lambda_is_chosen_by_what_is_held_out(observed, blocks):
     assert there.passes_ > len(errors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["threads", *(pytest.param(e, marks=pytest.mark.slow) for e in ("processes", "dask", "ray"))]
 )
@@ -162,6 +167,7 @@ def test_every_engine_has_the_same_bits(observed, tmp_path, engine, in_blocks):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_fit_that_was_cut_off_goes_on_to_the_same_bits(observed, tmp_path, in_blocks):
     def fitted(engine):
         (tmp_path / "rows").mkdir(exist_ok=True)

@@ -52,6 +52,7 @@ def test_one_row_two_columns_by_hand():
     assert fit.objective == pytest.approx(0.5 * (0.36 + 0.64) + 4)
 
 
+@pytest.mark.slow
 def test_an_entry_that_is_not_observed_by_hand():
     """Two rows (z, z) and (z, missing) of rank one: with lambda -> 0 the missing entry becomes z."""
     values = sparse.csr_array(([2.0, 2.0, 2.0], ([0, 0, 1], [0, 1, 0])), shape=(2, 2))
@@ -78,6 +79,7 @@ def test_the_residual_at_a_minimum_is_a_subgradient():
     np.testing.assert_allclose(residual.T @ fit.left, 1.5 * fit.right, atol=1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
@@ -169,6 +171,7 @@ def test_weighted_it_is_the_limit_of_the_dense_iteration(shape):
     assert fit.objective == pytest.approx(weighted_objective(z, w, reference, 1.5), rel=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
@@ -188,6 +191,7 @@ def test_the_weighted_gap_is_a_bound_whenever_it_stops(seed, m, n, lam, lowest, 
     assert fit.converged == (fit.gap <= 1e-4)
 
 
+@pytest.mark.slow
 def test_an_observation_of_weight_zero_is_not_there():
     stored, _ = observations(9)
     w = np.where(np.arange(stored.nnz) % 5, 1.0, 0.0)
@@ -200,6 +204,7 @@ def test_an_observation_of_weight_zero_is_not_there():
     np.testing.assert_allclose(dense(first), dense(second), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_only_lambda_over_the_weights_matters():
     stored, z = observations(10)
     _, w = weights_of(z, 10)
@@ -252,6 +257,7 @@ def test_weights_decide_what_is_held_out_for():
 # the path, and the estimator
 
 
+@pytest.mark.slow
 def test_from_large_lambdas_to_small_ones_the_solutions_are_those_from_nothing():
     stored, _ = observations(2)
     lambdas = lambdas_down_to(0.5, largest_singular_value(stored), 5)
@@ -284,6 +290,7 @@ def test_stored_zeros_are_observed_and_empty_rows_stay_empty():
     np.testing.assert_allclose(dense(fit)[2], 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_held_out_observations_choose_a_lambda_that_predicts():
     """Experiment 1, p = 0.2: better on what is not observed than half the largest singular value."""
     data = clustered(100, 200, 5, observed_fraction=0.2, random_state=0)
@@ -301,6 +308,7 @@ def test_held_out_observations_choose_a_lambda_that_predicts():
     assert chosen.regularization_ == pytest.approx(lambdas[np.argmin(error)] / np.sqrt(0.9))
 
 
+@pytest.mark.slow
 def test_rows_of_the_fit_fold_in_to_their_estimate():
     _, z = observations(6)
     estimator = SoftImpute(

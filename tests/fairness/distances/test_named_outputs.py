@@ -39,6 +39,7 @@ def best(table, n):
     return np.argsort(-table, axis=1, kind="stable")[:, :n]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 def test_each_name_is_the_distance_it_stands_for(seed):
     rows, p = scores(seed), shares(seed)

@@ -51,6 +51,7 @@ def test_sorted_and_counted(seed, part, bins):
             assert counted[name][same] == sorted_[name][same]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_the_number_of_threads_changes_no_bit(monkeypatch, threads):
     monkeypatch.setenv("LIKEWISE_NUM_THREADS", "2")

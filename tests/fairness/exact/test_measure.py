@@ -355,6 +355,7 @@ def test_unusable_outputs_name_the_arm_and_the_rows():
         measure_fairness(["yes", "no", "no", "yes"], PEOPLE)
 
 
+@pytest.mark.slow
 def test_what_cannot_fit_is_refused_before_it_is_allocated():
     class Everybody(WithGaps):
         n_individuals = 50_000_000

@@ -184,6 +184,7 @@ def test_what_does_not_fit_into_memory_is_streamed(monkeypatch):
     assert isinstance(measure_fairness(OUTPUTS, PEOPLE).quantiles[0.5], BracketedValue)
 
 
+@pytest.mark.slow
 def test_no_array_grows_with_the_number_of_pairs(monkeypatch):
     # How many threads are at their peak at once is chance; one thread's peak is not.
     monkeypatch.setenv("LIKEWISE_NUM_THREADS", "1")

@@ -51,6 +51,7 @@ def test_metrics_are_those_of_the_definition(seed, share):
         assert metrics.corrected_correlation.value == pytest.approx(corrected, rel=1e-6)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6))
 def test_intervals_are_those_of_a_jackknife_over_groups_of_people(seed):
     """Naively: drop the people of a group with all their pairs and compute the metric again; ranks and who is similar stay."""

@@ -117,6 +117,7 @@ def test_people_who_differ_by_noise_alone_are_put_at_the_mean():
     assert found.distances.std() < 0.3 * np.sqrt(found.squares).std()
 
 
+@pytest.mark.slow
 def test_many_pairs_are_drawn_uniformly():
     """Of 780 pairs 200 are kept, 300 times: each 77 times on average, within five standard deviations of a binomial."""
     Z, _ = observations(0, share=1.0)
@@ -153,6 +154,7 @@ def test_a_narrow_table_is_told_why():
         reference_pairs(Z, rng=np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_of_two_values_it_is_said_that_d_is_agreement():
     """z = +-1 with mean A has variance 1 - A^2, so the mean of (z - z')^2 is 2 - 2 A A', and not (A - A')^2 and a constant."""
     rng = np.random.default_rng(0)

@@ -195,6 +195,7 @@ def test_aif360_convention_is_its_code(seed):
     assert consistency(y, RowDistance(rows), 5, "aif360").value == expected
 
 
+@pytest.mark.slow
 def test_counting_oneself_flatters_random_labels():
     rng = np.random.default_rng(0)
     people, labels = RowDistance(rng.standard_normal((4000, 3))), rng.integers(0, 2, 4000)

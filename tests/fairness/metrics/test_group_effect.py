@@ -253,6 +253,7 @@ def test_people_of_unknown_group_and_small_groups_are_left_out():
     assert (found.n_individuals, found.n_small) == (63, 1)
 
 
+@pytest.mark.slow
 def test_many_people_are_drawn():
     rng = np.random.default_rng(0)
     found = group_effects(

@@ -133,6 +133,7 @@ def test_disjoint_pairs_by_hand():
     assert interval.low == pytest.approx(value - margin, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", ["data set", "population"])
 def test_sampled(population):
     people, outputs = outputs_that_ignore_people(2000, 3)

@@ -140,6 +140,7 @@ def test_least_squares_of_thirty_people_as_by_another_method(seed, lipschitz):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e6])
 @pytest.mark.parametrize("n_features", [1, 2, 20])
 @given(seed=st.integers(0, 10**6), spread=st.sampled_from([1e-6, 0.1, 1.0]), offset=st.floats(-100, 100))
@@ -157,6 +158,7 @@ def test_the_gap_of_least_squares_is_proved_small(scale, n_features, seed, sprea
     assert fair.least_possible <= change <= fair.least_possible * (1 + 1e-8) + 1e-12 * np.abs(y).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("n_outputs", [1, 3])
 @given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.01, 3.0))
@@ -315,6 +317,7 @@ def test_several_outputs_that_were_fair_have_no_lower_bound():
         assert str(fair).endswith("L is shared among 2 outputs, so another repair may change less.")
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.05, 2.0))
 def test_the_lower_bound_of_several_outputs_holds_for_other_repairs(seed, lipschitz):
     """Everybody drawn towards the mean, or turned first and repaired in those directions, is a repair to the same D <= L d too."""
@@ -338,6 +341,7 @@ def test_the_lower_bound_of_several_outputs_holds_for_other_repairs(seed, lipsch
             assert bound <= reached * (1 + 1e-9) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @given(seed=st.integers(0, 10**6), lipschitz=st.floats(0.01, 1.0))
 def test_probabilities_stay_probabilities(objective, seed, lipschitz):

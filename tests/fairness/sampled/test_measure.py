@@ -454,6 +454,7 @@ def test_individuals_that_do_not_fit():
         measure_sampled(np.arange(3.0), RowDistance(np.arange(3.0)), population="population")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_groups", "n_kinds"), [(30, 465), (31, 0)])
 def test_more_than_thirty_groups_have_no_figures_for_every_two(n_groups, n_kinds):
     people = RowDistance(np.random.default_rng(0).random((62, 2)))

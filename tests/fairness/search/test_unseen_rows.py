@@ -59,6 +59,7 @@ def test_distances_to_a_row_between_sum_to_the_whole(seed):
     np.testing.assert_allclose(way.distances(left[:1], right[:1]), measured, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_it_never_loses_and_never_exceeds_a_linear_map(seed):
     """l1 to l2: the largest row of the matrix; l2 to l2: its largest singular value."""
@@ -78,6 +79,7 @@ def test_it_never_loses_and_never_exceeds_a_linear_map(seed):
         assert first * (1 - 1e-5) <= found.start_ratio <= found.ratio <= constant
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 def test_it_never_exceeds_the_constant_of_a_regression(seed):
     """Where rows are regressions on what they observe, the way goes from one pattern to another; only rows of the domain are tried."""

@@ -78,6 +78,7 @@ def test_parts_are_what_one_file_is(ratings, entries_of_a_block):
         same(read.take_rows([5, 0, 5]), as_one(ratings, value_range=(1, 5)).take_rows([5, 0, 5]))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_any_lines_in_any_parts(tmp_path_factory, data):

@@ -156,6 +156,7 @@ def test_a_single_name_is_one_column_and_no_letters():
             as_columns(given, "columns")
 
 
+@pytest.mark.slow
 def test_messages_list_a_dozen_names_at_most(write):
     assert listing(["x" * 100, *range(20)]).count(",") == 12
     assert "x" * 70 not in listing(["x" * 100])

@@ -115,6 +115,7 @@ def test_paths_are_pooled_at_the_thresholds_of_the_first_and_at_the_edge(seed):
             assert found.covariance[i, j] == pytest.approx(sum(cov) / 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centering", ["none", "biases"])
 @pytest.mark.parametrize("kind", ["noise", "exponential", "stars"])
 def test_of_60_to_600_observations_without_structure_it_is_on_average_no_worse_than_nothing(kind, centering):

@@ -171,6 +171,7 @@ def test_pseudo_noise_by_hand():
     np.testing.assert_allclose(pseudo_noise(np.array([90.0, 80.0, 4.0, 3.0, 2.0, 1.0]), 2), expected)
 
 
+@pytest.mark.slow
 def test_screenot_sees_correlated_noise_that_the_white_edge_takes_for_signal():
     rng = np.random.default_rng(3)
     correlated = white((150, 400), 3) @ np.diag(np.where(np.arange(400) < 40, 4.0, 1.0))

@@ -53,6 +53,7 @@ MEANS = {
 CAPPED_MEAN = 2 / np.pi * (np.log1p(LEVEL**2) / 2) + LEVEL * RATE  # E min(|C|, LEVEL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", RATES.values(), ids=RATES)
 def test_rates_of_a_data_set_and_of_a_population(interval):
     def of_data_set(rng):
@@ -103,6 +104,7 @@ def test_the_share_beyond_the_largest_drawn():
     assert covered <= binom.isf(1e-6, SIMULATIONS, CONFIDENCE)  # this one is exact
 
 
+@pytest.mark.slow
 def test_all_pairs_taken_for_independent_ones_are_found_out():
     def naive_rate(rng):
         events = ratios(people(rng), LEFT, RIGHT) > LEVEL

@@ -34,6 +34,7 @@ class TestRates:
         both = clopper_pearson(1, 2, 0.9)
         assert (both.low, both.high) == pytest.approx((1 - math.sqrt(0.95), math.sqrt(0.95)))
 
+    @pytest.mark.slow
     @given(st.integers(0, 40), st.integers(1, 40), CONFIDENCES)
     def test_against_exact_binomial_sums(self, k, n, confidence):
         k = min(k, n)
@@ -61,6 +62,7 @@ class TestQuantiles:
         found = quantile_interval([30.0, 10.0, 50.0, 20.0, 40.0], 0.5, 31 / 32)
         assert (found.low, found.high) == (0, math.inf)
 
+    @pytest.mark.slow
     @given(st.integers(1, 60), st.sampled_from([0.0, 0.03, 0.5, 0.9, 0.99, 1.0]), CONFIDENCES)
     def test_against_trying_every_rank(self, n, q, confidence):
         found = quantile_interval(np.arange(1.0, n + 1), q, confidence)
