@@ -28,6 +28,9 @@ $(BIN)/python:
 demo: $(USABLE)  ## run the main job on generated data and leave a report to open
 	$(BIN)/likewise demo --out demo-report
 
+# Each process of the tests has one core, so that threads of its BLAS would only wait for one another.
+test test-all: export OPENBLAS_NUM_THREADS ?= 1
+
 test: $(TESTABLE)  ## run the tests and every example in the documentation; the slow ones are left out
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
 
