@@ -19,7 +19,6 @@ from likewise.estimation.registry import as_estimator
 from likewise.observations import ObservedMatrix, hold_out
 from likewise.observations.index_alignment import checked_positions, positions_of
 from likewise.observations.table import Values, rows_of_entries
-from likewise.observations.value_range import ValueRange
 from likewise.randomness import generator_of
 
 Scaling = Literal["none", "row", "column", "both"]
@@ -252,7 +251,8 @@ def entry_intervals(
     declared, cut = not observed.value_range.inferred, _may_cut(training, confidence)
     if cut:
         # Counted as not covered, whatever the radius: so cutting at the range costs no coverage.
-        scores[_beyond(training.value_range, hidden.values)] = inf
+        seen = training.value_range
+        scores[(hidden.values < seen.low) | (hidden.values > seen.high)] = inf
     radius = conformal_radius(scores, confidence)
     return EntryIntervals(
         estimate, confidence, radius, spread, scores.size, declared or (cut and isfinite(radius))
@@ -281,10 +281,6 @@ def _may_cut(training: ObservedMatrix, confidence: float) -> bool:
     found = training.value_range
     seldom = 2 / (training.n_observed + 1) <= _SELDOM * (1 - confidence)
     return found.inferred and not found.low.ndim and seldom
-
-
-def _beyond(found: ValueRange, values: NDArray[np.floating]) -> NDArray[np.bool_]:
-    return np.asarray((values < found.low) | (values > found.high))
 
 
 def conformal_radius(scores: Floats, confidence: float) -> float:

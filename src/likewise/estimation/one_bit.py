@@ -285,7 +285,7 @@ class _Descent:
             lost += float(losses.sum(dtype=np.float64))
             inner += float(np.vdot(slopes, self.low_rank[rows]))
         # Within ||B'||_* <= limit, <slopes, B - B'> is at most <slopes, B> + limit sigma_1(slopes).
-        gain = inner + limit * largest_singular_value(self.scratch) + total**2 / max(curved, 1e-300)
+        gain = inner + limit * _largest_singular_value(self.scratch) + total**2 / max(curved, 1e-300)
         return gain / max(lost, 1e-300)
 
 
@@ -304,7 +304,7 @@ def _probabilities(logits: AnyFloats) -> AnyFloats:
     return np.reciprocal(logits, out=logits)
 
 
-def largest_singular_value(matrix: AnyFloats) -> float:
+def _largest_singular_value(matrix: AnyFloats) -> float:
     """Return sigma_1 of a tall matrix, from the Gram matrix of its columns."""
     gram = (matrix.T @ matrix).astype(np.float64)
     return float(np.sqrt(max(eigvalsh(gram, subset_by_index=(gram.shape[0] - 1,) * 2)[0], 0.0)))

@@ -176,6 +176,8 @@ PERIODS = 10
 """Of equally many observations each."""
 ROUNDS = 2
 """Of drifts and factors in turn."""
+_LEAST = 1e-12
+"""Of the noise, the smallest variance of levels, by which is divided."""
 _SEARCH_STEPS = 20
 """Of expectation and maximisation, for the variance of the levels."""
 
@@ -235,11 +237,8 @@ def _levels(
         # Expectation: given the variance, a level has mean sums / precision and variance noise / precision. Maximisation: the mean of
         # their squares is the next variance.
         precision = counts + noise / variance
-        variance = max(float(np.mean((sums / precision) ** 2 + noise / precision, where=seen)), _least(noise))
+        variance = max(
+            float(np.mean((sums / precision) ** 2 + noise / precision, where=seen)), _LEAST * noise
+        )
     levels: Floats = (sums / (counts + noise / variance)).reshape(shape)
     return levels
-
-
-def _least(noise: float) -> float:
-    """Smallest variance of levels, so that none is divided by."""
-    return 1e-12 * noise

@@ -18,6 +18,9 @@ from likewise.observations.table import Values, rows_of_entries, with_data
 _ACCURACY = 1e-12
 """Relative residual of the normal equations at which they count as solved."""
 
+Penalties = tuple[float, float]
+"""lambda of the rows and of the columns."""
+
 
 @dataclass(frozen=True, eq=False)
 class BiasSolution:
@@ -28,6 +31,25 @@ class BiasSolution:
     row_penalty: float
     column_penalty: float
     notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, rows: Floats, columns: Floats, converged: bool, penalties: Penalties, notes: tuple[str, ...]
+    ) -> Self:
+        """Say where the equations were not solved."""
+        told = () if converged else ("the equations of the biases were not solved to full accuracy",)
+        return cls(rows, columns, *penalties, (*notes, *told))
+
+
+def chosen_penalties(
+    regularization: float | None, components: Callable[[], VarianceComponents]
+) -> tuple[Penalties, tuple[str, ...]]:
+    """Return lambda of the rows and of the columns, which are given as one or follow from variance components, and notes on these."""
+    if regularization is not None:
+        given = non_negative("regularization", regularization)
+        return (given, given), ()
+    found = components()
+    return found.penalties, found.notes
 
 
 def solve_biases(values: Values, weights: Floats, regularization: float | None = None) -> BiasSolution:
@@ -42,15 +64,8 @@ def solve_biases(values: Values, weights: Floats, regularization: float | None =
     Sources: Koren, "Factorization meets the neighborhood", KDD (2008), Section 2.1, for the model; Henderson, "Best linear unbiased estimation and
     prediction under a selection model", Biometrics 31 (1975), for lambda as a ratio of variances.
     """
-    if regularization is None:
-        components = variance_components(values, weights)
-        penalties, notes = components.penalties, components.notes
-    else:
-        penalties, notes = (non_negative("regularization", regularization),) * 2, ()
-    rows, columns, converged = _minimise(values, weights, *penalties)
-    if not converged:
-        notes = (*notes, "the equations of the biases were not solved to full accuracy")
-    return BiasSolution(rows, columns, *penalties, notes)
+    penalties, notes = chosen_penalties(regularization, lambda: variance_components(values, weights))
+    return BiasSolution.of(*_minimise(values, weights, *penalties), penalties, notes)
 
 
 def _minimise(
@@ -112,7 +127,7 @@ class VarianceComponents:
     worth: float = 1.0
 
     @property
-    def penalties(self) -> tuple[float, float]:
+    def penalties(self) -> Penalties:
         """``noise / rows`` and ``noise / columns`` over the worth: lambda of the rows and of the columns.
 
         The noise of a weighted mean is ``noise sum w^2 / (sum w)^2``, as of fewer observations.

@@ -16,8 +16,14 @@ from likewise._kernels.backend import one_blas_thread
 from likewise._typing import Floats
 from likewise.checks import checked_name
 from likewise.errors import EstimatorError
-from likewise.estimation.base.bias_equations import BiasSolution, Grouped, components_of, solve_for_columns
-from likewise.estimation.base.folding import LinearFolding, non_negative, row_offsets
+from likewise.estimation.base.bias_equations import (
+    BiasSolution,
+    Grouped,
+    chosen_penalties,
+    components_of,
+    solve_for_columns,
+)
+from likewise.estimation.base.folding import LinearFolding, row_offsets
 from likewise.estimation.base.low_rank_estimate import LowRankEstimate
 from likewise.estimation.base.preparation import Centering, Centre
 from likewise.observations.partitioned import PartitionedMatrix
@@ -193,18 +199,12 @@ def solve_block_biases(
     """
     engine, blocks = observed.engine, observed.blocks
     sums, counts, of_rows = engine.reduce(_sums, blocks, (reader, mean))
-    notes: tuple[str, ...] = ()
-    if regularization is None:
-        components = components_of(
-            float(of_rows[3]),
-            float(sums.sum()),
-            float(counts.sum()),
-            Grouped(float(of_rows[0]), float(of_rows[1]), int(of_rows[2])),
-            Grouped.of_sums(sums, counts),
-        )
-        penalties, notes = components.penalties, components.notes
-    else:
-        penalties = (non_negative("regularization", regularization),) * 2
+    between, squared_counts, n_groups, squares = of_rows.tolist()
+    by_row, by_column = Grouped(between, squared_counts, int(n_groups)), Grouped.of_sums(sums, counts)
+    penalties, notes = chosen_penalties(
+        regularization,
+        lambda: components_of(squares, float(sums.sum()), float(counts.sum()), by_row, by_column),
+    )
     row_penalty, column_penalty = penalties
     columns, converged = np.zeros(sums.size), True
     if np.isfinite(column_penalty):
@@ -217,9 +217,7 @@ def solve_block_biases(
             return totals * b - passed
 
         columns, converged = solve_for_columns(normal, side, totals)
-    if not converged:
-        notes = (*notes, "the equations of the biases were not solved to full accuracy")
-    return BiasSolution(np.zeros(0), columns, *penalties, notes)
+    return BiasSolution.of(np.zeros(0), columns, converged, penalties, notes)
 
 
 def _sums(block: RowBlock, told: tuple[BlockReader, float]) -> tuple[Floats, Floats, Floats]:

@@ -218,7 +218,7 @@ class BlockDescent:
         sums = Sums(*self.observed.engine.reduce(_swept, self.observed.blocks, told))
         self.passes += 1
         factored = self._measure(sums, known)
-        before, self.largest = self.largest, _largest(together, sums.images)
+        before, self.largest = self.largest, float(_ritz(together, sums.images)[0].max(initial=0.0))
         # Mixing led uphill: back to the step without it.
         if self.retreat is not None and factored > self.least * (1 + _RISEN):
             self._begin_at(self.retreat)
@@ -320,7 +320,3 @@ def _ritz(vectors: Floats, images: Floats) -> tuple[Floats, Floats, Floats]:
     squares, turn = linalg.eigh(vectors.T @ images)
     turn = turn[:, ::-1]
     return np.sqrt(np.maximum(squares[::-1], 0.0)), vectors @ turn, images @ turn
-
-
-def _largest(vectors: Floats, images: Floats) -> float:
-    return float(_ritz(vectors, images)[0].max(initial=0.0))

@@ -41,7 +41,7 @@ from likewise.spectrum import singular_triplets
 
 
 @dataclass
-class BlockSearch:
+class BlockPath:
     """Fits of decreasing lambdas, each started from the last; `tol`, `max_iter`, `max_rank` and `rng` as in `soft_impute`."""
 
     working_range: WorkingRange
@@ -244,15 +244,15 @@ class SoftImpute(MatrixEstimator):
                 raise EstimatorError(f"{name} for {observed!r}", "observations in memory, or neither")
         options, n_path = self._checked_options(), checked_whole("n_path", self.n_path, most=_LONGEST_PATH)
         rng = options.pop("random_state")
-        search = BlockSearch(self.working_range, self.centering, rng=rng, **options)
+        solutions = BlockPath(self.working_range, self.centering, rng=rng, **options)
         given = isinstance(self.regularization, str)
-        chosen = search.chosen(observed, n_path) if self.regularization == "held-out" else None
-        prepared = search.prepared(observed)
-        lam, basis = chosen or (self._given(search.largest(prepared) if given else 0.0), None)
-        fit, estimate = search.fitted(prepared, lam, basis)
-        self.regularization_, self.gap_, self.passes_ = fit.regularization, fit.gap, search.passes
+        chosen = solutions.chosen(observed, n_path) if self.regularization == "held-out" else None
+        prepared = solutions.prepared(observed)
+        lam, basis = chosen or (self._given(solutions.largest(prepared) if given else 0.0), None)
+        fit, estimate = solutions.fitted(prepared, lam, basis)
+        self.regularization_, self.gap_, self.passes_ = fit.regularization, fit.gap, solutions.passes
         self.converged_, self.n_iter_ = fit.converged, fit.n_iter
-        self.path_ = tuple(search.path)
+        self.path_ = tuple(solutions.path)
         self.propensities_, self.budget_ = None, None
         state = f"the objective may be {fit.gap:.1%} above its minimum"
         told = warn_unless_converged(fit.converged, fit.n_iter, "step", state)
