@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -135,23 +136,17 @@ class ResultOptions:
         from likewise.writing import check_file
 
         written = [] if self.out is None else [self.out / name for name in (*FILES, CONFIGURATION)]
-        single = self._targets()
-        # The folder's files are checked together; whether two options name one place is asked of all.
-        del single["--out"]
-        refuse_to_overwrite(read.values(), [*written, *filter(None, single.values())])
+        targets = {name: path for name, path in self._targets().items() if path is not None}
+        single = {name: path for name, path in targets.items() if name != "--out"}
+        refuse_to_overwrite(read.values(), [*written, *single.values()])
         if self.out is not None:
             check_report_folder(self.out)
-        for name, path in single.items():
-            if path is not None and path != STANDARD_STREAM:
+        for path in single.values():
+            if path != STANDARD_STREAM:
                 check_file(path)
-            for other, used in self._targets().items():
-                if (
-                    other != name
-                    and path is not None
-                    and used is not None
-                    and path.resolve() == used.resolve()
-                ):
-                    raise InputError(f"{name} {path} and {other} {used}", "two different names")
+        for (name, path), (other, used) in combinations((single | targets).items(), 2):
+            if path.resolve() == used.resolve():
+                raise InputError(f"{name} {path} and {other} {used}", "two different names")
 
     def deliver(self, report: AuditReport, configuration: str = "") -> None:
         """Write what was asked for, the configuration beside it, then print the answer, or JSON and nothing else."""

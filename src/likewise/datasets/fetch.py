@@ -110,19 +110,16 @@ def _download(dataset: Dataset, part: Path, patience: float) -> None:
     """Go on with what is there; where that turns out to be something else, once more from the start."""
     # What was resumed may belong to an older version of the archive; then it is worth a second try.
     resumed = part.is_file() and part.stat().st_size > 0
-    try:
-        _get(dataset, part, patience)
-        _check(dataset, part)
-    except _WrongContentError:
-        remove(part)
-        if not resumed:
-            raise
-        _get(dataset, part, patience)
+    for is_last in (False, True) if resumed else (True,):
         try:
+            _get(dataset, part, patience)
             _check(dataset, part)
         except _WrongContentError:
             remove(part)
-            raise
+            if is_last:
+                raise
+        else:
+            return
 
 
 class _WrongContentError(DownloadError):

@@ -19,7 +19,7 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """What each column of a file was read as; None of a role means that the file cannot have it.
+    """What each column of a file was read as; None of a role where a file of this kind has no such column.
 
     >>> roles = ColumnRoles("ratings.csv", ("userId",), ("movieId",), ("rating",), left_out=("timestamp",))
     >>> roles.sentence()

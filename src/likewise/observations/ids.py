@@ -148,22 +148,20 @@ def _first_repeated(ids: Sequence[Hashable]) -> Hashable:
 
 def factorize(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the distinct ids, sorted, and for each id its position among them; a missing id raises an `ObservationError`."""
-    if ids.dtype.kind in "iu" and ids.size:
-        return _factorize_integers(ids)
     if ids.dtype.kind == "O":
         return _factorize_objects(ids, axis)
     if ids.dtype.kind in "fmM" and (missing := np.flatnonzero(np.isnan(ids))).size:
         raise missing_id(axis, int(missing[0]))
+    # A table as long as the span would be mostly empty where ids lie far apart; then they are sorted.
+    if ids.dtype.kind in "iu" and ids.size and int(ids.max()) - int(ids.min()) <= _DENSE_SPAN * ids.size:
+        return _factorize_dense(ids, int(ids.min()), int(ids.max()))
     unique, codes = np.unique(ids, return_inverse=True)
     return unique, codes.astype(np.int32)
 
 
-def _factorize_integers(ids: NDArray[np.integer]) -> tuple[NDArray[np.integer], NDArray[np.int32]]:
-    low, high = int(ids.min()), int(ids.max())
-    # A table as long as the span would be mostly empty.
-    if high - low > _DENSE_SPAN * ids.size:
-        unique, codes = np.unique(ids, return_inverse=True)
-        return unique, codes.astype(np.int32)
+def _factorize_dense(
+    ids: NDArray[np.integer], low: int, high: int
+) -> tuple[NDArray[np.integer], NDArray[np.int32]]:
     # In their own unsigned type, or int64: no difference overflows, whatever the span allowed above.
     offsets = ids - ids.dtype.type(low) if ids.dtype.kind == "u" else ids.astype(np.int64) - low
     occurs = np.zeros(high - low + 1, dtype=bool)
