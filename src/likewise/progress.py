@@ -48,11 +48,7 @@ class StepBars:
         self, *, quiet: bool = False, remaining: bool = False, console: Console | None = None
     ) -> None:
         console = console or Console(stderr=True)
-        columns: list[ProgressColumn] = [
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-        ]
+        columns: list[ProgressColumn] = [TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
         if remaining:
             columns += [TimeRemainingColumn(), TextColumn("left")]
         self._bars = RichProgress(

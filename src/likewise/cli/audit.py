@@ -10,14 +10,7 @@ from cyclopts import Parameter
 
 from likewise.cli.blocks import SEARCH, SearchOptions, audit_parts
 from likewise.cli.config import resolved
-from likewise.cli.options import (
-    COMPLETING,
-    MEASURING,
-    READING,
-    EstimatorOptions,
-    MeasureOptions,
-    ReadOptions,
-)
+from likewise.cli.options import COMPLETING, MEASURING, READING, EstimatorOptions, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OUTPUTS, OutputOptions
 from likewise.cli.results import RESULTS, ResultOptions
 from likewise.cli.values import OldPath, Whole, reference_file
@@ -174,11 +167,7 @@ def _audit_parts(
 
 
 def _refuse_without_effect(
-    outputs: OutputOptions,
-    running: dict[str, Any],
-    completing: EstimatorOptions,
-    *,
-    mixed_table: bool,
+    outputs: OutputOptions, running: dict[str, Any], completing: EstimatorOptions, *, mixed_table: bool
 ) -> None:
     """Raise where an option was given that has no effect: on outputs computed elsewhere, or without them."""
     files = outputs.files()

@@ -37,11 +37,7 @@ def listed() -> None:
 
 @app.command
 def fetch(
-    name: str,
-    /,
-    *,
-    out: Path = Path(),
-    accept_licence: Annotated[bool, Parameter(negative=())] = False,
+    name: str, /, *, out: Path = Path(), accept_licence: Annotated[bool, Parameter(negative=())] = False
 ) -> None:
     """Download a data set, check it, and unpack it into a folder of its name. The only command that uses a network.
 

@@ -127,8 +127,7 @@ def _check_parts(ratings: Path, out: Path, pairs: Path | None, plan: PlanOptions
         )
     if out.suffix.lower() not in (".npz", ".parquet"):
         raise InputError(
-            f"--out {out}",
-            "a name ending in .npz for factors, or in .parquet for a folder of complete rows",
+            f"--out {out}", "a name ending in .npz for factors, or in .parquet for a folder of complete rows"
         )
     (check_file if out.suffix.lower() == ".npz" else check_new_folder)(out)
 

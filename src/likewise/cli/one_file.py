@@ -19,17 +19,10 @@ _TABLES = ("wide", "grid")
 
 @dataclass(frozen=True)
 class OneFile:
-    """What the file of the individuals holds beside their features, as far as its columns were named.
-
-    Parameters
-    ----------
-    path : Path
-    others : tuple of (str, str or int)
-        The option that named a column, and the column.
-    """
+    """What the file of the individuals holds beside their features, as far as its columns were named."""
 
     path: Path
-    others: tuple[tuple[str, str | int], ...]
+    others: tuple[tuple[str, str | int], ...]  # the option that named each column, and the column
 
     @classmethod
     def of(cls, path: Path, asked: OutputOptions, measuring: MeasureOptions) -> Self:
@@ -44,13 +37,7 @@ class OneFile:
         return cls(path, tuple(named))
 
     def features(self, reading: ReadOptions, *, mixed_table: bool) -> ReadOptions:
-        """Return how individuals are read: without these columns, unless their features were named.
-
-        Raises
-        ------
-        InputError
-            An output or the target is named as a feature; a group may be one.
-        """
+        """Return how individuals are read: without these columns, unless their features were named; an output or the target among those is refused."""
         for name, column in self.others:
             if column in (reading.columns or ()) and name in _NEVER_FEATURES:
                 given = f"{option(name, repr(column))} among {option('columns', '')}"
@@ -64,10 +51,7 @@ class OneFile:
     def not_outputs(self, file: Path, reading: ReadOptions) -> tuple[str | int, ...] | None:
         """Return the columns of a file of outputs that are none: the features and groups of the same file, where no outputs were named.
 
-        Raises
-        ------
-        InputError
-            Nor were features.
+        Where features were not named either, an `InputError` asks which columns are outputs.
         """
         if not _is_same(self.path, file) or any(name == "output_columns" for name, _ in self.others):
             return None

@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from cyclopts import Parameter, Token
 
 from likewise.cli.exits import in_shell
-from likewise.cli.values import (
-    Column,
-    Columns,
-    Number,
-    OldPath,
-    Range,
-    Seed,
-    Settings,
-    Shape,
-    Whole,
-)
+from likewise.cli.values import Column, Columns, Number, OldPath, Range, Seed, Settings, Shape, Whole
 from likewise.errors import EstimatorError, InputError, option, spelled
 
 if TYPE_CHECKING:

@@ -45,11 +45,7 @@ class Predictions:
         return np.asarray((self.rows >= 0) & (self.columns >= 0))
 
     def write(
-        self,
-        completed: LowRankEstimate,
-        more: Mapping[str, Floats],
-        observed: ObservedMatrix,
-        out: Path,
+        self, completed: LowRankEstimate, more: Mapping[str, Floats], observed: ObservedMatrix, out: Path
     ) -> None:
         """Write a line for each pair: its ids, the estimate, and `more` of those that are known."""
         import polars as pl

@@ -35,8 +35,7 @@ def checked_positions(given: ArrayLike, length: int, axis: str) -> NDArray[np.in
         return positions.astype(np.intp)
     if positions.dtype.kind not in "iu" or positions.ndim > 1:
         raise ShapeError(
-            f"{axis} positions of type {positions.dtype}, shape {positions.shape}",
-            "integers, counted from 0",
+            f"{axis} positions of type {positions.dtype}, shape {positions.shape}", "integers, counted from 0"
         )
     outside = positions[(positions < 0) | (positions >= length)]
     if outside.size:
