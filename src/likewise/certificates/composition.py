@@ -6,13 +6,11 @@ from math import isfinite
 from typing import TypeVar
 
 from likewise.certificates.certificate import AffineCertificate, Certificate, Domain, Unavailable
-from likewise.certificates.operator_norm import product_upward, upward
+from likewise.certificates.operator_norm import POWER_ROUNDINGS, product_upward, upward
 from likewise.checks import checked_finite, checked_instance, checked_text
 from likewise.norms import Norm, conversion, norm_name, norm_order
 
 Proved = TypeVar("Proved", Certificate, AffineCertificate)
-
-_POWER_ROUNDINGS = 64
 
 
 def compose(
@@ -66,7 +64,7 @@ def _join(first: Proved, second: Certificate, name: str) -> Proved | Unavailable
             name, f"from {first.to_norm} to {second.from_norm} a bound needs the number of features"
         )
     factor = conversion(inner, outer, *known[:1]) if known else 1.0
-    constant = product_upward(second.value, upward(factor, _POWER_ROUNDINGS))
+    constant = product_upward(second.value, upward(factor, POWER_ROUNDINGS))
     # A product that overflows is no constant: said here, before a certificate would refuse it.
     largest = max(vars(first).get(part, 0.0) for part in ("value", "slope", "offset"))
     if not isfinite(product_upward(constant, largest)):
@@ -102,7 +100,7 @@ def from_norm(certificate: Certificate, norm: Norm) -> Certificate | Unavailable
     elif certificate.n_inputs is None:
         return Unavailable(certificate.name, f"from {norm_name(new)} a bound needs the number of features")
     else:
-        factor = upward(conversion(new, old, certificate.n_inputs), _POWER_ROUNDINGS)
+        factor = upward(conversion(new, old, certificate.n_inputs), POWER_ROUNDINGS)
     step = f"||x||_{certificate.from_norm[1:]} <= {factor:.4g} ||x||_{norm_name(new)[1:]}"
     return certificate.times(factor, from_norm=norm_name(new), proof=(*certificate.proof, step))
 

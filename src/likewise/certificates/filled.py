@@ -96,7 +96,7 @@ _NO_OFFSETS = (
 _RESIDUALS = (
     "the estimate before clipping is c + p_hat y P for residuals over propensities y, whatever the weights of the row",
 )
-_LARGEST_ROW = "the l1 to l2 norm of a linear map is the largest l2 norm of a row of its matrix; none smaller holds before clipping"
+LARGEST_ROW = "the l1 to l2 norm of a linear map is the largest l2 norm of a row of its matrix; none smaller holds before clipping"
 _LARGEST_VALUE = (
     "the l2 norm of a linear map is its largest singular value; none smaller holds before clipping"
 )
@@ -158,7 +158,7 @@ def _constant(name: str, norm: str, estimate: Any, kind: KindOfMap) -> Certifica
         return Unavailable(name, kind.without_constant)
     rows, gains = kind.row_map(estimate.right), estimate.gains
     value, step = (
-        (rows.largest_row(gains), _LARGEST_ROW)
+        (rows.largest_row(gains), LARGEST_ROW)
         if norm == "l1"
         else (rows.largest_singular_value(gains), _LARGEST_VALUE)
     )

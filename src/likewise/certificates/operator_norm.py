@@ -27,7 +27,7 @@ def gamma(n_operations: int) -> float:
     return share / (1 - share) * (1 + 4 * UNIT_ROUNDOFF)
 
 
-_SMALLEST = ldexp(1.0, -1074)
+SMALLEST = ldexp(1.0, -1074)
 """The smallest number above 0: as much as a result that is too small to be written exactly can be off by."""
 
 
@@ -37,7 +37,7 @@ def upward(value: float, n_operations: int) -> float:
     `n_operations` are those on the longest path to it. The value is 0 only if it is exactly that.
     """
     n = n_operations + 4
-    return value * (1 + gamma(n)) + n * _SMALLEST if value else value
+    return value * (1 + gamma(n)) + n * SMALLEST if value else value
 
 
 def product_upward(*factors: float) -> float:
@@ -51,11 +51,11 @@ def product_upward(*factors: float) -> float:
     value = 1.0
     for factor in factors:
         # A product too small to be written is no 0, of which a bound would follow that does not hold.
-        value = max(value * factor, _SMALLEST)
+        value = max(value * factor, SMALLEST)
     return upward(value, 2 * len(factors))
 
 
-_POWER_ROUNDINGS = 64
+POWER_ROUNDINGS = 64
 """Roundings granted to powers and roots, which are not always rounded correctly."""
 
 
@@ -80,7 +80,7 @@ def operator_norm(matrix: Floats, p: float, q: float) -> tuple[float, str]:
         return value, words
     # Other norms have no closed form: from lp to l2, by W, from l2 to lq.
     factor = conversion(p, 2, n_inputs) * conversion(2, q, n_outputs)
-    return upward(value * factor, _POWER_ROUNDINGS), f"{words} times {factor:.4g}, by norm inequalities"
+    return upward(value * factor, POWER_ROUNDINGS), f"{words} times {factor:.4g}, by norm inequalities"
 
 
 def largest_norm(rows: Floats, order: float) -> float:
@@ -94,7 +94,7 @@ def largest_norm(rows: Floats, order: float) -> float:
         return size
     # Powers of numbers up to 1 neither overflow nor vanish where they matter.
     powers = ((np.abs(rows) / size) ** order).sum(axis=1)
-    return upward(size * float(powers.max()) ** (1 / order), rows.shape[1] + _POWER_ROUNDINGS)
+    return upward(size * float(powers.max()) ** (1 / order), rows.shape[1] + POWER_ROUNDINGS)
 
 
 def spectral_norm(matrix: Floats) -> float:
@@ -119,7 +119,7 @@ def spectral_norm(matrix: Floats) -> float:
     rounding_of_gram = gamma(tall.shape[0]) * squared
     # The Frobenius norm bounds it in any case.
     largest = min(_eigenvalue_bound(gram) + rounding_of_gram, squared)
-    return ldexp(upward(sqrt(largest), 4), exponent) + _SMALLEST
+    return ldexp(upward(sqrt(largest), 4), exponent) + SMALLEST
 
 
 def _eigenvalue_bound(gram: Floats) -> float:

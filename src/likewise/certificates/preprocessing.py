@@ -23,7 +23,7 @@ from likewise.certificates.constants import (
     row_certificate,
     seen_certificate,
 )
-from likewise.certificates.filled import KindOfMap, certify_filled, certify_linear_mixture
+from likewise.certificates.filled import LARGEST_ROW, KindOfMap, certify_filled, certify_linear_mixture
 from likewise.certificates.fitted_rows import RowsInMemory, fitted_rows, working_range_of
 from likewise.certificates.operator_norm import upward
 from likewise.certificates.regression import (
@@ -200,8 +200,7 @@ def _of_regression(
 
 
 def _row_constant(rows: RowMap) -> Certificate:
-    step = "the l1 to l2 norm of a linear map is the largest l2 norm of a row of its matrix; none smaller holds before clipping"
-    return row_certificate("K*", rows.largest_row, "l1", rows.shape[1], (step,))
+    return row_certificate("K*", rows.largest_row, "l1", rows.shape[1], (LARGEST_ROW,))
 
 
 def _spectral_constant(rows: RowMap) -> Certificate:

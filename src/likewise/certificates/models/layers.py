@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import frexp, isfinite, ldexp
+from math import frexp, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from likewise._typing import Floats
-from likewise.certificates.operator_norm import gamma, largest_norm, product_upward, upward
+from likewise.certificates.operator_norm import SMALLEST, gamma, largest_norm, product_upward, upward
 from likewise.errors import ModelError
-
-_SMALLEST = ldexp(1.0, -1074)
 
 _SCALING_ROUNDINGS = 8
 """Roundings granted to a factor that was itself computed, such as ``weight / sqrt(variance + epsilon)``."""
@@ -120,7 +118,7 @@ def _product(after: Linear, before: Linear) -> Linear:
     near_one = np.ldexp(after.matrix, -first) @ np.ldexp(before.matrix, -second)
     # Scaling back rounds what is below the normal range: the entries are off by the smallest number at most.
     matrix = np.ldexp(near_one, first + second)
-    vanishing = _SMALLEST * matrix.size if min(size_after, size_before) > 0 else 0.0
+    vanishing = SMALLEST * matrix.size if min(size_after, size_before) > 0 else 0.0
     rounding = product_upward(gamma(after.matrix.shape[1] + 4), size_after, size_before)
     inherited = product_upward(after.rounding, size_before) + product_upward(size_after, before.rounding)
     return Linear(matrix, upward(rounding + inherited + vanishing, 8))
@@ -129,7 +127,7 @@ def _product(after: Linear, before: Linear) -> Linear:
 def _scaled(layer: Linear, factors: Floats) -> Linear:
     with np.errstate(under="ignore"):
         product = Linear(layer.matrix * factors)
-    vanishing = _SMALLEST * layer.matrix.size if factors.any() and layer.matrix.any() else 0.0
+    vanishing = SMALLEST * layer.matrix.size if factors.any() and layer.matrix.any() else 0.0
     inherited = product_upward(layer.rounding, float(np.abs(factors).max())) + vanishing
     return replace(product, rounding=upward(inherited + gamma(_SCALING_ROUNDINGS) * product.frobenius, 8))
 
@@ -138,7 +136,7 @@ def _without_vanishing(first: Floats, second: Floats) -> Floats:
     """Multiply factors one by one; a product of two that are not 0 is not 0."""
     product = first * second
     vanished = (product == 0) & (first != 0) & (second != 0)
-    return np.where(vanished, _SMALLEST, product)
+    return np.where(vanished, SMALLEST, product)
 
 
 def restricted(layer: Layer, inputs: NDArray[np.intp]) -> Layer:

@@ -24,11 +24,16 @@ from likewise.certificates.models.layers import (
     linear,
     restricted,
 )
-from likewise.certificates.operator_norm import largest_norm, operator_norm, product_upward, upward
+from likewise.certificates.operator_norm import (
+    POWER_ROUNDINGS,
+    largest_norm,
+    operator_norm,
+    product_upward,
+    upward,
+)
 from likewise.errors import InputError
 from likewise.norms import conversion, dual_order, norm_name
 
-_ROUNDINGS = 64
 _PRODUCT = "the constant of functions after one another is at most the product of theirs"
 
 
@@ -92,14 +97,14 @@ def _linear_bound(layer: Linear, p: float, q: float) -> tuple[float, str]:
     # Rounding is known in the Frobenius norm, at least the l2 norm; norm inequalities take it from lp to
     # lq.
     error = layer.rounding * conversion(p, 2, n) * conversion(2, q, k)
-    return upward(value + error, _ROUNDINGS), f"linear {n} -> {k}, {words} (l{p:g} to l{q:g})"
+    return upward(value + error, POWER_ROUNDINGS), f"linear {n} -> {k}, {words} (l{p:g} to l{q:g})"
 
 
 def _scaling_bound(factors: Floats, p: float, q: float) -> tuple[float, str]:
     """Bound ``||factors * x||_q`` by ``||x||_p``: the largest factor, or where q < p their lr norm, 1/r = 1/q - 1/p (Hölder)."""
     order = inf if q >= p else 1 / (1 / q - 1 / p)
-    value = largest_norm(factors[None, :], order)
-    return upward(value, _ROUNDINGS), f"scaling of {factors.size} features, l{order:g} norm of the factors"
+    value = upward(largest_norm(factors[None, :], order), POWER_ROUNDINGS)
+    return value, f"scaling of {factors.size} features, l{order:g} norm of the factors"
 
 
 def _softmax_bound(scores: Linear | None, p: float, q: float) -> tuple[float, str]:
@@ -110,7 +115,7 @@ def _softmax_bound(scores: Linear | None, p: float, q: float) -> tuple[float, st
     ``||v||_1 / 2`` each, so ``||v||_q <= 2^(1/q) ||v||_1 / 2``. The range of u is the largest ``|(w_b - w_c) . dx|``.
     """
     spread, words = (2 ** (1 / dual_order(p)), "scores") if scores is None else _spread(scores, dual_order(p))
-    value = upward(product_upward(2 ** (1 / q) / 4, spread), _ROUNDINGS)
+    value = upward(product_upward(2 ** (1 / q) / 4, spread), POWER_ROUNDINGS)
     return value, f"softmax of {words} (l{p:g} to l{q:g}), 2^(1/q)/4 times their largest spread"
 
 
@@ -164,7 +169,6 @@ def _size(layer: Layer) -> tuple[int, int] | None:
 _OPEN = Activation("what a ReLU adds to half the identity", 1.0)
 _MOST_MEANS = 6
 """How many ReLUs are split in two; there are 2 to that power ways, and the others count as what bounds them."""
-_ENTRY_ROUNDINGS = 64
 
 _SAME_COLUMNS = "both individuals belong to one matrix, whose columns are inputs beside their rows"
 _SHARED = "every output has this constant, and all may reach it together: times n^(1/q)"
@@ -198,7 +202,7 @@ def entry_net_constant(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not a bound, see below
         single = _one_output(layers, p, inputs)
     n = net.shape[1]
-    value = upward(product_upward(single.value, net.largest_slope, n ** (1 / q)), _ENTRY_ROUNDINGS)
+    value = upward(product_upward(single.value, net.largest_slope, n ** (1 / q)), POWER_ROUNDINGS)
     if not isfinite(value):
         return Unavailable("K1", "the product of its norms is larger than the largest number")
     return Certificate(

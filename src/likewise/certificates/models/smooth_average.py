@@ -16,10 +16,9 @@ from scipy import sparse
 
 from likewise._typing import Floats
 from likewise.certificates.certificate import Certificate, Unavailable
-from likewise.certificates.operator_norm import gamma, product_upward, upward
+from likewise.certificates.operator_norm import POWER_ROUNDINGS, gamma, product_upward, upward
 from likewise.norms import conversion, norm_name
 
-_ROUNDINGS = 64
 _STEPS = 50
 """Of the search for a centre: the radius is then within a few percent of the least."""
 
@@ -59,7 +58,7 @@ def smooth_average_constant(average: SmoothAverage, p: float, q: float) -> Certi
     factor = conversion(p, 2.0, n) * conversion(2.0, q, n)
     with np.errstate(over="ignore"):
         per_bandwidth = float(np.float64(1.0) / average.bandwidth)
-    value = upward(product_upward(average.radius, per_bandwidth, widest, factor), _ROUNDINGS)
+    value = upward(product_upward(average.radius, per_bandwidth, widest, factor), POWER_ROUNDINGS)
     if not value < inf:
         return Unavailable("K1", "it is larger than the largest number")
     return Certificate(
@@ -104,7 +103,7 @@ def enclosing_ball(rows: Floats | sparse.csr_array) -> tuple[Floats, float]:
             best, radius = centre, float(lengths[farthest])
         # Shorter and shorter steps: the k-th is 1 / k of the way.
         centre = centre + (_dense_row(rows, farthest) - centre) / step
-    return best, upward(sqrt(radius), _ROUNDINGS)
+    return best, upward(sqrt(radius), POWER_ROUNDINGS)
 
 
 _VANISHING = -300

@@ -86,12 +86,6 @@ class CallableDistance(PairwiseDistance):
         self.description = DistanceDescription(title, "the caller's function", rule, rule, rule, axioms)
         self._check_first_pair()
 
-    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
-        """Measure a block of pairs; see `PairwiseDistance.block`."""
-        others = np.arange(self.n_individuals)[first:last]
-        left, right = np.meshgrid(np.arange(start, stop), others, indexing="ij")
-        return self.between(left.ravel(), right.ravel()).reshape(left.shape)
-
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""
         left, right = checked_pairs(left, right, self.n_individuals)

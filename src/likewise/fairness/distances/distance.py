@@ -132,9 +132,8 @@ class PairwiseDistance(ABC):
         """Whether all axioms of a metric hold on the rows as given."""
         return self.description.is_metric
 
-    @abstractmethod
     def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
-        """Measure individuals ``start..stop-1`` against individuals ``first..last-1``.
+        """Measure individuals ``start..stop-1`` against individuals ``first..last-1``: pair by pair, where a distance knows no faster way.
 
         Parameters
         ----------
@@ -150,6 +149,9 @@ class PairwiseDistance(ABC):
         ndarray, shape (stop - start, last - first)
             Distances, in an array of their own; NaN where a distance is not defined (for example no co-observed feature).
         """
+        others = np.arange(self.n_individuals)[first:last]
+        left, right = np.meshgrid(np.arange(start, stop), others, indexing="ij")
+        return self.between(left.ravel(), right.ravel()).reshape(left.shape)
 
     @abstractmethod
     def between(self, left: NDArray[np.intp], right: NDArray[np.intp]) -> Floats:
@@ -217,12 +219,6 @@ class SubsetDistance(PairwiseDistance):
         self.row_ids = None if distance.row_ids is None else distance.row_ids[individuals]
         self.concurrent, self.notes = distance.concurrent, distance.notes
         self.resolution, self.upper_bound = distance.resolution, distance.upper_bound
-
-    def block(self, start: int, stop: int, first: int = 0, last: int | None = None) -> Floats:
-        """Measure a block of pairs; see `PairwiseDistance.block`."""
-        others = np.arange(self.n_individuals)[first:last]
-        left, right = np.meshgrid(np.arange(start, stop), others, indexing="ij")
-        return self.between(left.ravel(), right.ravel()).reshape(left.shape)
 
     def between(self, left: Indices, right: Indices) -> Floats:
         """Measure given pairs; see `PairwiseDistance.between`."""

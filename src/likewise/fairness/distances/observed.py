@@ -306,8 +306,7 @@ class CoObservedDistance(_OnObservations):
         """Measure a block of pairs; see `PairwiseDistance.block`."""
         others = range(self.n_individuals)[first:last]
         if self.order == inf:  # the largest of what two share is no sum, over which a kernel could walk
-            left, right = np.meshgrid(np.arange(start, stop), np.asarray(others), indexing="ij")
-            return self.between(left.ravel(), right.ravel()).reshape(left.shape)
+            return super().block(start, stop, first, last)
         counts, sums = shared_differences(self._walk, start, stop, others=others)
         if self.order != 1:
             sums = shared_sums(self.values, self._by_column, range(start, stop), others, self._power)
