@@ -55,8 +55,8 @@ observations/index_alignment     estimator_input: labels that are aligned or ref
 observations/reading/columns     layouts: how columns are named and laid out
 pipeline/partitioned     worst_within: individuals of blocks, drawn and searched
 pipeline/audit           assemble request run: one audit, its steps
-report/table             accuracy answer description item_lists list_figures numbers records: what a report says, read where it is printed
-pipeline/frontier        ../report/frontier ../report/frontier_points ../report/repaired: the record, and the call that makes it
+report/table             accuracy answer item_lists numbers records: what a report says, read where it is printed
+pipeline/frontier        ../report/frontier ../report/frontier_points: the record, and the call that makes it
 reproduction/formats     figures reproduction tables: what a run leaves behind
 spectrum/triplets        candidates library_solvers search: every solver on every kind of matrix
 """

@@ -313,6 +313,8 @@ _MOVED = {
     "likewise.fairness.search.explanation.DistanceExplanation": "likewise.fairness.explanation.DistanceExplanation",
     "likewise.fairness.search.explanation.PairExplanation": "likewise.fairness.explanation.PairExplanation",
     "likewise.fairness.metrics.target.Target": "likewise.fairness.metrics.target_accuracy.Target",
+    "likewise.report.list_figures.ListFigures": "likewise.report.records.ListFigures",
+    "likewise.report.repaired.RepairedPoint": "likewise.report.frontier_points.RepairedPoint",
     "likewise.spectrum.result.Completeness": "likewise.spectrum.request.Completeness",
     "likewise.spectrum.result.SingularTriplets": "likewise.spectrum.request.SingularTriplets",
 }

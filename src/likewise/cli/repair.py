@@ -96,7 +96,7 @@ def repair(
 
 
 def _plan(read: Any, lipschitz: float | None, out: Path) -> list[str]:
-    from likewise.report.unit_of_distance import unit_lines
+    from likewise.report.description import unit_lines
 
     units = unit_lines(read.individuals, lipschitz)
     return [*read.plan(MeasureOptions()), *units, f"repaired outputs: {out}"]
@@ -210,7 +210,7 @@ def _tell(read: Any, found: Repair, distance: PairwiseDistance, out: Path) -> No
     """Print what the repair costs, what d is, what one unit of it is, and what was read as what."""
     from likewise.observations import ObservedMatrix
     from likewise.pipeline.references import reference_caveats
-    from likewise.report.unit_of_distance import unit_lines
+    from likewise.report.description import unit_lines
 
     individuals = read.individuals
     d = distance.description

@@ -40,8 +40,7 @@ from likewise.pipeline.summaries import summarise_data
 from likewise.progress import Progress, StepProgress, Steps
 from likewise.randomness import seed_of
 from likewise.report.frontier import Frontier
-from likewise.report.frontier_points import FrontierPoint
-from likewise.report.repaired import RepairedPoint
+from likewise.report.frontier_points import FrontierPoint, RepairedPoint
 
 SHARES = (0.9, 0.75, 0.5, 0.35, 0.25, 0.1)
 """Budgets by default, as shares of the constant K* without a budget."""

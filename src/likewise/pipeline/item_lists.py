@@ -30,7 +30,7 @@ from likewise.observations.table import rows_of_entries
 from likewise.pipeline.compared import Case
 from likewise.pipeline.measurement import Measurement
 from likewise.pipeline.run import Run
-from likewise.report.list_figures import ListFigures
+from likewise.report.records import ListFigures
 
 _NO_ESTIMATE = Unavailable(
     "envy",

@@ -32,32 +32,15 @@ _EQUALS_L2 = ("l2", "absolute")
 
 @dataclass(frozen=True)
 class PairStory:
-    """Why a pair is among the worst, in words.
+    """Why a pair is among the worst, in words."""
 
-    Parameters
-    ----------
-    left, right : str
-        The two individuals, with their groups.
-    numbers : str
-        Ratio, D and d.
-    close : str
-        Which features make d small.
-    apart : str
-        Which outputs make D large.
-    features : tuple of (str, str, str)
-        Both rows side by side: feature, left, right.
-    brief : str
-        The same in a line, with the names of features alone.
-    """
-
-    left: str
+    left: str  # the two individuals, with their groups
     right: str
-    numbers: str
-    close: str
-    apart: str
-    features: tuple[tuple[str, str, str], ...]
-
-    brief: str
+    numbers: str  # ratio, D and d
+    close: str  # which features make d small
+    apart: str  # which outputs make D large
+    features: tuple[tuple[str, str, str], ...]  # both rows side by side: feature, left, right
+    brief: str  # the same in a line, with the names of features alone
 
     def __str__(self) -> str:
         return f"{self.left} and {self.right}: {self.numbers}. Close in {self.close}; apart in {self.apart}."

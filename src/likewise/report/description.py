@@ -1,13 +1,16 @@
-"""Data, estimate, reference distance and what is proved in lines of text, the same in the table and on the page."""
+"""Data, estimate, reference distance, its unit in the columns of a table, and what is proved, in lines of text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from likewise.fairness import Certificate, Unavailable
+import numpy as np
+
+from likewise.fairness import Certificate, GowerDistance, Unavailable
+from likewise.observations import ObservedMatrix
 from likewise.report.numbers import number, shown
 from likewise.report.rows import kinds_left_out
 
@@ -164,26 +167,14 @@ _MISSING = "none"
 
 @dataclass(frozen=True)
 class ProvedRow:
-    """One constant, or why there is none.
-
-    Parameters
-    ----------
-    name, value, norms : str
-        `value` is ``"none"`` where there is no constant.
-    domain : str
-        For which pairs it holds.
-    assuming : str
-        What the proof takes for granted; or the reason why there is no constant.
-    proof : tuple of str
-        The steps.
-    """
+    """One constant, or why there is none."""
 
     name: str
-    value: str
+    value: str  # "none" where there is no constant
     norms: str
-    domain: str
-    assuming: str
-    proof: tuple[str, ...]
+    domain: str  # for which pairs it holds
+    assuming: str  # what the proof takes for granted; or the reason why there is no constant
+    proof: tuple[str, ...]  # the steps
 
 
 def proved_rows(report: AuditRecord) -> tuple[ProvedRow, ...]:
@@ -272,3 +263,56 @@ def _value(constant: Certificate | AffineCertificate) -> str:
     if isinstance(constant, Certificate):
         return number(constant.value)
     return f"{number(constant.slope)} d + {number(constant.offset)}"
+
+
+_NAMED = 5
+"""How many columns are named."""
+
+
+def unit_lines(individuals: Any, lipschitz: float | None = None) -> list[str]:
+    """Say what d = 1 is in the units of each column, and L for 1 of a single one; nothing of a distance that has no columns.
+
+    Of an ObservedMatrix d is a norm between rows whose columns are scaled to [-1, 1]: one column alone makes d = 1 by half of its range. Of Gower's distance
+    d is a mean over columns, each of which counts 1 at most.
+
+    >>> scores = ObservedMatrix([[246.0], [705.0]], column_ids=["score"])
+    >>> print(*unit_lines(scores, 0.5))
+    One unit of d: 229.5 of score. L = 0.5 is 0.002179 for 1 of score; 0.5 for 1 of score is L = 114.8.
+    """
+    if isinstance(individuals, GowerDistance):
+        return [_of_gower(individuals)]
+    return [_of_matrix(individuals, lipschitz)] if isinstance(individuals, ObservedMatrix) else []
+
+
+def _of_matrix(observed: ObservedMatrix, lipschitz: float | None) -> str:
+    names = [str(name) for name in observed.column_ids]
+    units = observed.value_range.scale_to("symmetric").factor
+    if len(names) == 1:
+        unit = float(units.item())
+        return f"One unit of d: {number(unit)} of {names[0]}.{_for_one(names[0], unit, lipschitz)}"
+    if not units.ndim:
+        one = number(float(units))
+        return f"One unit of d: {one} in one column, where two people differ in that alone (half of the value range, which all columns share)."
+    return f"One unit of d, where two people differ in that column alone: {_units_listed(names, units)} (half of its value range)."
+
+
+def _for_one(name: str, unit: float, lipschitz: float | None) -> str:
+    """Translate L into the unit of the only column, and back."""
+    if lipschitz is None:
+        return ""
+    return f" L = {lipschitz:g} is {number(lipschitz / unit)} for 1 of {name}; {lipschitz:g} for 1 of {name} is L = {number(lipschitz * unit)}."
+
+
+def _units_listed(names: list[str], units: Any) -> str:
+    each = [f"{number(float(unit))} of {name}" for name, unit in zip(names[:_NAMED], units, strict=False)]
+    more = f" and {len(names) - _NAMED:,} more columns" if len(names) > _NAMED else ""
+    return ", ".join(each) + more
+
+
+def _of_gower(distance: GowerDistance) -> str:
+    ranges = {name: spread for name, spread in distance.ranges.items() if spread > 0}
+    parts = [_units_listed(list(ranges), np.array(list(ranges.values())))] if ranges else []
+    words = [name for name in distance.names if name not in ranges]
+    parts += [f"another {' or '.join(words[:_NAMED])}{' ...' * (len(words) > _NAMED)}"] if words else []
+    k = len(distance.names)
+    return f"d is from 0 to 1, the mean over {k} column{'s' * (k != 1)}: each alone adds up to {number(1 / k)}, by {' or by '.join(parts)}."

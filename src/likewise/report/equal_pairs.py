@@ -45,14 +45,7 @@ def set_apart(*arms: Arm) -> str:
 def equal_pairs_row(arms: Sequence[Arm], comparable: bool, *, zero_filled: bool) -> Row:
     """Return how many of the pairs that d does not tell apart are treated differently: what stands in the place of a largest ratio that does not exist.
 
-    Parameters
-    ----------
-    arms : sequence of Arm
-        At least one has such pairs.
-    comparable : bool
-        Whether there are two that were held against one d.
-    zero_filled : bool
-        Whether d is that of zero-filled observations, beside another one that the gap is of.
+    At least one of the arms has such pairs; `zero_filled` says that d is that of zero-filled observations, beside another one that the gap is of.
     """
     every = [arm.fairness for arm in arms]
     counts = [(fairness.n_infinite, fairness.n_zero_distance) for fairness in every]

@@ -15,12 +15,18 @@ from likewise.errors import InputError, printable
 from likewise.fairness.metrics.curves import new_axes
 from likewise.plain import json_tree
 from likewise.report.description import data_lines
-from likewise.report.frontier_points import FrontierPoint, table_lines, to_frame
+from likewise.report.frontier_points import (
+    FrontierPoint,
+    Priced,
+    plot_repaired,
+    repaired_lines,
+    table_lines,
+    to_frame,
+)
 from likewise.report.json_document import to_json
 from likewise.report.numbers import number
 from likewise.report.plots import FORMATS, to_files
 from likewise.report.records import DataSummary, ReferenceSummary
-from likewise.report.repaired import Priced, plot_repaired, repaired_lines
 from likewise.writing import Content, PathLike, check_folder, write_folder
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The points of a frontier, and their table: for a terminal, with what its columns mean, and as a frame."""
+"""The points of a frontier, with what a repair of the outputs costs instead; their table for a terminal, and as a frame."""
 
 from __future__ import annotations
 
@@ -12,10 +12,30 @@ from likewise.fairness import Certificate, ErrorMetrics, FairnessMetrics
 from likewise.fairness.metrics.metric_value import MetricValue
 from likewise.report.gap import Gap
 from likewise.report.numbers import finite_text, number, value_text
-from likewise.report.repaired import RepairedPoint
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.axes import Axes
+
+
+_COLOR_OF_REPAIR = "#d55e00"
+
+
+@dataclass(frozen=True, eq=False)
+class RepairedPoint:
+    """The outputs without a budget, repaired until they are as fair as a budget L makes them: D <= L d in the metric of its constant."""
+
+    error: ErrorMetrics | None  # on the hidden observations
+    # By how much people's outputs change, l2: root mean square, and of the one who changes most.
+    change: float
+    largest_change: float
+    # The same of pre-processing within the budget.
+    change_by_budget: float
+    largest_change_by_budget: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {**vars(self), "error": None if self.error is None else self.error.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,3 +175,33 @@ def _record(point: FrontierPoint) -> dict[str, float | None]:
         ends = {f"{name}_{end}": getattr(figure, end, None) for end in ("low", "high")}
         record |= {name: figure.value, **ends}
     return record
+
+
+Priced = tuple[float, ErrorMetrics | None, RepairedPoint | None]
+"""Of one budget: L, the error of pre-processing, and what a repair costs instead."""
+
+
+def repaired_lines(points: Sequence[Priced]) -> list[str]:
+    """Say at each budget what a repair of the outputs costs, and what pre-processing does; nothing where none was made."""
+    lines = []
+    for limit, error, repaired in points:
+        if repaired is None:
+            continue
+        errors = ""
+        if error is not None and repaired.error is not None:
+            errors = f"RMSE {number(error.rmse)} by pre-processing, {number(repaired.error.rmse)} by repair; "
+        changes = f"{number(repaired.change_by_budget)} and {number(repaired.change)}"
+        lines.append(f"  at L = {number(limit)}: {errors}outputs change by {changes} root mean square")
+    return (
+        ["", "Pre-processing against repair of the outputs, at the same guarantee D <= L d:", *lines]
+        if lines
+        else []
+    )
+
+
+def plot_repaired(points: Sequence[Priced], ax: Axes) -> None:
+    """Draw what it costs to repair the outputs to the same L, where that was measured in the same units."""
+    drawn = [(limit, repaired.error.rmse) for limit, _, repaired in points if repaired and repaired.error]
+    if drawn:
+        limits, heights = zip(*drawn, strict=True)
+        ax.plot(limits, heights, "^--", color=_COLOR_OF_REPAIR, label="repair of the outputs, same L")

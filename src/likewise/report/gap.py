@@ -16,18 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gap:
-    """Mean D of the similar pairs over mean D of all pairs, with its interval if there is one.
+    """Mean D of the similar pairs over mean D of all pairs, with its interval if there is one."""
 
-    Parameters
-    ----------
-    value : float
-        0: the similar are treated alike; 1: similarity makes no difference. NaN where all outputs are equal.
-    low, high : float
-        Ends of the interval; NaN without one.
-    """
-
+    # 0: the similar are treated alike; 1: similarity makes no difference. NaN where all outputs are equal.
     value: float
-    low: float
+    low: float  # ends of the interval; NaN without one
     high: float
 
     @classmethod
@@ -68,8 +61,6 @@ def compared(before: Gap, after: Gap) -> int:
 
     Only intervals that lie apart tell.
 
-    Examples
-    --------
     >>> compared(Gap(0.9, 0.88, 0.92), Gap(0.7, 0.68, 0.72)), compared(Gap(0.9, 0.8, 1.0), Gap(0.89, 0.8, 1.0))
     (-1, 0)
     """

@@ -11,8 +11,8 @@ from likewise.report.numbers import NOT_MEASURED, Group, Row, number, percent_ch
 
 if TYPE_CHECKING:
     from likewise.fairness import EnviousPair, Envy, Exposure
-    from likewise.report.list_figures import ListFigures
-    from likewise.report.records import Arm, AuditRecord
+    from likewise.report.records import Arm, AuditRecord, ListFigures
+
 
 _GROUPS = 4
 """How many groups of items a sentence names."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 def number(value: float, digits: int = 4) -> str:
     """Write a number with four significant digits, or as many as asked for; large ones in full.
 
-    Examples
-    --------
     >>> number(0.123456), number(14123.4), number(float("inf")), number(float("nan"))
     ('0.1235', '14,123', 'infinite', 'undefined')
     """
@@ -30,8 +28,6 @@ def number(value: float, digits: int = 4) -> str:
 def value_text(figure: AnyMetricValue) -> str:
     """Write a figure; one that was sampled shows its interval, one that is exact shows none.
 
-    Examples
-    --------
     >>> from likewise.fairness import ExactValue, SampledValue
     >>> value_text(ExactValue(0.5, 10))
     '0.5'
@@ -48,8 +44,6 @@ def value_text(figure: AnyMetricValue) -> str:
 def with_ends(value: float, low: float, high: float) -> str:
     """Write a number with its interval, short enough for two of them to stand beside each other.
 
-    Examples
-    --------
     >>> with_ends(0.32204, 0.2646, 0.3795)
     '0.322 [0.265, 0.38]'
     """
@@ -59,8 +53,6 @@ def with_ends(value: float, low: float, high: float) -> str:
 def percent_change(before: float, after: float) -> str:
     """Write the relative change, or nothing where there is none to speak of.
 
-    Examples
-    --------
     >>> percent_change(0.2, 0.1), percent_change(1.0, 0.999), percent_change(0.0, 1.0), percent_change(1.0, float("inf"))
     ('-50%', '0%', '', '')
     """
@@ -77,8 +69,6 @@ _LONGEST = 60
 def shown(name: object) -> str:
     """Write an id, a group or a column's name so that it can neither steer a terminal nor fill a page.
 
-    Examples
-    --------
     >>> shown("Zoë"), len(shown("z" * 10_000))
     ('Zoë', 60)
     """
@@ -110,8 +100,6 @@ NOT_MEASURED = "not measured"
 def ratio_text(ratio: float) -> str:
     """Write the ratio D/d of a pair, or what it means where d is 0 and D is not.
 
-    Examples
-    --------
     >>> ratio_text(2.0), ratio_text(float("inf"))
     ('2', 'not told apart by d')
     """
@@ -120,24 +108,12 @@ def ratio_text(ratio: float) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of every arm.
-
-    Parameters
-    ----------
-    label : str
-        Its name.
-    meaning : str
-        What it tells, in a sentence.
-    values : tuple of str
-        One for each arm.
-    change : str
-        From the first arm to the second; empty where the arms cannot be compared.
-    """
+    """One metric of every arm."""
 
     label: str
-    meaning: str
-    values: tuple[str, ...]
-    change: str = ""
+    meaning: str  # what it tells, in a sentence
+    values: tuple[str, ...]  # one for each arm
+    change: str = ""  # from the first arm to the second; empty where the arms cannot be compared
 
 
 @dataclass(frozen=True)
@@ -157,8 +133,6 @@ def metric_row(label: str, meaning: str, values: list[AnyMetricValue], comparabl
 def finite_text(figure: AnyMetricValue) -> str:
     """Write a figure, or that there is none where pairs at distance 0 make it infinite: these are counted beside it.
 
-    Examples
-    --------
     >>> from likewise.fairness import ExactValue
     >>> finite_text(ExactValue(float("inf"), 10)), finite_text(ExactValue(0.5, 10))
     ('none', '0.5')

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
         AffineCertificate,
         Certificate,
         CompletionVerdict,
+        Envy,
         ErrorMetrics,
         ExactValue,
+        Exposure,
         FairnessMetrics,
         GroupEffects,
         LipschitzCertificates,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     )
     from likewise.fairness.held_out import HeldOutFairness, HeldOutMetrics
     from likewise.observations.column_roles import ColumnRoles
-    from likewise.report.list_figures import ListFigures
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,9 @@ class DataSummary:
 
 @dataclass(frozen=True)
 class FileRecord:
-    """A file that was read, so that an auditor can tell whether it is the same one.
+    """A file that was read, so that an auditor can tell whether it is the same one."""
 
-    Parameters
-    ----------
-    role : str
-        What it was read as: ``"observations"``, ``"outputs"``, ``"groups"``, ``"item groups"``, ``"target"``, ``"answers"``, ``"reference"``, ``"test"``.
-    name : str
-    n_bytes : int
-    sha256 : str
-        Checksum of its bytes.
-    """
-
+    # What it was read as: observations, outputs, groups, item groups, target, answers, reference or test.
     role: str
     name: str
     n_bytes: int
@@ -186,33 +178,17 @@ class ReferenceSummary:
 
 @dataclass(frozen=True)
 class Sandwich:
-    """How large D / d is, from below and from above: measured <= found <= proved.
+    """How large D / d is, from below and from above: measured <= found <= proved."""
 
-    Parameters
-    ----------
-    measured : float
-        The largest over the pairs of the data.
-    found : float
-        The largest that a search over admissible rows attains, seen or not; no constant below it holds.
-    proved : float or None
-        What no pair exceeds; None where nothing is proved.
-    distance : str
-        d in words: that of the proved constant, where there is one.
-    n_individuals, n_pairs, drawn, n_rows : int, int, bool, int
-        Whose pairs were measured, how many these are, whether the individuals were drawn from more; how many rows the search tried.
-    own : OwnConstants or None
-        What is proved of single individuals, if the constant is that of a regression.
-    """
-
-    measured: float
-    found: float
-    proved: float | None
-    distance: str
-    n_individuals: int
+    measured: float  # the largest over the pairs of the data
+    found: float  # the largest that a search over rows attains, seen or not: no constant below it holds
+    proved: float | None  # what no pair exceeds; None where nothing is proved
+    distance: str  # d in words: that of the proved constant, where there is one
+    n_individuals: int  # whose pairs were measured
     n_pairs: int
-    drawn: bool
-    n_rows: int
-    own: OwnConstants | None = None
+    drawn: bool  # whether the individuals were drawn from more
+    n_rows: int  # that the search tried
+    own: OwnConstants | None = None  # of single individuals, if the constant is that of a regression
 
     @property
     def attained(self) -> float | None:
@@ -222,23 +198,35 @@ class Sandwich:
 
 @dataclass(frozen=True, eq=False)
 class EstimateAlone:
-    """The estimate itself as the outputs, beside an algorithm that runs on it.
+    """The estimate itself as the outputs, beside an algorithm that runs on it."""
 
-    Parameters
-    ----------
-    error : ErrorMetrics or None
-        On the hidden observations.
-    on_truth : HeldOutMetrics or None
-        Against a distance on A, where it was measured.
-    certificate : Certificate, AffineCertificate or Unavailable
-        What is proved of D.
-    sandwich : Sandwich or None
-    """
-
-    error: ErrorMetrics | None
-    on_truth: HeldOutMetrics | None
-    certificate: Certificate | AffineCertificate | Unavailable
+    error: ErrorMetrics | None  # on the hidden observations
+    on_truth: HeldOutMetrics | None  # against a distance on A, where it was measured
+    certificate: Certificate | AffineCertificate | Unavailable  # what is proved of D
     sandwich: Sandwich | None
+
+
+@dataclass(frozen=True, eq=False)
+class ListFigures:
+    """What is told of lists of items beside how far apart they are."""
+
+    length: int  # items on each
+    made: str  # where the lists come from
+    exposure: Exposure
+    envy: Envy | Unavailable  # by an estimate of the ratings, or why there is none
+    estimate: str = (
+        ""  # by what the ratings were estimated, and how wide intervals are; empty where they were not
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as a plain dictionary."""
+        return {
+            "length": self.length,
+            "made": self.made,
+            "exposure": self.exposure.to_dict(),
+            "envy": self.envy.to_dict(),
+            "estimate": self.estimate,
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -239,18 +239,16 @@ def _as_matrix(operand: Any, dtype: Any) -> Any:
     wanted = _float_type(kind if dtype is None else dtype)
     # float32 holds any whole number, but not any float64: these are looked at before they are narrowed.
     narrow = wanted == np.float32 and kind.kind == "f" and kind.itemsize > wanted.itemsize
-    matrix = _in_type(source, np.dtype(np.float64) if narrow else wanted)
+    stored = np.dtype(np.float64) if narrow else wanted
+    if issparse(source):
+        ensure_axes_fit(source)
+        matrix: Any = without_duplicates(checked_csr(source, stored))
+    else:
+        matrix = as_reals(source, "entries of the matrix").astype(stored, copy=False)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ShapeError(f"the operand has shape {matrix.shape}", "a matrix with at least one row and column")
     largest = _checked_largest(largest_of(matrix if isinstance(matrix, np.ndarray) else matrix.data))
     return matrix.astype(wanted) if narrow and abs(_digits(largest)) <= _SINGLE_REACH else matrix
-
-
-def _in_type(source: Any, dtype: np.dtype[Any]) -> Any:
-    if not issparse(source):
-        return as_reals(source, "entries of the matrix").astype(dtype, copy=False)
-    ensure_axes_fit(source)
-    return without_duplicates(checked_csr(source, dtype))
 
 
 def largest_of(values: AnyFloats) -> float:

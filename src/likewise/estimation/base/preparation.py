@@ -223,7 +223,7 @@ def prepare(
     checked_name("centering", centering, get_args(Centering))
     values = observed.scaled(working_range).values
     if propensities is None and centering == "none":
-        return Prepared(observed, working_range, values, centre(values, centering))
+        return Prepared(observed, working_range, values, Centre("none"))
     scale = observed.value_range.scale_to(working_range)
     found = (
         None

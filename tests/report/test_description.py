@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from likewise import ObservedMatrix
 from likewise.fairness import GowerDistance, ObservedDistance, RowDistance
-from likewise.report.unit_of_distance import unit_lines
+from likewise.report.description import unit_lines
 
 
 def told(lines, before):
