@@ -33,12 +33,39 @@ def arm(
         n_undefined=undefined,
         n_individuals=60,
     )
+    fairness.metrics = lambda: {
+        "similar_relative_gap": similar.relative_gap,
+        "mean_ratio": fairness.mean_ratio,
+        "output_spread": fairness.output_spread,
+    }
     error = None if rmse is None else SimpleNamespace(rmse=rmse, unit="the units of the data")
     return SimpleNamespace(fairness=fairness, error=error, on_truth=None, test_error=None, accuracy=None)
 
 
 def answer(before, after, **options):
     return findings({"without": before, "with": after}, change="with pre-processing", **options)[0]
+
+
+def test_where_no_similar_pair_differs_the_answer_is_the_best_there_is():
+    """Six clusters, everybody in a cluster gets the same: this was answered "cannot be told"."""
+    rng = np.random.default_rng(0)
+    cluster = np.repeat(np.arange(6), 20)
+    people = RowDistance(100.0 * cluster[:, None] + rng.normal(size=(120, 2)))
+    told = audit(people, outputs=(cluster > 2).astype(float)).findings[0]
+    assert told.startswith("Similar individuals are treated alike: the 10% most similar pairs of these 120")
+    assert "do not differ in their outputs at all" in told
+    assert "cannot be told" not in told
+    assert "no similar pair of these data differs after" in answer(arm(0.3, 0.2, 0.4), arm(0.0))
+
+
+def test_the_same_outputs_before_and_after_are_no_difference():
+    rng = np.random.default_rng(0)
+    people, scores = RowDistance(rng.normal(size=(60, 2))), rng.normal(size=60)
+    told = audit(people, outputs={"old": scores, "new": scores}).findings[0]
+    assert told.startswith("No difference: with 'new' instead of 'old' outputs are as far apart as they were")
+    assert "overlap" not in told
+    other = audit(people, outputs={"old": scores, "new": scores + 1e-6 * rng.normal(size=60)}).findings[0]
+    assert not other.startswith("No difference")
 
 
 @pytest.mark.parametrize(

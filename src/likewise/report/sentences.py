@@ -151,7 +151,11 @@ def _answer(
     numbers = f"gap {brief(gaps[0].value)} before, {brief(gaps[1].value)} after"
     if any(isnan(gap.value) for gap in gaps):
         return "Cannot be told: outputs that are the same for everybody, to within rounding, have no gap between similar individuals."
-    if told == 0:
+    if told == 0 and _is_unchanged(before, after):
+        text = (
+            f"No difference: {change} outputs are as far apart as they were, by every metric (gap {gaps[0]})"
+        )
+    elif told == 0:
         why = _why_open(*gaps, gap_change)
         text = f"Cannot be told: whether {change} {whom} are treated more alike ({numbers}; {why})"
     else:
@@ -164,10 +168,21 @@ def _answer(
     return f"{text}{_cost(before, after)}."
 
 
+def _is_unchanged(before: Arm, after: Arm) -> bool:
+    """Return whether all metrics are equal to the last digit, as where both outputs are the same."""
+    old, new = (
+        {name: value.value for name, value in arm.fairness.metrics().items()} for arm in (before, after)
+    )
+    return all(old[name] == new[name] or (isnan(old[name]) and isnan(new[name])) for name in old)
+
+
 def _why_open(before: Gap, after: Gap, gap_change: SampledValue | None) -> str:
     """Say why it cannot be told whether a gap rises or falls."""
     if gap_change is not None:
         return f"the change may be none: {interval_text(gap_change)}"
+    if 0 in (before.value, after.value):
+        when = "before" if before.value == 0 else "after"
+        return f"no similar pair of these data differs {when}, and what never varies has no interval"
     return (
         "their intervals overlap" if before.has_interval and after.has_interval else "they have no intervals"
     )
@@ -239,6 +254,11 @@ def _one_arm(arm: Arm, truth: HeldOutFairness | None, by_activity: bool) -> str:
     gap = Gap.of_arm(arm)
     if isnan(gap.value):
         return "The outputs are the same for everybody: nothing tells similar individuals from others."
+    if gap.value == 0 and not by_activity:
+        return (
+            f"Similar individuals are treated alike: {_whom(arm, truth, by_activity)} do not differ in their outputs at all (a gap of 0; 1 would say that "
+            "similarity makes no difference). What never varies has no interval, so this speaks of these individuals alone."
+        )
     text = (
         f"The outputs of {_whom(arm, truth, by_activity)} are {gap} times as far apart as those of all pairs, on average "
         f"(0: the similar are treated alike; 1: similarity makes no difference)"
