@@ -99,8 +99,12 @@ def _not_rated(data: Floats) -> float | None:
     if lowest not in _NOT_RATED:
         return None
     others = data[data > lowest]
-    few = np.unique(others[:1000]).size < _FEWEST_VALUES and np.unique(others).size < _FEWEST_VALUES
-    return None if not others.size or few or others.min() < lowest + 1 else lowest
+    return None if not others.size or _are_few(others) or others.min() < lowest + 1 else lowest
+
+
+def _are_few(values: Floats) -> bool:
+    """Return whether there are too few different values to doubt another one; mostly the first thousand tell."""
+    return np.unique(values[:1000]).size < _FEWEST_VALUES and np.unique(values).size < _FEWEST_VALUES
 
 
 def _code(values: Values) -> float | None:
@@ -128,7 +132,7 @@ def _candidates(sample: Floats) -> list[float]:
 
 def _lies_outside(values: Values, is_code: NDArray[np.bool_], code: float) -> bool:
     rest = keep_entries(values, ~is_code)
-    if np.unique(rest.data[:1000]).size < _FEWEST_VALUES and np.unique(rest.data).size < _FEWEST_VALUES:
+    if _are_few(rest.data):
         return False
     low, high = column_extremes(rest)
     has_code = np.bincount(values.indices[is_code], minlength=low.size) > 0

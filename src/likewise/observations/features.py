@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -187,10 +188,7 @@ def _check_size(name: Any, known: Floats, is_number: bool) -> None:
 def _category(name: str, words: Sequence[set[str] | None]) -> Features | None:
     """Return a column of 0 and 1 for each word that two individuals or more have, and that some lack."""
     known = [there for there in words if there is not None]
-    counts: dict[str, int] = {}
-    for there in known:
-        for word in there:
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for there in known for word in there)
     # A word of one row alone says only who that is, one of all rows nothing.
     shared = sorted(word for word, count in counts.items() if 1 < count < len(known))
     if not shared:

@@ -19,7 +19,7 @@ from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_columns, open_file
-from likewise.observations.reading.layouts import id_array, joined_ids
+from likewise.observations.reading.layouts import joined_ids
 from likewise.observations.reading.numerals import Notation, could_be_number, note_on_categories
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
@@ -141,8 +141,7 @@ def read_labels(
             f"different columns for ids and {role}",
         )
     frame = file.take(Wanted(ids=ids, texts=[place])).frame
-    names = joined_ids([id_array(frame[str(position)]) for position in ids])
-    held = np.asarray(names)
+    held = np.asarray(joined_ids(frame, ids))
     rows = places_in_file(held, wanted, file.name, role)
     labels = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))
     is_unknown = pl.Series([label is None for label in labels.tolist()], dtype=pl.Boolean)

@@ -265,7 +265,7 @@ def read_wide(file: Tabular, choices: Choices, layout: Layout) -> Table:
     taken = file.take(Wanted(ids=ids, numbers=features, gaps=True))
     if choices.columns is None:
         refuse_counts(file.header, features, taken.frame, file.name, "a feature", "columns")
-    row_ids = joined_ids([id_array(taken.frame[str(position)]) for position in ids])
+    row_ids = joined_ids(taken.frame, ids)
     names = [file.label(position) for position in features]
     table = to_table(taken.frame.select(map(str, features)), row_ids, names)
     table = replace(table, roles=file.roles(ids=ids or None, features=features))
@@ -323,8 +323,9 @@ def id_array(ids: pl.Series) -> NDArray[Any]:
     return array
 
 
-def joined_ids(parts: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+def joined_ids(frame: pl.DataFrame, positions: Sequence[int]) -> NDArray[Any] | None:
     """Return the ids of individuals, the parts of several columns joined by ``/``; None where there is no column of ids."""
+    parts = [id_array(frame[str(position)]) for position in positions]
     if len(parts) < 2:
         return parts[0] if parts else None
     joined = np.empty(len(parts[0]), dtype=object)

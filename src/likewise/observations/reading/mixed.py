@@ -18,7 +18,7 @@ from likewise.observations.ids import label_axis
 from likewise.observations.reading.columns import Column, as_columns, find_ids, position_of, refuse_counts
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import open_columns
-from likewise.observations.reading.layouts import feature_columns, id_array, joined_ids
+from likewise.observations.reading.layouts import feature_columns, joined_ids
 from likewise.observations.reading.numerals import Notation, find_notation, note_on_categories
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
@@ -115,7 +115,7 @@ def read_table(
     if columns is None:
         numbered = frame.rename(dict(zip(frame.columns, map(str, features), strict=True)))
         refuse_counts(file.header, features, numbered, file.name, "a feature", "columns")
-    joined = joined_ids([id_array(taken.frame[str(position)]) for position in ids])
+    joined = joined_ids(taken.frame, ids)
     row_ids = np.arange(frame.height) if joined is None else label_axis(joined, frame.height, "row")
     words = [column.name for column in frame if column.dtype == pl.String]
     notes = [*taken.notes, *(note for _, found in read for note in found)]

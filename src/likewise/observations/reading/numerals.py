@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -149,13 +150,11 @@ def _all_written(texts: pl.Series, notation: Notation) -> bool:
 
 def note_on_words(columns: Iterable[pl.Series]) -> list[str]:
     """Say how many cells count as missing because of a word that somebody might mean otherwise."""
-    count: dict[str, int] = {}
+    count = Counter[str]()
     for texts in columns:
         bare = texts.drop_nulls().str.strip_chars()
-        for word, number in (
-            bare.filter(bare.str.to_uppercase().is_in(list(_NOTED_MISSING))).value_counts().rows()
-        ):
-            count[word] = count.get(word, 0) + number
+        noted = bare.filter(bare.str.to_uppercase().is_in(list(_NOTED_MISSING)))
+        count.update(dict(noted.value_counts().rows()))
     return _as_missing(count, "")
 
 

@@ -244,7 +244,7 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
         if len(outputs) > 1:
             refuse_counts(file.header, outputs, frame, file.name, "an output", "output_columns")
         _refuse_unlike(file, outputs)
-    names = np.asarray(joined_ids([id_array(frame[str(position)]) for position in ids]))
+    names = np.asarray(joined_ids(frame, ids))
     first = (file.header or ("",))[ids[0]]
     # The first line was taken for names; an id there that is missing below was somebody's line.
     if ask.ids is None and first in {str(one) for one in wanted} - {str(name) for name in names.tolist()}:
@@ -317,7 +317,7 @@ def _refuse_gaps(
     if not all(could_be_numbers(column) or two_valued(column.to_list()) for column in known):
         return
     lacking = np.logical_or.reduce([empty.to_numpy() for empty in is_empty])
-    names = np.asarray(joined_ids([id_array(frame[str(position)]) for position in ids]))[lacking].tolist()
+    names = np.asarray(joined_ids(frame, ids))[lacking].tolist()
     if names:
         raise ModelError(
             f"{file.name}, where {len(names):,} of {frame.height:,} lines have no output: those of {listing(names)}",
