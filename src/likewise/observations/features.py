@@ -124,15 +124,35 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
     if isinstance(given, Features):
         return of_length(given, ids.size, axis)
     if sparse.issparse(given):
-        stored: Any = given
-        if stored.ndim != 2 or stored.shape[0] != ids.size:  # before anything of its size is made
-            raise ShapeError(
-                f"{axis} features of shape {stored.shape}", f"({ids.size}, any): a row for each {axis}"
-            )
-        values = real_numbers(stored, axis)
-        names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
-        found = Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
-        return with_source_noted(of_length(_informative(found, axis, []), ids.size, axis), axis)
+        found, labels, useless = _of_sparse(given, ids.size, axis), None, list[str]()
+    else:
+        found, labels, useless = _of_columns(given, ids, axis)
+    found = _informative(found, axis, useless)
+    return with_source_noted(found if labels is None else in_order(found, labels, ids, axis), axis)
+
+
+def _of_sparse(given: Any, length: int, axis: str) -> Features:
+    """Take numbers as they are; columns are called by their positions."""
+    values = real_numbers(given, axis, length)
+    if np.isinf(values.data).any():
+        raise ObservationError(
+            f"{axis} features with infinite values", "finite numbers; NaN where one is missing"
+        )
+    names = np.array([str(place) for place in range(values.shape[1])], dtype=object)
+    return Features(values, names, np.zeros(names.size, bool), n_positions=names.size)
+
+
+def real_numbers(given: Any, axis: str, length: int) -> sparse.csr_array:
+    """Return sparse features, of a row for each of so many, as double precision."""
+    if given.ndim != 2 or given.shape[0] != length:  # before anything of its size is made
+        raise ShapeError(f"{axis} features of shape {given.shape}", f"({length}, any): a row for each {axis}")
+    if given.dtype.kind not in "biuf":
+        raise ObservationError(f"{axis} features of type {given.dtype}", "real numbers")
+    return sparse.csr_array(given).astype(np.float64)
+
+
+def _of_columns(given: Any, ids: NDArray[Any], axis: str) -> tuple[Features, list[Any] | None, list[str]]:
+    """Return all columns encoded, the ids that the rows carry, if any, and which columns say nothing of anybody."""
     columns, labels = labelled_columns(given, ids, axis)
     if labels is None and columns:
         _check_length(columns[0][1].shape[0], ids.size, axis)
@@ -140,9 +160,7 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
     useless = [name for (name, _), one in zip(columns, encoded, strict=True) if one is None]
     kept = [one for one in encoded if one is not None]
     if not kept:
-        raise ObservationError(
-            f"{axis} features of which none says anything", "a column with two values or more", _OF_NEW
-        )
+        raise _nothing_said(axis)
     by_position = not isinstance(given, Mapping) and as_frame(given) is None
     found = Features(
         sparse.csr_array(sparse.hstack([one.values for one in kept], format="csr")),
@@ -151,15 +169,13 @@ def features_of(given: Any, ids: NDArray[Any], axis: str) -> Features:
         note_on_numbers_as_text(columns, axis),
         len(columns) if by_position else None,
     )
-    found = _informative(found, axis, useless)
-    return with_source_noted(found if labels is None else in_order(found, labels, ids, axis), axis)
+    return found, labels, useless
 
 
-def real_numbers(given: Any, axis: str) -> sparse.csr_array:
-    """Return sparse features as double precision, or raise ObservationError."""
-    if given.dtype.kind not in "biuf":
-        raise ObservationError(f"{axis} features of type {given.dtype}", "real numbers")
-    return sparse.csr_array(given).astype(np.float64)
+def _nothing_said(axis: str) -> ObservationError:
+    return ObservationError(
+        f"{axis} features of which none says anything", "a column with two values or more", _OF_NEW
+    )
 
 
 def _encoded(name: str, cells: NDArray[Any]) -> Features | None:
@@ -208,10 +224,6 @@ def _category(name: str, words: Sequence[set[str] | None]) -> Features | None:
 
 def _informative(found: Features, axis: str, useless: list[str]) -> Features:
     """Leave out columns that are constant or missing throughout, and warn of them and of those left out before."""
-    if np.isinf(found.values.data).any():
-        raise ObservationError(
-            f"{axis} features with infinite values", "finite numbers; NaN where one is missing"
-        )
     by_column = found.values.tocsc()
     tells = np.zeros(found.shape[1], bool)
     for place in range(found.shape[1]):
@@ -231,9 +243,7 @@ def _informative(found: Features, axis: str, useless: list[str]) -> Features:
             stacklevel=5,
         )
     if not tells.any():
-        raise ObservationError(
-            f"{axis} features of which none says anything", "a column with two values or more", _OF_NEW
-        )
+        raise _nothing_said(axis)
     kept = np.flatnonzero(tells)
     return replace(
         found, values=found.values[:, kept], names=found.names[kept], is_number=found.is_number[kept]

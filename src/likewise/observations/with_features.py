@@ -244,11 +244,9 @@ def _check_positions(n_columns: int, axis: str, fit: Features) -> None:
 
 
 def _of_sparse(given: Any, length: int, axis: str, fit: Features) -> Features:
-    if given.ndim != 2 or given.shape[0] != length:  # before anything of its size is made
-        raise ShapeError(f"{axis} features of shape {given.shape}", f"({length}, any): a row for each {axis}")
+    numbers = real_numbers(given, axis, length)
     _check_positions(given.shape[1], axis, fit)
-    kept = [int(name) for name in fit.names]
-    values = real_numbers(given, axis)[:, kept]
+    values = numbers[:, [int(name) for name in fit.names]]
     if np.isinf(values.data).any():
         raise ObservationError(
             f"{axis} features with infinite values", "finite numbers; NaN where one is missing"
