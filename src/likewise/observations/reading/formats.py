@@ -27,6 +27,7 @@ from likewise.errors import (
     ObservationError,
 )
 from likewise.observations.column_roles import ColumnRoles
+from likewise.observations.reading.columns import Column, position_of
 from likewise.observations.reading.delimited import Taken, Wanted, parse, without_trace
 from likewise.observations.reading.numerals import find_notation
 from likewise.observations.reading.parquet_pages import impossible_page
@@ -56,6 +57,10 @@ class Tabular:
     def label(self, position: int) -> str | int:
         """Return the name of a column, or its position where it has none."""
         return self.header[position] if self.header else position
+
+    def position(self, column: Column) -> int:
+        """Return the position of a column that the caller named or numbered; see `position_of`."""
+        return position_of(column, self.header, self.width, self.name)
 
     def names(self, positions: Iterable[int]) -> tuple[str, ...]:
         """Return what to call columns where people read it: their names, or "column 0", counted from 0."""

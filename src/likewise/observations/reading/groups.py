@@ -16,7 +16,7 @@ from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles, is_group, long_columns
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import on_others, places_in_file
-from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing, position_of
+from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_columns, open_file
 from likewise.observations.reading.layouts import joined_ids
@@ -134,7 +134,7 @@ def read_labels(
     file = open_columns(unpack(path, role), checked_text(text), is_header)
     ids = find_ids(file.header, given, file.width, file.name)
     chosen = _only_column(file, ids, role) if label_column is None else label_column
-    place = position_of(chosen, file.header, file.width, file.name)
+    place = file.position(chosen)
     if place in ids or len(set(ids)) < len(ids):
         raise FileFormatError(
             f"columns {listing(file.names([*ids, place]))} of {file.name}",

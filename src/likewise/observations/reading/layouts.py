@@ -13,14 +13,7 @@ from likewise._typing import Floats
 from likewise.checks import is_finite
 from likewise.errors import FileFormatError, Note, ObservationError, option
 from likewise.observations.convert import to_table
-from likewise.observations.reading.columns import (
-    Column,
-    as_columns,
-    find_roles,
-    listing,
-    position_of,
-    refuse_counts,
-)
+from likewise.observations.reading.columns import Column, as_columns, find_roles, listing, refuse_counts
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.numerals import could_be_number, is_usually_missing
@@ -38,7 +31,7 @@ def times_position(file: Tabular, column: Column | None, taken: Sequence[int]) -
     """
     if column is None:
         return []
-    position = position_of(column, file.header, file.width, file.name)
+    position = file.position(column)
     if position in taken:
         raise FileFormatError(
             f"{option('time', repr(column))} of {file.name}", "a column that is no user, item or rating"
@@ -290,8 +283,7 @@ def feature_columns(
     A column that is not there, or is two things, raises a `FileFormatError`.
     """
     ids, features, left_out = (
-        [position_of(name, file.header, file.width, file.name) for name in given or ()]
-        for given in (id_columns, columns, exclude)
+        [file.position(name) for name in given or ()] for given in (id_columns, columns, exclude)
     )
     if columns is None:
         features = [position for position in range(file.width) if position not in (*ids, *left_out)]

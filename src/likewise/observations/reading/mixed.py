@@ -15,7 +15,7 @@ from likewise._typing import Floats
 from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import label_axis
-from likewise.observations.reading.columns import Column, as_columns, find_ids, position_of, refuse_counts
+from likewise.observations.reading.columns import Column, as_columns, find_ids, refuse_counts
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import feature_columns, joined_ids
@@ -96,10 +96,7 @@ def read_table(
     file = open_columns(unpack(path, "individuals"), checked_text(text), lambda _: True)
     named = {"columns": columns, "id_columns": id_columns, "exclude": exclude}
     ids, features = feature_columns(file, *(as_columns(given, name) for name, given in named.items()))
-    as_said = {
-        position_of(name, file.header, file.width, file.name)
-        for name in as_columns(categories, "categories") or ()
-    }
+    as_said = {file.position(name) for name in as_columns(categories, "categories") or ()}
     taken = file.take(Wanted(ids=ids, texts=features))
     read = [
         _feature(taken.frame[str(position)], file.label(position), text, position in as_said, file.name)

@@ -20,14 +20,7 @@ from likewise.observations.column_roles import ColumnRoles, is_output, long_colu
 from likewise.observations.ids import as_id_array
 from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.outputs import checked_outputs
-from likewise.observations.reading.columns import (
-    Column,
-    as_columns,
-    find_ids,
-    listing,
-    position_of,
-    refuse_counts,
-)
+from likewise.observations.reading.columns import Column, as_columns, find_ids, listing, refuse_counts
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_file
 from likewise.observations.reading.layouts import id_array, joined_ids
@@ -230,7 +223,7 @@ def _of_arrays(file: ArrayFile, wanted: Sequence[Any], holds: str) -> OutputsFil
 
 def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFile:
     """Read a row for each individual."""
-    left_out = [position_of(column, file.header, file.width, file.name) for column in ask.exclude or ()]
+    left_out = [file.position(column) for column in ask.exclude or ()]
     ids = find_ids(file.header, ask.ids, file.width, file.name, left_out, ask.usual_ids)
     outputs = _output_columns(file, ask, ids, left_out)
     labels, roles = file.names(outputs), file.roles(ids=ids, outputs=outputs)
@@ -265,7 +258,7 @@ def _of_columns(file: Tabular, ask: _Asked, wanted: Sequence[Any]) -> OutputsFil
 
 def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int], left_out: Sequence[int]) -> list[int]:
     """Return the positions of the outputs, as the caller said or all that are nothing else."""
-    said = [position_of(column, file.header, file.width, file.name) for column in ask.outputs or ()]
+    said = [file.position(column) for column in ask.outputs or ()]
     others = [position for position in range(file.width) if position not in (*ids, *left_out)]
     outputs = said or others
     if not outputs:
