@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from likewise.errors import InputError, MemoryLimitError, option
@@ -48,18 +49,13 @@ def bytes_of(size: float | str) -> float:
     >>> bytes_of("1.5 GiB") == 1.5 * 2**30, bytes_of(1000)
     (True, 1000.0)
     """
-    given_size: object = size
-    if not isinstance(given_size, str | int | float):
-        given = option("memory_limit", repr(size))
-        raise InputError(given, "a number of bytes above 0, or a size such as '4 GiB'")
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", str(size), re.IGNORECASE)
-    try:
-        number = float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
-    except ValueError:
-        number = 0.0
-    if not 0 < number < math.inf or isinstance(size, bool):
-        given = option("memory_limit", repr(size))
-        raise InputError(given, "a number of bytes above 0, or a size such as '4 GiB'")
+    number, given = 0.0, str(size) if isinstance(size, str | int | float) else ""
+    if found := re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", given, re.IGNORECASE):
+        with suppress(ValueError):
+            number = float(found[1]) * _UNITS[found[2].upper()]
+    if not 0 < number < math.inf:
+        expected = "a number of bytes above 0, or a size such as '4 GiB'"
+        raise InputError(option("memory_limit", repr(size)), expected)
     return number
 
 

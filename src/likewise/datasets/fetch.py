@@ -185,9 +185,7 @@ def _check(dataset: Dataset, part: Path) -> None:
         )
     if dataset.sha256 is None:
         return
-    with part.open("rb") as stream:
-        found = file_digest(stream, "sha256").hexdigest()
-    if found != dataset.sha256:
+    if (found := _sha256(part)) != dataset.sha256:
         raise _WrongContentError(
             f"{dataset.url} sent a file with the SHA-256 {found}, where {dataset.sha256} is expected; nothing was kept"
         )
@@ -268,12 +266,15 @@ def _check_members(folder: Path, members: Mapping[str, str]) -> None:
         file = folder / name
         if not file.is_file():
             raise DownloadError(f"an archive without {name}; nothing was kept")
-        with file.open("rb") as stream:
-            found = file_digest(stream, "sha256").hexdigest()
-        if found != expected:
+        if (found := _sha256(file)) != expected:
             raise DownloadError(
                 f"{name} with the SHA-256 {found}, where {expected} is expected; nothing was kept"
             )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def remove(path: Path) -> None:
