@@ -174,7 +174,7 @@ def _kept(array: NDArray[Any], arrays: Arrays, names: dict[int, str]) -> str:
 
 def _listed(array: NDArray[Any]) -> dict[str, Any]:
     """Write an array as its values, for a file that is text."""
-    # Dates and spans as the integers they are kept as: their text would lose the unit.
+    # Dates and spans as the integers they are kept as; the type beside them has their unit.
     plain = array.view(np.int64) if array.dtype.kind in "mM" else array
     return {
         "values": _tree(plain.ravel().tolist(), _listed, ""),

@@ -184,7 +184,7 @@ for described in (
     ResultOptions,
     PlanOptions,
 ):
-    # Here, when all are known: whoever imports the functions still reads the lines as they were written.
+    # In the source descriptions are broken for readers; in a terminal, where it ends.
     described.__doc__ = flowing(described.__doc__)
 
 

@@ -240,7 +240,7 @@ def _plain_names(infos: list[zipfile.ZipInfo]) -> list[Path]:
                 f"{info.filename!r} in the archive, which is no plain file below it; nothing was kept"
             )
         names.append(path)
-    # One folder around everything is left away.
+    # A folder that holds everything is left out of the names.
     tops = {path.parts[0] for path in names}
     if len(tops) == 1 and all(len(path.parts) > 1 for path in names):
         names = [PurePosixPath(*path.parts[1:]) for path in names]

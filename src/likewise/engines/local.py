@@ -57,7 +57,7 @@ class _Pool(Engine):
         rest, losses = iter(blocks), 0
         begun: deque[tuple[Any, Future[Any]]] = deque()
         while True:
-            # Only so many are ahead: of blocks without end no more results wait than memory was meant for.
+            # Only so many are begun ahead: results that wait for a slow one must not fill the memory.
             for block in islice(rest, _AHEAD * self.n_workers - len(begun)):
                 begun.append((block, self._begin(task, block, shared)))
             if not begun:

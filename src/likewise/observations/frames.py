@@ -122,7 +122,7 @@ def refuse_ids(frame: nw.DataFrame[Any], what: str = "features") -> None:
         if not isinstance(name, str) or not (is_count(name) or is_id(name)) or len(frame) < 2:
             continue
         values = frame.get_column(name)
-        # Another one in each row: a column of fractions measures something, and one that repeats groups.
+        # Only where each row has another one: fractions are measurements, and what repeats is a group.
         if not values.dtype.is_float() and values.n_unique() == len(frame):
             raise ObservationError(
                 f"column {name!r}, which names or counts the individuals, among the {what} of a data frame",

@@ -133,7 +133,7 @@ class ValueRange:
                 f"value range {bounds!r}", "a pair (low, high)", "for example (1, 5)"
             ) from error
         with np.errstate(over="ignore", invalid="ignore"):
-            # Half a width of 0 also refuses ends so close that their middle is one of them.
+            # Half of it must not vanish either: that is the factor of the map to [-1, 1].
             width = high - low  # overflows for bounds near the largest number
         if low.ndim > 1 or not (np.isfinite(width) & (width / 2 > 0)).all():
             raise ObservationError(f"value range {bounds!r}", "finite bounds with low < high")

@@ -198,7 +198,7 @@ def _divides(ranks: Floats, n: int) -> bool:
 
 def _likeness(column: Floats, means: Floats) -> float:
     """Return the larger of two correlations, of the numbers and of their order, without their signs."""
-    # Equal numbers share a rank; gaps between ranks do not matter for leaks that keep the order.
+    # Ranks without gaps: equal numbers share one.
     ranks = (np.unique(each, return_inverse=True)[1].astype(np.float64) for each in (column, means))
     return max(_correlation(column, means), _correlation(*ranks))
 

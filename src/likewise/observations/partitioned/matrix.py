@@ -298,7 +298,7 @@ def hashed(places: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
     >>> hashed(np.arange(3, dtype=np.uint64), 0).round(3)
     array([0.883, 0.432, 0.026])
     """
-    # Each seed shifts the places by an odd multiple, so that the streams of seeds do not overlap early.
+    # Seeds shift the places by multiples of an odd constant: those of small seeds lie far apart.
     mixed = places + np.uint64((1 + seed * 0xD1342543DE82EF95) % 2**64)
     with np.errstate(over="ignore"):
         mixed = mixed * np.uint64(0x9E3779B97F4A7C15)

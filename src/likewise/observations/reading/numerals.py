@@ -114,7 +114,7 @@ def find_notation(
     """
     if decimal is not None:
         return Notation(decimal, missing), []
-    # Plain numbers are the same in every notation; only what is odd can tell which it is.
+    # Only what is not a plain number, such as 3,5 or 1,234, can tell of another notation.
     odd = [text for column in columns for text in _odd_numbers(column, Notation(missing=missing))]
     if not odd:
         return Notation(missing=missing), []

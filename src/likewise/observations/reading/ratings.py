@@ -154,7 +154,6 @@ def _questioned(table: Table, layout: str, choices: Choices) -> tuple[Table, Ran
         # Each line counts as 1, of which nothing could be inferred.
         return table, (0, 1)
     found = doubts(table, of_table=layout in ("wide", "grid") and choices.columns is None)
-    # One doubt at a time: a code for missing is also a lone value.
     if layout == "triplets" and not found:
         found = doubt_of_lone(table.values.data)
     for doubt in found:
