@@ -21,6 +21,15 @@ def test_the_demo_leaves_a_report_and_says_where(likewise, tmp_path, quick):
     assert (document["data"]["n_individuals"], document["data"]["n_features"]) == (200, 800)
 
 
+@pytest.mark.slow
+def test_the_demo_takes_the_option_that_its_last_line_names(likewise, tmp_path, quick):
+    answer = likewise("demo", "--out", tmp_path / "demo").out
+    assert "--details" in answer
+    ran = likewise("demo", "--out", tmp_path / "again", "--details")
+    assert (ran.code, ran.err) == (0, "")
+    assert "\nReference distance d\n" in ran.out
+
+
 def test_the_doctor_names_versions_kernels_and_blas(likewise):
     ran = likewise("doctor")
     assert ran.code == 0

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import likewise
+from likewise import SVT
 from likewise.errors import FileFormatError
 from likewise.fairness import RowDistance
+from likewise.observations import clustered
 from likewise.report.difference import difference
 from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
 
@@ -22,7 +24,7 @@ def test_better_worse_cannot_be_told():
     fair, unfair = audited(0.01).to_dict(), audited(2.0).to_dict()
     assert difference(unfair, fair).sentence.startswith("Better:")
     assert difference(fair, unfair).sentence.startswith("Worse:")
-    assert difference(fair, fair).sentence.startswith("Cannot be told:")
+    assert difference(fair, fair).sentence.startswith("Cannot be told of fairness:")
 
 
 def test_numbers_are_those_of_the_reports():
@@ -39,6 +41,35 @@ def test_other_data_and_settings_are_said():
     assert "Setting nearest_share: 0.1 before, 0.2 after." in found.settings
     assert found.sentence.endswith("the data differ, too.")
     assert "Setting nearest_share" in str(found)
+
+
+@pytest.fixture(scope="module")
+def of_estimators():
+    """Audits of the same ratings with an estimator that predicts, and with one that is held to a budget."""
+    observed = clustered(60, 40, 3, observed_fraction=0.5, noise=0.1, random_state=0).observed
+    estimators = SVT(threshold=2.0), SVT(threshold=2.0, max_lipschitz=0.01)
+    return [likewise.audit(observed, estimator=one, reference="observed").to_dict() for one in estimators]
+
+
+def test_estimators_and_arms_are_named(of_estimators):
+    found = difference(*of_estimators)
+    assert found.settings[0].startswith(
+        "Estimator: SVT(random_state=0, threshold=2.0) before, SVT(max_lipschitz=0.01,"
+    )
+    assert [line.split(":")[0] for line in found.arms] == ["Old", "New"]
+    assert all("with pre-processing (10 nearest neighbours, on the estimate)." in line for line in found.arms)
+    assert found.arms[1] in str(found)
+    assert difference(of_estimators[0], of_estimators[0]).settings == ()
+
+
+def test_an_error_whose_intervals_lie_apart_is_told_whatever_the_gaps_say(of_estimators):
+    old, new = (document["arms"]["with"]["error"] for document in of_estimators)
+    assert new["rmse_interval"]["low"] > old["rmse_interval"]["high"]
+    assert f"; the error is larger: {new['rmse']:.3g} [" in difference(*of_estimators).sentence
+    assert f"; the error is smaller: {old['rmse']:.3g} [" in difference(*of_estimators[::-1]).sentence
+    assert "the error is" not in difference(of_estimators[0], of_estimators[0]).sentence
+    rows = {row[0]: row for row in difference(*of_estimators).rows}
+    assert rows["error (RMSE)"][1].startswith(f"{old['rmse']:.3g} [")
 
 
 @pytest.mark.slow

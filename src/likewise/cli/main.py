@@ -34,6 +34,7 @@ def demo(
     out: NewPath = Path("likewise-demo"),
     random_state: Seed = 0,
     noise: float = 0.1,
+    details: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Audit nearest neighbours on generated data, of the paper's Experiment 1, and leave a report to open.
@@ -46,6 +47,8 @@ def demo(
         Seed of the data and of what is hidden.
     noise
         Standard deviation of the noise; values lie within [-1, 1].
+    details
+        Print every number, not the answer alone.
     quiet
         Print no table and no progress.
     """
@@ -60,7 +63,7 @@ def demo(
         report = likewise.audit(
             data.observed, random_state=random_state, source="generated data", progress=progress
         )
-    ResultOptions(out=out, quiet=quiet).deliver(report)
+    ResultOptions(out=out, details=details, quiet=quiet).deliver(report)
 
 
 def diff(old: OldPath, new: OldPath, /) -> None:

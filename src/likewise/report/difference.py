@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isinf
+from math import isinf, nan
 from pathlib import Path
 from typing import Any
 
 from likewise.checks import checked_path
-from likewise.errors import FileFormatError
+from likewise.errors import FileFormatError, printable
 from likewise.fairness.metrics.target_accuracy import MEASURES
 from likewise.report.gap import Gap, compared
 from likewise.report.json_document import SCHEMA, SCHEMA_VERSION
@@ -24,7 +24,6 @@ _METRICS = {
     "largest ratio D/d": ("fairness", "max_ratio", "value"),
     "pairs at d = 0 < D": _LEFT_OUT,
     "output spread": ("fairness", "output_spread", "value"),
-    "error (RMSE)": ("error", "rmse"),
     **{f"{name}, of the target": ("accuracy", "values", name, "value") for name in MEASURES},
 }
 _MOST_SETTINGS = 8
@@ -83,19 +82,22 @@ class Difference:
     Parameters
     ----------
     sentence : str
-        Better, worse, or cannot be told, by the gap of similar pairs of the arm that would be used.
+        Better, worse, or cannot be told, by the gap of similar pairs of the arm that would be used; then the error, where its intervals lie apart.
     rows : tuple of (str, str, str, str)
         Label, old, new, change.
     data : tuple of str
         How the data differ; then the numbers speak of other people.
     settings : tuple of str
-        Settings that differ.
+        Settings that differ, the estimator first.
+    arms : tuple of str
+        Which arm of each report is compared.
     """
 
     sentence: str
     rows: tuple[tuple[str, str, str, str], ...]
     data: tuple[str, ...]
     settings: tuple[str, ...]
+    arms: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         cells = [("", "old", "new", "change"), *self.rows]
@@ -104,7 +106,7 @@ class Difference:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in cells
         ]
-        return "\n".join([self.sentence, "", *table, *(["", *self.data, *self.settings])]).rstrip()
+        return "\n".join([self.sentence, "", *table, "", *self.arms, *self.data, *self.settings]).rstrip()
 
 
 def difference(old: PathLike | Mapping[str, Any], new: PathLike | Mapping[str, Any]) -> Difference:
@@ -127,7 +129,8 @@ def difference(old: PathLike | Mapping[str, Any], new: PathLike | Mapping[str, A
     before, after = (
         checked_document(one) if isinstance(one, Mapping) else read_document(one) for one in (old, new)
     )
-    arms = [next(reversed(list(document["arms"].values()))) for document in (before, after)]
+    names = [list(document["arms"])[-1] for document in (before, after)]
+    arms = [document["arms"][name] for document, name in zip((before, after), names, strict=True)]
     try:
         gaps = [_gap(document, arm) for document, arm in zip((before, after), arms, strict=True)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -135,13 +138,21 @@ def difference(old: PathLike | Mapping[str, Any], new: PathLike | Mapping[str, A
             "a report without the gap of similar pairs", "report.json as likewise wrote it"
         ) from error
     data = tuple(_other_data(before, after))
-    texts = [
-        with_ends(gap.value, gap.low, gap.high) if gap.has_interval else number(gap.value) for gap in gaps
-    ]
+    texts = [_with_ends(gap) for gap in gaps]
     change = percent_change(gaps[0].value, gaps[1].value)
     gap_row = ("gap of similar pairs", texts[0], texts[1], change)
-    settings = tuple(_other_settings(before["settings"], after["settings"]))
-    return Difference(_sentence(*gaps, other=bool(data)), (gap_row, *_rows(*arms)), data, settings)
+    settings = (*_other_estimators(before, after), *_other_settings(before["settings"], after["settings"]))
+    rows = gap_row, *_error_row(arms), *_rows(*arms)
+    return Difference(
+        _sentence(gaps, arms, other=bool(data)), rows, data, settings, tuple(_which(names, arms))
+    )
+
+
+def _which(names: Sequence[str], arms: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Say which arm of each report is compared: the one that would be used."""
+    for which, name, arm in zip(("Old", "New"), names, arms, strict=True):
+        label = f"{name} pre-processing" if name in ("without", "with") else shown(name)
+        yield f"{which}: {label} ({shown(arm.get('title'))})."
 
 
 def _gap(document: Mapping[str, Any], arm: Mapping[str, Any]) -> Gap:
@@ -153,13 +164,44 @@ def _gap(document: Mapping[str, Any], arm: Mapping[str, Any]) -> Gap:
     return Gap(float(gap["value"]), *(float(ends.get(end, "nan")) for end in ("low", "high")))
 
 
-def _sentence(old: Gap, new: Gap, *, other: bool) -> str:
+def _sentence(gaps: Sequence[Gap], arms: Sequence[Mapping[str, Any]], *, other: bool) -> str:
     told = {
         -1: "Better: similar individuals are treated more alike than in the old report",
         1: "Worse: similar individuals are treated less alike than in the old report",
-        0: "Cannot be told: the gaps of similar pairs in both reports have intervals that overlap, or none",
-    }[compared(old, new)]
-    return f"{told}{'; the data differ, too' if other else ''}."
+        0: "Cannot be told of fairness: the gaps of similar pairs in both reports have intervals that overlap, or none",
+    }[compared(*gaps)]
+    return f"{told}{_of_error(arms)}{'; the data differ, too' if other else ''}."
+
+
+def _of_error(arms: Sequence[Mapping[str, Any]]) -> str:
+    """Say whether the error became larger or smaller; nothing where its intervals overlap, or there are none."""
+    errors = [_error(arm) for arm in arms]
+    if None in errors:
+        return ""
+    old, new = (error for error in errors if error is not None)
+    word = {-1: "smaller", 0: "", 1: "larger"}[compared(old, new)]
+    return f"; the error is {word}: {new} after {old}" if word else ""
+
+
+def _error(arm: Mapping[str, Any]) -> Gap | None:
+    """Return the error on hidden observations as a number with an interval; None where it was not measured."""
+    found = _at(arm, ("error", "rmse"))
+    ends = [_at(arm, ("error", "rmse_interval", end)) for end in ("low", "high")]
+    return None if found is None else Gap(found, *(nan if end is None else end for end in ends))
+
+
+def _error_row(arms: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
+    errors = [_error(arm) for arm in arms]
+    texts = [NOT_MEASURED if error is None else _with_ends(error) for error in errors]
+    if set(texts) != {NOT_MEASURED}:
+        change = (
+            "" if None in errors else percent_change(*(error.value for error in errors if error is not None))
+        )
+        yield "error (RMSE)", texts[0], texts[1], change
+
+
+def _with_ends(value: Gap) -> str:
+    return with_ends(value.value, value.low, value.high) if value.has_interval else number(value.value)
 
 
 def _rows(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
@@ -206,6 +248,14 @@ def _other_data(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]
         values = [document["data"].get(key) for document in (old, new)]
         if values[0] != values[1]:
             yield f"Data differ: {name} {shown(values[0])} before, {shown(values[1])} after."
+
+
+def _other_estimators(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Say which estimators made the estimates, with their options and what `auto` chose, where they differ."""
+    names = [(document.get("estimate") or {}).get("estimator") for document in (old, new)]
+    if names[0] != names[1]:
+        told = ["none" if name is None else printable(name) for name in names]
+        yield f"Estimator: {told[0]} before, {told[1]} after."
 
 
 def _other_settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
