@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActivityWarning",
+    "CategoryWarning",
     "CompletenessWarning",
     "ConstantOutputWarning",
     "ConvergenceWarning",
@@ -246,6 +247,10 @@ class ConstantOutputWarning(LikewiseWarning):
 
 class ActivityWarning(LikewiseWarning):
     """A reference distance goes more with how much was observed of people than with how much they differ."""
+
+
+class CategoryWarning(LikewiseWarning):
+    """A category of which nearly everybody has another one, so that it tells nothing of who is like whom."""
 
 
 class CompletenessWarning(LikewiseWarning):

@@ -99,7 +99,7 @@ def places_in_file(ids: NDArray[Any], wanted: Sequence[Any], name: str, what: st
         raise ModelError(
             f"{name} has {what} for {len(wanted) - len(absent)} of {len(wanted)} individuals, none for {some_of(absent, _NAMED)}",
             "a row for each",
-            f"its ids begin {some_of(ids.tolist()[:_NAMED], _NAMED)}{_what_to_do(wanted, absent)}",
+            f"its ids begin {some_of(ids.tolist()[:_NAMED], _NAMED)}{_what_to_do(wanted, absent, found)}",
         )
     if len(position) < len(found):
         repeated = [other for other, count in Counter(found).items() if count > 1]
@@ -121,8 +121,14 @@ def on_others(ids: NDArray[Any], wanted: Sequence[Any]) -> tuple[str, ...]:
     return (f"{n_others:,} of {len(found):,} ids {are} left out",) if n_others else ()
 
 
-def _what_to_do(wanted: Sequence[Any], absent: Sequence[Any]) -> str:
-    """Say how to name the individuals where they are only counted and no count is an id of the file; where some were named, how to audit these."""
+def _what_to_do(wanted: Sequence[Any], absent: Sequence[Any], found: Sequence[str]) -> str:
+    """Say how to name the individuals where they are only counted and no count is an id of the file, or where zeros were lost; where some were named, how to audit these."""
+    bare = {other.lstrip("0"): other for other in reversed(found)}
+    if (lost := next((one for one in absent if str(one).lstrip("0") in bare), None)) is not None:
+        return (
+            f"; {str(lost)!r} is {bare[str(lost).lstrip('0')]!r} there: programs that take ids for numbers drop the zeros before them, so "
+            "write both files with ids as text"
+        )
     if len(absent) < len(wanted):
         return "; keep the lines of the others out of the observations to look at these alone"
     if _unless_counted(list(wanted)) is not None:

@@ -66,14 +66,14 @@ _LONGEST = 60
 """Characters of an id or a name that is shown; a longer one would push everything else away."""
 
 
-def shown(name: object) -> str:
-    """Write an id, a group or a column's name so that it can neither steer a terminal nor fill a page.
+def shown(name: object, most: int = _LONGEST) -> str:
+    """Write an id, a group or a column's name so that it can neither steer a terminal nor fill a page; cut off after `most` characters.
 
     >>> shown("Zoë"), len(shown("z" * 10_000))
     ('Zoë', 60)
     """
     text = printable(name)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 _SAME = 0.005

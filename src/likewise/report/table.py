@@ -50,6 +50,9 @@ _SPACE = 4
 _FEW = 3
 """Up to so many columns are named where a line or two name those of all files."""
 
+_REMARK = 200
+"""Characters of a remark on the cells of a file: a sentence with names in it."""
+
 _ROLE_LINES, _OUTPUTS_IN_FULL = 2, 100
 """Lines that name the columns of all files, and how many characters of them name outputs whatever their number."""
 
@@ -199,7 +202,7 @@ def _role(role: str, names: tuple[str, ...]) -> str:
 def _cells(report: AuditRecord) -> list[str]:
     """Say how cells were understood, where that could surprise; nothing where no file left a doubt."""
     return [
-        f"In {shown(roles.source)} {', '.join(map(shown, roles.remarks))}."
+        f"In {shown(roles.source)} {'; '.join(shown(remark, _REMARK) for remark in roles.remarks)}."
         for roles in report.data.columns
         if roles.remarks
     ]

@@ -29,7 +29,7 @@ def test_numbers_are_numbers_and_words_are_categories(write):
     assert people.row_ids.tolist() == ["ann", "bea", "cy"]
     assert (
         people.roles.sentence()
-        == "Read people.csv: individuals from id, numbers from age, categories from job, zip; left out: note."
+        == "Read people.csv: individuals from id, numbers from age, categories from job, zip; left out: note; 1 cell of age that says '?' counts as missing."
     )
     assert "categories: job, zip" in people.notes
 
@@ -72,12 +72,18 @@ def test_a_word_that_may_be_a_category_is_said_to_be_missing(write):
     people = read_table(write(text), id_columns="id")
     assert people.frame["school"].to_list() == [None, None, None, "college"]
     assert people.roles.remarks == (
-        "1 cell of school that says 'NA' counts as missing",
+        "2 cells in 2 columns that say 'NA' count as missing (1 of school, 1 of age)",
         "2 cells of school that say 'none' count as missing",
     )
     as_said = read_table(write(text), id_columns="id", text=TextOptions(missing=["NA"]))
     assert as_said.frame["school"].to_list() == ["none", "none", None, "college"]
     assert len(as_said.roles.remarks) == 1
+
+
+def test_none_in_a_column_of_numbers_is_said_to_be_missing(write):
+    people = read_table(write("id,level\nann,none\nbea,1\ncy,none\ndan,3\n"), id_columns="id")
+    assert people.frame["level"].to_list() == [None, 1.0, None, 3.0]
+    assert people.roles.remarks == ("2 cells of level that say 'none' count as missing",)
 
 
 def test_gower_takes_what_was_read(write):

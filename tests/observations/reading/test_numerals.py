@@ -11,7 +11,8 @@ from likewise.observations.reading.numerals import (
     could_be_number,
     could_be_numbers,
     find_notation,
-    note_on_words,
+    note_on_missing,
+    rank_of_word,
 )
 
 WRITTEN = [
@@ -132,11 +133,33 @@ def test_own_words_for_missing_take_the_place_of_the_usual_ones():
         notation.number("NA")
 
 
-def test_words_that_may_mean_something_else_are_counted():
-    columns = [pl.Series(["?", "1", "NA", "-"]), pl.Series(["-", "", None, "?"])]
-    assert note_on_words(columns) == [
-        "2 cells that say '-' count as missing",
-        "2 cells that say '?' count as missing",
+def test_words_for_missing_are_counted_by_word_and_column():
+    notation, texts = (
+        Notation(),
+        {"age": ["?", "1", "NA", "-"], "pay": ["-", "", None, " - "], "level": ["none", "1", "2", "none"]},
+    )
+    columns = [
+        (name, cells, notation.numbers(cells)[1])
+        for name, cells in ((name, pl.Series(t)) for name, t in texts.items())
+    ]
+    assert note_on_missing(columns) == [
+        "3 cells in 2 columns that say '-' count as missing (1 of age, 2 of pay)",
+        "1 cell of age that says '?' counts as missing",
+        "1 cell of age that says 'NA' counts as missing",
+        "2 cells of level that say 'none' count as missing",
+    ]
+    many = [(str(k), pl.Series(["?"]), pl.Series([True])) for k in range(4)]
+    assert note_on_missing(many) == ["4 cells in 4 columns that say '?' count as missing"]
+
+
+def test_words_that_stand_in_an_order():
+    assert [rank_of_word(word) for word in ("no", "Waitlist", "YES", "level 3", "cook", "low 2")] == [
+        0,
+        1,
+        2,
+        3,
+        None,
+        None,
     ]
 
 

@@ -51,7 +51,7 @@ def test_two_words_with_a_gap_or_a_third_are_refused_with_the_line(write):
     for text, fault in (
         ("1,yes\n2,\n", lacking),
         ("1,0.5\n2, NA\n", lacking),
-        ("1,yes\n2,no\n3,maybe\n", "'yes' where a number"),
+        ("1,yes\n2,no\n3,maybe\n", "words in 'decision' of f.csv: 'maybe', 'no', 'yes'"),
     ):
         with pytest.raises(ValueError, match=fault):
             read_outputs(write("id,decision\n" + text), [1, 2])

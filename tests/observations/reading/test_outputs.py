@@ -212,3 +212,36 @@ def test_a_hint_names_the_numbers_though_one_of_them_is_blank(tmp_path):
     with pytest.raises(FileFormatError, match=r"'note' of scores\.csv, which are not numbers") as raised:
         read_outputs(file, ["a", "b", "c"])
     assert raised.value.hint == "give output_columns='s1'"
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ["yes", "waitlist", "no"],
+            "such as no = 0, waitlist = 1, yes = 2; if not, a column of 0 and 1 for each",
+        ),
+        (["red", "blue", "green"], "such as blue = 0, green = 1, red = 2;"),
+        (["50%", "0%", "100%"], "write the bare number in place of '0%'"),
+        (["$4,208", "$1", "$2"], "write the bare number in place of '$1'"),
+    ],
+)
+def test_several_words_and_units_are_refused_with_a_way_forward(tmp_path, words, hint):
+    lines = [f'{name},"{word}"' for name, word in zip("abc", words, strict=True)]
+    (tmp_path / "decisions.csv").write_text("\n".join(["id,decision", *lines]) + "\n")
+    with pytest.raises(
+        FileFormatError,
+        match=r"words in 'decision' of decisions.csv: .*; expected numbers, or one of two words",
+    ) as found:
+        read_outputs(tmp_path / "decisions.csv", list("abc"))
+    assert hint in str(found.value)
+
+
+@pytest.mark.parametrize(("held", "wanted"), [(["1", "2"], ["001", "002"]), (["001", "002"], [1, 2])])
+def test_ids_that_lost_their_zeros_are_recognised(tmp_path, held, wanted):
+    (tmp_path / "scores.csv").write_text(f"id,score\n{held[0]},1\n{held[1]},2\n")
+    with pytest.raises(
+        ModelError,
+        match=f"{str(wanted[0])!r} is {held[0]!r} there: programs that take ids for numbers drop the zeros",
+    ):
+        read_outputs(tmp_path / "scores.csv", wanted)

@@ -142,7 +142,8 @@ def test_words_for_missing_are_those_that_people_use(read):
     np.testing.assert_array_equal(
         Z.to_dense(np.nan), [[1, np.nan, np.nan], [np.nan, 2, np.nan], [np.nan, np.nan, 3]]
     )
-    assert "1 cell that says '?' counts as missing" in Z.notes
+    assert "1 cell of b that says '?' counts as missing" in Z.notes
+    assert "1 cell of a that says '-' counts as missing" in Z.roles.remarks
 
 
 def test_words_for_missing_may_be_named(read):

@@ -22,6 +22,7 @@ from likewise.fairness.distances.outputs import (
 from likewise.fairness.distances.registry import DISTANCES, OF_THE_PACKAGE, distance_by_name
 from likewise.fairness.distances.rows import RowDistance, complete_rows
 from likewise.norms import norm_order
+from likewise.observations.reading.numerals import rank_of_word
 
 N_ITEMS = 10
 """How many of the best-scored items are compared where a name does not say it."""
@@ -51,7 +52,6 @@ IN_ORDER = "classes in this order"
 """How the description of a distance between ordered classes begins to name them."""
 
 _NAMED = 8
-_WORDS = {"low": 0.0, **dict.fromkeys(("medium", "mid", "middle", "moderate"), 1.0), "high": 2.0}
 
 OUTPUT_DISTANCES = ("l2", "l1", "linf", "absolute", *OF_DISTRIBUTIONS, "top-n", "rbo")
 """The names; also l3 and any other q from 1, top-5 and rbo-5 with another number of items, and what was registered."""
@@ -143,21 +143,12 @@ def order_of_classes(probabilities: ArrayLike, names: NDArray[Any] | None) -> st
     if names is None:
         return f"{IN_ORDER}: that of the columns"
     called = [printable(name) for name in names.tolist()]
-    ranks = [_rank(name) for name in called]
+    ranks = [rank_of_word(name) for name in called]
     told, known = f"{IN_ORDER}: {_first(called)}", [rank for rank in ranks if rank is not None]
     if len(known) < len(called) or known in (sorted(known), sorted(known, reverse=True)):
         return told
     suggested = _first([called[place] for place in np.argsort(known, kind="stable")])
     return f"{told}; their names suggest {suggested} (if so, give the columns in that order)"
-
-
-def _rank(name: str) -> float | None:
-    """Return where a class stands by its name: the only number in it, or a word for low, middle, high; None where the name does not tell."""
-    numbers = re.findall(r"\d+(?:\.\d+)?", name)
-    words = [word for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS]
-    if len(numbers) + len(words) != 1:
-        return None
-    return float(numbers[0]) if numbers else _WORDS[words[0]]
 
 
 def _first(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from likewise.errors import FileFormatError, InputError, ObservationError, option
-from likewise.observations.reading.numerals import Decimal, Notation, find_notation, note_on_words
+from likewise.observations.reading.numerals import Decimal, Notation, find_notation, note_on_missing
 from likewise.observations.reading.text import DelimitedText
 
 if TYPE_CHECKING:
@@ -43,11 +43,12 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """Columns that were read, named by position, what happened on the way, and the decimal sign where the numbers show it."""
+    """Columns that were read, named by position, what happened on the way, the decimal sign where the numbers show it, and which words count as missing."""
 
     frame: pl.DataFrame
     notes: list[str] = field(default_factory=list)
     decimal: Decimal | None = None
+    words: list[str] = field(default_factory=list)
 
 
 def polars_failures() -> tuple[type[BaseException], ...]:
@@ -84,9 +85,9 @@ def without_trace() -> Iterator[None]:
 
 def parse(text: DelimitedText, wanted: Wanted) -> Taken:
     """Return the wanted columns, or raise with the line number and the content of the first line that is wrong."""
-    notation, notes = Notation(missing=text.options.missing), list[str]()
+    notation, notes, words = Notation(missing=text.options.missing), list[str](), list[str]()
     if (frame := _read_quickly(text, wanted)) is None:
-        frame, notation, notes = _read_carefully(text, wanted)
+        frame, notation, notes, words = _read_carefully(text, wanted)
     decimal = notation.decimal if notes else None
     notes += _refuse_swallowed_lines(text, frame.height)
     # The parser fills up lines that end too early with nulls, and overlooks a separator at the very end.
@@ -96,9 +97,8 @@ def parse(text: DelimitedText, wanted: Wanted) -> Taken:
         raise fault
     if is_incomplete:
         raise FileFormatError(f"{text.name} with a field that is missing or not finite", "an id and a number")
-    return Taken(
-        frame.select(map(str, wanted.all)).with_columns(_as_integers(frame, wanted.ids)), notes, decimal
-    )
+    frame = frame.select(map(str, wanted.all)).with_columns(_as_integers(frame, wanted.ids))
+    return Taken(frame, notes, decimal, words)
 
 
 def _read_quickly(text: DelimitedText, wanted: Wanted) -> pl.DataFrame | None:
@@ -134,8 +134,10 @@ def _read_as(text: DelimitedText, schema: dict[str, pl.DataType]) -> pl.DataFram
     )
 
 
-def _read_carefully(text: DelimitedText, wanted: Wanted) -> tuple[pl.DataFrame, Notation, list[str]]:
-    """Read everything as text, and make numbers of it in the notation that the file has."""
+def _read_carefully(
+    text: DelimitedText, wanted: Wanted
+) -> tuple[pl.DataFrame, Notation, list[str], list[str]]:
+    """Read everything as text, and make numbers of it in the notation that the file has; notes on that, and on words that count as missing."""
     frame = _read_as_text(text, wanted)
     columns = [frame[str(i)] for i in wanted.numbers]
     options = text.options
@@ -143,9 +145,11 @@ def _read_carefully(text: DelimitedText, wanted: Wanted) -> tuple[pl.DataFrame, 
     converted = [notation.numbers(column) for column in columns]
     if any((numbers.is_null() & ~(is_missing & wanted.gaps)).any() for numbers, is_missing in converted):
         raise _explanation(text, wanted, notation, "a number that is none")
-    if wanted.gaps and options.missing is None:
-        notes += note_on_words(columns)
-    return frame.with_columns(numbers for numbers, _ in converted), notation, notes
+    words: list[str] = []
+    if wanted.gaps:
+        names = [f"column {i}" if text.header is None else text.header[i] for i in wanted.numbers]
+        words = note_on_missing(zip(names, columns, (missing for _, missing in converted), strict=True))
+    return frame.with_columns(numbers for numbers, _ in converted), notation, notes, words
 
 
 def _read_as_text(text: DelimitedText, wanted: Wanted) -> pl.DataFrame:

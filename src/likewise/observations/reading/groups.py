@@ -20,7 +20,7 @@ from likewise.observations.reading.columns import Column, Numeral, as_columns, f
 from likewise.observations.reading.delimited import Wanted
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_columns, open_file
 from likewise.observations.reading.layouts import joined_ids
-from likewise.observations.reading.numerals import Notation, could_be_number, note_on_categories
+from likewise.observations.reading.numerals import Notation, could_be_number, note_on_missing
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
 
@@ -146,7 +146,7 @@ def read_labels(
     labels = _groups(frame[str(place)].to_list(), Notation(missing=text.missing))
     is_unknown = pl.Series([label is None for label in labels.tolist()], dtype=pl.Boolean)
     remarks = (
-        *note_on_categories(frame[str(place)], is_unknown, file.names([place])[0]),
+        *note_on_missing([(file.names([place])[0], frame[str(place)], is_unknown)]),
         *on_others(held, wanted),
     )
     return labels[rows], replace(file.roles(ids=ids, **{role: [place]}), remarks=remarks)

@@ -261,8 +261,9 @@ def read_wide(file: Tabular, choices: Choices, layout: Layout) -> Table:
     row_ids = joined_ids(taken.frame, ids)
     names = [file.label(position) for position in features]
     table = to_table(taken.frame.select(map(str, features)), row_ids, names)
-    table = replace(table, roles=file.roles(ids=ids or None, features=features))
-    notes = list(taken.notes)
+    roles = file.roles(ids=ids or None, features=features)
+    table = replace(table, roles=replace(roles, remarks=tuple(taken.words)))
+    notes = [*taken.notes, *taken.words]
     if layout == "grid":
         n_rows, n_columns = table.values.shape
         notes.append(f"read as a grid of {n_rows:,} x {n_columns:,} numbers, each row an individual")

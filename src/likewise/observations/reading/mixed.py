@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from likewise._typing import Floats
 from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.ids import label_axis
 from likewise.observations.reading.columns import Column, as_columns, find_ids, refuse_counts
 from likewise.observations.reading.delimited import Wanted
+from likewise.observations.reading.doubtful_columns import remarks_on
 from likewise.observations.reading.formats import open_columns
 from likewise.observations.reading.layouts import feature_columns, joined_ids
-from likewise.observations.reading.numerals import Notation, find_notation, note_on_categories
+from likewise.observations.reading.numerals import Notation, find_notation
 from likewise.observations.reading.text import PLAIN_TEXT, TextOptions, checked_text
 from likewise.observations.reading.unpack import unpack
 
 if TYPE_CHECKING:
     import polars as pl
-
-_FEWEST_CODES, _MOST_CODES, _REPEATED, _SCATTERED = 3, 20, 5, 10
-"""So many different whole numbers, each there so often on average, over a range so many times as long as if they were counted through, are codes."""
 
 _NUMERIC = 0.5
 """Share of the cells that are numbers from which on a column with others is a damaged column of numbers, and no category."""
@@ -118,38 +114,9 @@ def read_table(
     notes = [*taken.notes, *(note for _, found in read for note in found)]
     notes += [f"categories: {', '.join(words)}"] if words else []
     roles = file.roles(ids=ids or None, features=features)
-    remarks = _remarks(taken.frame.select(map(str, features)), frame)
+    remarks = remarks_on(taken.frame.select(map(str, features)), frame, file.names([*as_said]))
     roles = replace(roles, remarks=remarks, categories=tuple(words))
     return MixedTable(frame, row_ids, roles, tuple(notes))
-
-
-def _remarks(texts: pl.DataFrame, read: pl.DataFrame) -> tuple[str, ...]:
-    """Say which words count as missing where a column holds categories, and which numbers look like codes of categories."""
-    told = (
-        note_on_categories(text, column.is_null(), column.name)
-        if column.dtype.is_(text.dtype)
-        else _note_on_codes(column)
-        for text, column in zip(texts, read, strict=True)
-    )
-    return tuple(chain.from_iterable(told))
-
-
-def _are_counts(codes: Floats) -> bool:
-    return bool((codes % 1 == 0).all() and codes[0] >= 0 and codes[-1] < 2**53)
-
-
-def _note_on_codes(numbers: pl.Series) -> list[str]:
-    """Say of a few whole numbers, scattered over a range, that they are taken as numbers: codes of schools are no farther apart the larger they are."""
-    known = numbers.drop_nulls().to_numpy()
-    codes = np.unique(known)
-    n = codes.size
-    if not (_FEWEST_CODES <= n <= _MOST_CODES) or known.size < _REPEATED * n or not _are_counts(codes):
-        return []
-    steps = np.diff(codes)
-    # In steps of their common divisor: 10, 20, 30 are counted through, and no codes.
-    if (codes[-1] - codes[0]) / np.gcd.reduce(steps.astype(np.int64)) < _SCATTERED * n:
-        return []
-    return [f"if {numbers.name} is a code, put a letter before its numbers"]
 
 
 def _feature(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
 USUAL_MISSING = ("NA", "N/A", "NULL", "NONE", "NAN", "?", ".", "-", "--", "#N/A", "<NA>", "#NA", "NIL")
 """What stands for a missing cell, besides an empty one, where cells may be missing; in any case of letters."""
 
-_NOTED_MISSING = ("?", ".", "-", "--", "#N/A", "<NA>", "#NA", "NIL")
-"""Of these, what somebody might mean otherwise, so that a note counts it."""
+_NAMED = 3
+"""Up to so many columns with a word for "missing" are named."""
 
 _GROUP = "' \u00a0\u202f"
 """What separates thousands in some country, besides the comma or the point that is not the decimal sign."""
@@ -148,24 +147,64 @@ def _all_written(texts: pl.Series, notation: Notation) -> bool:
     return bool((numbers.is_not_null() | is_missing).all())
 
 
-def note_on_words(columns: Iterable[pl.Series]) -> list[str]:
-    """Say how many cells count as missing because of a word that somebody might mean otherwise."""
-    count = Counter[str]()
-    for texts in columns:
-        bare = texts.drop_nulls().str.strip_chars()
-        noted = bare.filter(bare.str.to_uppercase().is_in(list(_NOTED_MISSING)))
-        count.update(dict(noted.value_counts().rows()))
-    return _as_missing(count, "")
+def note_on_missing(columns: Iterable[tuple[str, pl.Series, pl.Series]]) -> list[str]:
+    """Say how many cells of which columns count as missing because of a word: "none" may be a word like any other.
+
+    Parameters
+    ----------
+    columns : iterable of (str, polars.Series, polars.Series)
+        Name, cells as they stand in the file, and which of them count as missing.
+    """
+    count: dict[str, dict[str, int]] = {}
+    for name, texts, is_missing in columns:
+        words = texts.fill_null("").str.strip_chars().filter(is_missing)
+        for word, number in words.filter(words != "").value_counts().rows():
+            count.setdefault(word, {})[name] = number
+    return [_as_missing(word, of_columns) for word, of_columns in sorted(count.items())]
 
 
-def note_on_categories(texts: pl.Series, is_missing: pl.Series, name: str) -> list[str]:
-    """Say the same of every word in a column of text: "none" and "NA" may be categories like any other."""
-    words = texts.str.strip_chars().filter(is_missing)
-    return _as_missing(dict(words.filter(words != "").value_counts().rows()), f" of {name}")
+def _as_missing(word: str, count: Mapping[str, int]) -> str:
+    number = sum(count.values())
+    where = f"of {next(iter(count))}" if len(count) == 1 else f"in {len(count):,} columns"
+    one = number == 1
+    told = (
+        f"{number:,} cell{'s' * (not one)} {where} that say{'s' * one} {word!r} count{'s' * one} as missing"
+    )
+    few = 1 < len(count) <= _NAMED
+    return told + (f" ({', '.join(f'{n:,} of {name}' for name, n in count.items())})" if few else "")
 
 
-def _as_missing(count: dict[str, int], where: str) -> list[str]:
-    return [
-        f"{number:,} cell{'s' * (number > 1)}{where} that say{'s' * (number == 1)} {word!r} count{'s' * (number == 1)} as missing"
-        for word, number in sorted(count.items())
-    ]
+_WORDS = {
+    **dict.fromkeys(("no", "never", "reject", "rejected", "declined", "denied", "low", "poor", "small"), 0.0),
+    **dict.fromkeys(
+        (
+            "medium",
+            "mid",
+            "middle",
+            "moderate",
+            "maybe",
+            "waitlist",
+            "waitlisted",
+            "sometimes",
+            "average",
+            "fair",
+        ),
+        1.0,
+    ),
+    **dict.fromkeys(
+        ("yes", "always", "admit", "admitted", "accepted", "approved", "high", "good", "large"), 2.0
+    ),
+}
+
+
+def rank_of_word(name: str) -> float | None:
+    """Return where a word stands in an order: by the only number in it, or as a word for low, middle, high; None where it does not tell.
+
+    >>> [rank_of_word(name) for name in ("grade 3", "low", "P(high)", "cook")]
+    [3.0, 0.0, 2.0, None]
+    """
+    numbers = re.findall(r"\d+(?:\.\d+)?", name)
+    words = [word for word in re.split(r"[^a-z]+", name.lower()) if word in _WORDS]
+    if len(numbers) + len(words) != 1:
+        return None
+    return float(numbers[0]) if numbers else _WORDS[words[0]]
