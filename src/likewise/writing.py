@@ -167,7 +167,7 @@ def remove_leftovers(folder: PathLike) -> None:
     """Remove what a killed process left half written, from a folder that one process at a time writes to."""
     with _errors_about(folder):
         for leftover in Path(folder).glob(f"{_TEMPORARY}*"):
-            _remove(leftover)
+            remove(leftover)
 
 
 @contextmanager
@@ -190,11 +190,12 @@ def _temporary_name(folder: Path) -> Iterator[Path]:
     try:
         yield temporary
     finally:
-        _remove(temporary)
+        remove(temporary)
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir():
+def remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with all that is in it, if it is there."""
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)

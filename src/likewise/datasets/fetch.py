@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
 import zipfile
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from likewise.checks import checked_flag, checked_positive
 from likewise.datasets.known import DATASETS, Dataset
 from likewise.errors import DownloadError, InputError, MissingDependencyError, option, unknown_name
 from likewise.stored import ZIP_DAMAGE
-from likewise.writing import PathLike, check_folder
+from likewise.writing import PathLike, check_folder, remove
 
 _LARGER = 12
 """How many times the bytes of an archive its files may have: text of ratings compresses five times or so."""
@@ -275,11 +274,3 @@ def _check_members(folder: Path, members: Mapping[str, str]) -> None:
 def _sha256(path: Path) -> str:
     with path.open("rb") as stream:
         return file_digest(stream, "sha256").hexdigest()
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder, if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from likewise.arrays import as_array
 from likewise.errors import ObservationError, ShapeError, some_of
 from likewise.observations.column_roles import KNOWN, is_id, plain_name
 from likewise.observations.frames import as_frame
-from likewise.observations.ids import is_unknown
+from likewise.observations.ids import is_unknown, objects
 from likewise.observations.index_alignment import row_labels_of
 from likewise.observations.times import number_of
 
@@ -116,7 +116,7 @@ def _listed(column: Any) -> NDArray[Any]:
         raise ShapeError(
             f"a column of features of type {type(column).__name__}", "a list of cells"
         ) from error
-    return np.fromiter(listed, dtype=object, count=len(listed))
+    return objects(listed)
 
 
 def _cells(column: nw.Series[Any]) -> NDArray[Any]:
@@ -124,7 +124,7 @@ def _cells(column: nw.Series[Any]) -> NDArray[Any]:
 
     if column.dtype == nw.Boolean or column.dtype.is_numeric():
         return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
-    return np.fromiter(column.to_list(), dtype=object, count=len(column))
+    return objects(column.to_list())
 
 
 def numbers_of(name: str, cells: NDArray[Any]) -> Floats | None:

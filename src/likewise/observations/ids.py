@@ -34,10 +34,10 @@ def _from_sequence(ids: Sequence[Any]) -> NDArray[Any]:
         numbers = np.asarray(ids)
         if kinds != {int} or numbers.dtype.kind in "iu":  # floats would make neighbours of large ids equal
             return numbers
-    return _objects(ids)
+    return objects(ids)
 
 
-def _objects(names: Sequence[Any]) -> NDArray[Any]:
+def objects(names: Sequence[Any]) -> NDArray[Any]:
     """Make an array of one object each; by assignment NumPy would take pairs apart."""
     return np.fromiter(names, dtype=object, count=len(names))
 
@@ -103,7 +103,7 @@ def as_labels(labels: Any, what: str = "labels") -> NDArray[Any]:
     known = [label for label, missing in zip(listed, unknown, strict=True) if not missing]
     if any(isinstance(label, float) for label in known) and all(map(_is_whole, known)):
         listed = [label if missing else int(label) for label, missing in zip(listed, unknown, strict=True)]
-    found = _objects(listed)
+    found = objects(listed)
     found[unknown] = None
     return found
 
@@ -185,7 +185,7 @@ def _factorize_objects(ids: NDArray[Any], axis: str) -> tuple[NDArray[Any], NDAr
             raise missing_id(axis, next(i for i, other in enumerate(listed) if other is name))
     ordered = _sorted_if_comparable(list(distinct))
     position = {name: code for code, name in enumerate(ordered)}
-    return _objects(ordered), np.fromiter(
+    return objects(ordered), np.fromiter(
         (position[name] for name in listed), dtype=np.int32, count=len(listed)
     )
 

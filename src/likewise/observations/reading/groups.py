@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from likewise.errors import FileFormatError, option
 from likewise.observations.column_roles import ColumnRoles, is_group, long_columns
-from likewise.observations.ids import as_id_array
+from likewise.observations.ids import as_id_array, objects
 from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.reading.columns import Column, Numeral, as_columns, find_ids, listing
 from likewise.observations.reading.delimited import Wanted
@@ -185,12 +185,10 @@ def _groups(texts: list[str | None], notation: Notation) -> NDArray[Any]:
     """Return groups without blanks around, integers where all of them are, None where unknown."""
     labels = [None if text is None or notation.is_missing(text) else text.strip() for text in texts]
     known = [label for label in labels if label is not None]
-    groups = np.empty(len(labels), dtype=object)
-    groups[:] = labels
-    if known and all(re.fullmatch("-?[1-9][0-9]{0,17}|0", label) for label in known):
-        groups[:] = [None if label is None else int(label) for label in labels]
-        return groups if len(known) < len(labels) else groups.astype(np.int64)
-    return groups
+    if not known or not all(re.fullmatch("-?[1-9][0-9]{0,17}|0", label) for label in known):
+        return objects(labels)
+    numbers = objects([None if label is None else int(label) for label in labels])
+    return numbers if len(known) < len(labels) else numbers.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from likewise._typing import Floats
 from likewise.checks import is_finite
 from likewise.errors import FileFormatError, Note, ObservationError, option
 from likewise.observations.convert import to_table
+from likewise.observations.ids import objects
 from likewise.observations.reading.columns import Column, as_columns, find_roles, listing, refuse_counts
 from likewise.observations.reading.delimited import Taken, Wanted
 from likewise.observations.reading.formats import Tabular
@@ -311,9 +312,7 @@ def id_array(ids: pl.Series) -> NDArray[Any]:
         numbers = ids.cast(pl.Int64, strict=False) if "128" in str(ids.dtype) else ids
         if not numbers.null_count():
             return numbers.to_numpy()
-    array = np.empty(len(ids), dtype=object)
-    array[:] = ids.to_list()
-    return array
+    return objects(ids.to_list())
 
 
 def joined_ids(frame: pl.DataFrame, positions: Sequence[int]) -> NDArray[Any] | None:
@@ -321,6 +320,4 @@ def joined_ids(frame: pl.DataFrame, positions: Sequence[int]) -> NDArray[Any] | 
     parts = [id_array(frame[str(position)]) for position in positions]
     if len(parts) < 2:
         return parts[0] if parts else None
-    joined = np.empty(len(parts[0]), dtype=object)
-    joined[:] = ["/".join(map(str, names)) for names in zip(*parts, strict=True)]
-    return joined
+    return objects(["/".join(map(str, names)) for names in zip(*parts, strict=True)])
