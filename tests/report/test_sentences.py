@@ -17,6 +17,7 @@ def arm(
 ):
     similar = SimpleNamespace(
         share=0.1,
+        n_pairs=3,
         relative_gap=ExactValue(gap, 3),
         relative_gap_interval=None if low is None else Interval(low, high, 0.95, "jackknife"),
         scale_free_ratio=ExactValue(scale_free, 3),
@@ -285,3 +286,27 @@ def test_a_test_from_elsewhere_is_told_beside_the_hidden_share():
         sentence.startswith("On 1,200 test observations from elsewhere: RMSE 2,")
         for sentence in findings({"x": before})
     )
+
+
+def six_clusters():
+    """Twenty people in each of six places, and what everybody in a place gets."""
+    place = np.repeat(np.arange(6.0), 20)
+    people = 10 * place + 0.1 * np.random.default_rng(0).normal(size=120)
+    return RowDistance(people), (place > 2).astype(float)
+
+
+def test_a_gap_that_stays_zero_is_told_plainly():
+    people, outputs = six_clusters()
+    told = audit(people, outputs={"old": outputs, "new": 2 * outputs}).findings[0]
+    assert told.startswith("Similar individuals are treated alike before and after: the 10%")
+
+
+def test_two_sets_of_outputs_from_elsewhere_are_not_called_pre_processed():
+    """They may be two vendors."""
+    people, outputs = six_clusters()
+    noise = np.random.default_rng(1).normal(size=(2, 120))
+    report = audit(people, outputs={"without": outputs + noise[0], "with": outputs + noise[1]})
+    assert [one.label for one in report.arms.values()] == ["before the change", "after the change"]
+    assert [one.heading for one in report.arms.values()] == ["before", "after"]
+    assert "after the change" in report.findings[0]
+    assert "pre-processing" not in str(report)

@@ -45,7 +45,7 @@ from likewise.pipeline.references import (
     summarise_reference,
     why_equal_people_differ,
 )
-from likewise.pipeline.run import Run
+from likewise.pipeline.run import ARMS, Run
 from likewise.pipeline.sandwich import SANDWICH_INDIVIDUALS, sandwiches
 from likewise.pipeline.summaries import (
     Proved,
@@ -298,7 +298,7 @@ def _findings(
         paired=paired,
         truth=truth,
         gap_change=change,
-        change="with pre-processing" if set(arms) == {"without", "with"} else None,
+        change=_change_between(arms),
         # Nothing to advise where the estimator was chosen by that error.
         advice="The estimator 'auto' chooses by held-out error."
         if isinstance(case.run.fitted, SVT)
@@ -308,3 +308,9 @@ def _findings(
     infinite = any(arm.fairness.n_infinite for arm in arms.values())
     why = why_equal_people_differ(case.reference, case.run) if infinite else ""
     return (first, *filter(None, (why, summary.missing_in_worst)), *others)
+
+
+def _change_between(arms: Mapping[str, Arm]) -> str | None:
+    """Return what lies between the arms, in words; None where their names say it."""
+    last = list(arms.values())[-1]
+    return last.label if set(arms) == set(ARMS) else None

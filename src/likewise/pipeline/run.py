@@ -25,6 +25,7 @@ from likewise.observations.split import SplitRule
 from likewise.observations.value_range import AffineScale
 from likewise.pipeline.by_individual import are_individuals, in_order
 from likewise.progress import Steps
+from likewise.report.records import OF_A_CHANGE
 
 ARMS = ("without", "with")
 """The paper's h and f: without and with pre-processing."""
@@ -34,8 +35,6 @@ _BLOCK_ENTRIES = 1 << 21
 
 ONLY_ARM = "outputs"
 """The arm of outputs that are compared with no others."""
-
-_TITLES = {arm: f"outputs computed elsewhere, {arm} pre-processing" for arm in ARMS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +258,12 @@ def take_outputs(
     if estimator is not None and observed is not None:
         with steps.step("estimate the matrix"):
             fitted = clone(estimator).fit(observed)
-    titles = {arm: _TITLES.get(arm, "outputs computed elsewhere") for arm in named}
+    titles = {arm: _title_elsewhere(arm, estimated=fitted is not None) for arm in named}
     arms = {arm: outputs for arm, (outputs, _) in read.items()}
     return Run(observed, None, fitted, arms, titles, notes=notes)
+
+
+def _title_elsewhere(arm: str, *, estimated: bool) -> str:
+    """Say that outputs come from elsewhere, and which ones they are; of pre-processing only where there is an estimate."""
+    called = f"{arm} pre-processing" if estimated else OF_A_CHANGE.get(arm)
+    return "outputs computed elsewhere" + (f", {called}" if arm in ARMS else "")

@@ -107,7 +107,7 @@ def measured_lines(report: AuditRecord) -> tuple[str, ...]:
     """Say what each arm is, how outputs were compared, and what a ratio is."""
     arms = report.arms.values()
     return (
-        *(f"{shown(arm.name)}: {arm.title}" for arm in arms),
+        *(f"{shown(arm.heading)}: {arm.title}" for arm in arms),
         f"output distance D: {'; '.join(_output_distances(report))}",
         "A ratio is D/d of two individuals: how far apart their outputs are, over how far apart they are themselves. Smaller is fairer, as long "
         "as error and spread do not get worse.",

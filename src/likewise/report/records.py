@@ -229,6 +229,10 @@ class ListFigures:
         }
 
 
+OF_A_CHANGE = {"without": "before the change", "with": "after the change"}
+"""How titles end where nothing was estimated here: two vendors, say, or raw and repaired outputs."""
+
+
 @dataclass(frozen=True, eq=False)
 class Arm:
     """One arm of the comparison.
@@ -286,8 +290,14 @@ class Arm:
 
     @property
     def label(self) -> str:
-        """What to call the arm in a sentence."""
-        return f"{self.name} pre-processing" if self.name in ("without", "with") else self.name
+        """What to call the arm in a sentence: without or with pre-processing, unless it is of another change."""
+        of_another = (text for text in OF_A_CHANGE.values() if self.title.endswith(text))
+        return next(of_another, f"{self.name} pre-processing" if self.name in OF_A_CHANGE else self.name)
+
+    @property
+    def heading(self) -> str:
+        """What to call it above a column."""
+        return self.label.split()[0] if self.name in OF_A_CHANGE else self.name
 
 
 @dataclass(frozen=True)

@@ -155,6 +155,8 @@ def _answer(
         text = (
             f"No difference: {change} outputs are as far apart as they were, by every metric (gap {gaps[0]})"
         )
+    elif gaps[0].value == gaps[1].value == 0:
+        text = f"Similar individuals are treated alike before and after: {whom} do not differ in their outputs at all (a gap of 0, without an interval)"
     elif told == 0:
         why = _why_open(*gaps, gap_change)
         text = f"Cannot be told: whether {change} {whom} are treated more alike ({numbers}; {why})"

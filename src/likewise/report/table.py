@@ -232,7 +232,11 @@ def _sizes(report: AuditRecord) -> str:
 
 def _row_lines(report: AuditRecord, answer: Answer, width: int) -> list[str]:
     """Lay out the three rows, the change beside them where arms can be compared; below one another where they are too wide."""
-    heading = ["", *map(shown, report.arms), *(["change"] if report.comparable else [])]
+    heading = [
+        "",
+        *(shown(arm.heading) for arm in report.arms.values()),
+        *(["change"] if report.comparable else []),
+    ]
     rows = [[row.label, *row.values, *([row.change] if report.comparable else [])] for row in answer.rows]
     widths = [max(len(line[k]) for line in [heading, *rows]) for k in range(len(heading))]
     if sum(widths) + 2 * len(widths) <= width:
@@ -314,7 +318,10 @@ def _indented(line: str, mark: str = "") -> RenderableType:
 def _comparison_table(report: AuditRecord) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     table.add_column("")
-    for heading in [*map(shown, report.arms), *(["change"] if report.comparable else [])]:
+    for heading in [
+        *(shown(arm.heading) for arm in report.arms.values()),
+        *(["change"] if report.comparable else []),
+    ]:
         table.add_column(Text(heading), justify="right")
     for group in comparison(report):
         table.add_row(Text(group.title, style="italic"))
@@ -342,7 +349,7 @@ def _worst_lines(report: AuditRecord) -> Iterator[str]:
         for pair in arm.fairness.worst[:_WORST_SHOWN]:
             word = "ratio " if isfinite(pair.ratio) else ""
             yield (
-                f"{shown(arm.name)}: {shown(pair.left)} and {shown(pair.right)}, {word}{ratio_text(pair.ratio)} "
+                f"{shown(arm.heading)}: {shown(pair.left)} and {shown(pair.right)}, {word}{ratio_text(pair.ratio)} "
                 f"(D {number(pair.output_distance)}, d {number(pair.reference_distance)})"
             )
     answer = Answer.of(report)
