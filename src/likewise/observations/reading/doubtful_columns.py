@@ -41,14 +41,8 @@ _FEWEST_IN_ORDER, _MOST_IN_ORDER = 3, 12
 def remarks_on(texts: pl.DataFrame, read: pl.DataFrame, said: Collection[str] = ()) -> tuple[str, ...]:
     """Return remarks on the columns of a table, and warn of categories of which nearly everybody has another.
 
-    Parameters
-    ----------
-    texts : polars.DataFrame
-        As they stand in the file.
-    read : polars.DataFrame
-        The same columns as numbers and categories, null where missing.
-    said : collection of str
-        Columns that the caller called categories: nothing is doubtful of these.
+    `texts` has the cells as they stand in the file, `read` the same columns as numbers and categories, null where missing. Nothing is doubtful of
+    the columns `said`, which the caller called categories.
     """
     columns = list(zip(texts, read, strict=True))
     remarks = note_on_missing((column.name, text, column.is_null()) for text, column in columns)

@@ -150,10 +150,7 @@ def _all_written(texts: pl.Series, notation: Notation) -> bool:
 def note_on_missing(columns: Iterable[tuple[str, pl.Series, pl.Series]]) -> list[str]:
     """Say how many cells of which columns count as missing because of a word: "none" may be a word like any other.
 
-    Parameters
-    ----------
-    columns : iterable of (str, polars.Series, polars.Series)
-        Name, cells as they stand in the file, and which of them count as missing.
+    Each column has its name, its cells as they stand in the file, and which of them count as missing.
     """
     count: dict[str, dict[str, int]] = {}
     for name, texts, is_missing in columns:
