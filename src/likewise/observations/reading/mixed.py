@@ -85,7 +85,7 @@ def read_table(
     >>> people.frame.rows(), people.row_ids.tolist()
     ([(20.0, 'cook'), (None, 'nurse')], ['ann', 'bea'])
     >>> people.roles.sentence()
-    'Read people.csv: individuals from name, numbers from age, categories from job.'
+    "Read people.csv: individuals from name, numbers from age, categories from job; 1 cell of age that says '?' counts as missing."
     """
     import polars as pl
 
