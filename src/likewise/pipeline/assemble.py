@@ -82,11 +82,11 @@ def make_report(
     run, asked, steps = case.run, case.measurement, case.steps
     certificates = _certify(case)
     measured = asked.measure(case.outputs, case.references, steps)
-    parts: _Parts = {"fairness": measured}
     with steps.step("explain and certify"):
         asked.list_violations(case.outputs, case.references)
         paired = asked.compare(case.outputs, case.references)
-        parts |= {"explained": _explained(case, measured), "group_effects": _by_group(case)}
+        parts: _Parts = {"fairness": measured, "explained": _explained(case, measured)}
+        parts |= {} if asked.groups is None else {"group_effects": _by_group(case)}
     itself = with_estimate(run)
     proved, found, own = _prove(case, itself, certificates, measured)
     truth, errors = _on_truth(case, itself, reruns, errors)
@@ -215,7 +215,9 @@ def _of_outputs(case: Case, test: OutsideTest | None) -> _Parts:
             name: consistency_of(run.outputs[name], case.references[name], asked.consistency) for name in arms
         }
     ranks = {name: ranked(case, name, listed) for name, listed in lists.items()}
-    return parts | {"accuracy": {name: ranks.get(name) or accuracy_of(case, name) for name in arms}}
+    if lists or asked.target is not None or run.unseen is not None:
+        parts["accuracy"] = {name: ranks.get(name) or accuracy_of(case, name) for name in arms}
+    return parts
 
 
 def _on_truth(
@@ -266,10 +268,9 @@ def _in_units(
 
 
 def _by_group(case: Case) -> dict[str, GroupEffects | Unavailable]:
-    """Test of each arm whether a group gets other outputs than similar people of other groups; nothing without groups."""
+    """Test of each arm whether a group gets other outputs than similar people of other groups."""
     measurement = case.measurement
-    if measurement.groups is None:
-        return {}
+    assert measurement.groups is not None
     seed, confidence = seed_of(measurement.random_state), min(measurement.confidence, MOST_CONFIDENT)
     found: dict[str, GroupEffects | Unavailable] = {}
     for name, output in case.outputs.items():

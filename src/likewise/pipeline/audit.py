@@ -193,5 +193,6 @@ def audit(
         data = summarise_data(asked.individuals, run.working_range, source, tuple(notes))
         references = reference_distances(d, run, asked.norm, measurement.least_shared)
         case = Case(run, d, references, measurement, asked.norm, steps)
-        refuse_outputs_as_features(d if isinstance(d, PairwiseDistance) else asked.individuals, case)
+        if outputs is not None:  # what a model predicts of the features is called as they are
+            refuse_outputs_as_features(d if isinstance(d, PairwiseDistance) else asked.individuals, case)
         return make_report(case, data, asked.settings(), reruns=runs, test=test)

@@ -104,6 +104,7 @@ def _lists(run: Run, arm: str, output: ListDistance) -> Lists:
         return Lists(output.lists, _GIVEN)
     scores = np.array(run.outputs[arm], dtype=np.float64)
     observed = run.training.values
+    # What somebody has rated is no news: the smallest of all numbers ranks behind every other.
     scores[rows_of_entries(observed), observed.indices] = np.finfo(np.float64).min
     return Lists(ids[top_items(scores, output.lists.shape[1])], _UNRATED)
 

@@ -208,6 +208,7 @@ class Measurement:
         if len(outputs) != 2 or population is None or not _are_one(references.values()):
             return None
         options = dict(self.paired)
+        # Pairs of these data may share people; pairs of the population may not, so their number has its own default.
         if population == "data set" and options.get("n_pairs") is None:
             m = next(iter(references.values())).n_individuals
             options["n_pairs"] = min(_PAIRED, m * (m - 1) // 2)
@@ -272,12 +273,6 @@ class Measurement:
             "consistency": self.consistency,
         }
 
-    def verdict(self, fairness: FairnessMetrics, proved: Proved | None = None) -> Verdict | None:
-        """Judge ``D <= L d`` for all pairs but the tolerated share, by what is proved of this d first; None if no L was given."""
-        if self.lipschitz is None or fairness.violations is None:
-            return None
-        return verdict(fairness, self.lipschitz, self.tolerance, proved)
-
     def judge(
         self,
         fairness: FairnessMetrics,
@@ -285,9 +280,13 @@ class Measurement:
         reference: PairwiseDistance,
         proved: Proved | None = None,
     ) -> Verdict | None:
-        """Judge as `verdict` does; of a learned d by what the answers leave open of it."""
-        if self.lipschitz is None or not isinstance(reference, LearnedDistance):
-            return self.verdict(fairness, proved)
+        """Judge ``D <= L d`` for all pairs but the tolerated share, by what is proved of this d first; None if no L was given."""
+        if self.lipschitz is None:
+            return None
+        if not isinstance(reference, LearnedDistance):
+            measured = fairness.violations is not None
+            return verdict(fairness, self.lipschitz, self.tolerance, proved) if measured else None
+        # Nothing is proved of a learned d: the answers that it was learned from leave open what it is.
         share = violating_share(
             output, reference, self.lipschitz, confidence=self.confidence, random_state=self.random_state
         )
@@ -313,12 +312,20 @@ class Measurement:
     def _measure_alone(self, outputs: Any, reference: PairwiseDistance, progress: Any) -> FairnessMetrics:
         if self.pairs == "all":
             return self._measure_all({"arm": outputs}, reference, progress)["arm"]
-        told: dict[str, Any] = {"n_pairs": self.pairs, "tolerance": self.tolerance}
-        told |= {"confidence": self.confidence, "population": self.population}
-        told |= {"random_state": self.random_state, "progress": progress}
-        return measure_sampled(outputs, reference, **told, **self._common())
+        return measure_sampled(
+            outputs,
+            reference,
+            n_pairs=self.pairs,
+            tolerance=self.tolerance,
+            confidence=self.confidence,
+            population=self.population,
+            random_state=self.random_state,
+            progress=progress,
+            **self._common(),
+        )
 
     def _common(self) -> dict[str, Any]:
+        # Of two groups few of the very worst pairs may be: with groups more are kept, to find some.
         told = {"nearest_share": self.nearest_share, "lipschitz": self.lipschitz, "groups": self.groups}
         return told if self.groups is None else told | {"worst": _KEPT_WITH_GROUPS}
 
@@ -329,6 +336,7 @@ def _across(
     """Return the pairs of two groups that are explained beside the worst ones, so that there are five with those among these, if so many were kept."""
     if groups is None:
         return []
+    # Whose group is unknown is in no pair of two groups; those among the worst ones are told anyway.
     named = [(groups[places[pair.left]], groups[places[pair.right]]) for pair in worst]
     across = [place for place, (one, other) in enumerate(named) if None not in (one, other) and one != other]
     return [worst[place] for place in across[:_ACROSS] if place >= WORST]

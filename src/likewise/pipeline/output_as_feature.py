@@ -14,21 +14,10 @@ from likewise.pipeline.compared import Case
 
 
 def refuse_outputs_as_features(compared_by: ObservedMatrix | PairwiseDistance, case: Case) -> None:
-    """Raise where an output from elsewhere has the name and the values of a feature that individuals are compared by.
+    """Raise InputError where an output from elsewhere has the name and the values of a feature that individuals are compared by.
 
-    Parameters
-    ----------
-    compared_by : ObservedMatrix or PairwiseDistance
-        What d is made of, or d itself; of a distance without named features nothing can be told.
-    case : Case
-
-    Raises
-    ------
-    InputError
-        Naming the column.
+    `compared_by` is what d is made of, or d itself; of a distance without named features nothing can be told.
     """
-    if case.run.trained:  # what a model predicts of the features is called as they are
-        return
     for arm, output in case.outputs.items():
         names = case.run.output_ids(arm) if isinstance(output, RowDistance) else None
         if names is None or not isinstance(output, RowDistance) or output.rows.shape[1] != len(names):

@@ -208,12 +208,14 @@ def _drawn(observed: PartitionedMatrix, pairs: int, measurement: Measurement) ->
             "draw fewer, or audit what in_memory() reads",
         )
     measurement.check_memory((n_drawn, n))
+    # In order, as blocks are read one after another.
     return np.sort(generator_of(measurement.random_state).choice(m, n_drawn, replace=False))
 
 
 def _fitted_to_others(
     observed: PartitionedMatrix, drawn: Indices, estimator: MatrixEstimator
 ) -> MatrixEstimator:
+    # Whoever is drawn is then as new to the estimate as anybody who was not observed.
     with observed.without_rows(drawn, estimates_rows=False) as others:
         fitted: MatrixEstimator = clone(estimator).fit(others)
     return fitted

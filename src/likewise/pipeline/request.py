@@ -93,7 +93,8 @@ class AuditRequest:
         target, notes = aligned("target", given["target"], people.row_ids)
         measurement = replace(measurement, notes=(*measurement.notes, *notes))
         estimator = None if estimator is None else as_estimator(estimator, measurement.random_state)
-        test, share = _outside_test(given["test"], people, model, target), 0.0
+        test = None if given["test"] is None else _outside_test(given["test"], people, model, target)
+        share = 0.0
         if outputs is None:
             measurement.check_memory(people.shape)
             d = asked_reference(d, given)
@@ -113,11 +114,6 @@ class AuditRequest:
             measurement=measurement,
         )
 
-    @property
-    def observed(self) -> ObservedMatrix | None:
-        """The observations; None if only a distance between the individuals is known."""
-        return self.individuals if isinstance(self.individuals, ObservedMatrix) else None
-
     def settings(self) -> dict[str, Any]:
         """Return the settings as a report lists them."""
         # A d that was given has a norm of its own, or none.
@@ -136,7 +132,8 @@ class AuditRequest:
 
         Splits after the first draw from one generator: from one of its own where a seed was given, else from the one that was given.
         """
-        observed, draws = self.observed, self.measurement.random_state
+        observed = self.individuals if isinstance(self.individuals, ObservedMatrix) else None
+        draws = self.measurement.random_state
         if self.outputs is not None or observed is None:
             yield take_outputs(observed, self.outputs, self.estimator, steps, self.individuals.row_ids)
             return
@@ -223,10 +220,8 @@ def _in_order(reference: ReferenceChoice | None, ids: NDArray[Any]) -> Reference
     return ordered
 
 
-def _outside_test(test: Any, observed: Any, model: Any, target: Any) -> OutsideTest | None:
+def _outside_test(test: Any, observed: Any, model: Any, target: Any) -> OutsideTest:
     """Find the places of test observations; raise before the work where the model does not predict entries, which they are."""
-    if test is None:
-        return None
     algorithm = as_model(model, target, 0)
     if not algorithm.predicts_entries:
         raise InputError(

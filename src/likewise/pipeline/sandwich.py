@@ -120,6 +120,7 @@ def _question(arm: str, run: Run, certificates: LipschitzCertificates | None, no
 
 def _steepest(estimate: LowRankEstimate) -> Floats:
     """Return two rows, within any working range, that differ in the feature along which a linear map moves most."""
+    # A step in feature j moves the estimate by V diag(g) v_j, and V has orthonormal columns: its length is that of g v_j.
     lengths = np.linalg.norm(estimate.right * estimate.gains, axis=1)
     rows = np.zeros((2, estimate.shape[1]))
     rows[:, int(lengths.argmax())] = _STEP, 0.0
@@ -172,10 +173,12 @@ def _rows_of_worst_pairs(question: _Question, rows: Floats, outputs: Floats) -> 
         stop = min(start + _BLOCK, k)
         of_outputs, of_rows = (distance.block(start, stop, start, k) for distance in (D, d))
         ratios = attained_ratios(of_outputs, of_rows, rounding[start:stop, None] + rounding[start:])
+        # Once as many are kept as are wanted, only what is larger than the least of them counts.
         bar = largest[-1] if largest.size == _STARTS else -1.0
         left, right = np.nonzero(np.triu(ratios > bar, 1))
         largest = np.append(largest, ratios[left, right])
         pairs = np.vstack([pairs, np.column_stack([left, right]) + start])
+        # Stable: of equal ratios the pair that came first stays, whatever the size of a block.
         kept = np.argsort(-largest, kind="stable")[:_STARTS]
         largest, pairs = largest[kept], pairs[kept]
     return largest, pairs
@@ -185,6 +188,7 @@ def _people(m: int, worst: Indices, n_individuals: int, rng: np.random.Generator
     """Return everybody, or those of the worst pairs and others who are drawn."""
     if m <= n_individuals:
         return np.arange(m)
+    # Individuals who are drawn hardly meet the worst pairs, without which the measured ratio says little.
     worst = worst[:n_individuals]
     others = np.setdiff1d(rng.permutation(m), worst, assume_unique=True)
     drawn = rng.choice(others, n_individuals - worst.size, replace=False)

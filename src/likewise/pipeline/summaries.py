@@ -63,7 +63,10 @@ def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | Non
     cut = estimator.threshold_ is not None
     completeness = getattr(made, "completeness_", None)
     return EstimateSummary(
-        estimator=", which chose ".join(_in_a_line(each) for each in dict.fromkeys((estimator, made))),
+        # On one line each, whatever their parameters.
+        estimator=", which chose ".join(
+            " ".join(repr(each).split()) for each in dict.fromkeys((estimator, made))
+        ),
         threshold=estimator.threshold_,
         threshold_name=threshold_name(getattr(made, "threshold", "given")) if cut else None,
         rank=rank,
@@ -78,10 +81,6 @@ def summarise_estimate(estimator: MatrixEstimator, clipped_fraction: float | Non
         n_iter=estimator.n_iter_,
         notes=estimator.notes_,
     )
-
-
-def _in_a_line(estimator: MatrixEstimator) -> str:
-    return " ".join(repr(estimator).split())
 
 
 def _plain(value: Any) -> Any:
@@ -185,6 +184,7 @@ def _in_norm(
     order = norm_order(norm)
     if order in (1, 2):
         return from_l1_and_l2[0 if order == 1 else 1]
+    # A constant from l1 or l2 holds from any norm that is not smaller, and else times a factor: of two that hold, the smaller says more.
     restated = [from_norm(each, norm) if isinstance(each, Certificate) else each for each in from_l1_and_l2]
     known = [each for each in restated if isinstance(each, Certificate)]
     return min(known, key=lambda each: each.value) if known else restated[0]

@@ -83,7 +83,7 @@ def _worst_first(found: Iterator[_Pairs]) -> Iterator[_Pairs]:
         for rows in found:
             waiting.append(rows)
             size += rows.size
-            if size >= _RUN:
+            if size >= _RUN:  # as much as may be held: sorted, it waits in a file
                 stream.write(_sorted(waiting).tobytes())
                 sizes.append(size)
                 waiting, size = [], 0
@@ -93,6 +93,7 @@ def _worst_first(found: Iterator[_Pairs]) -> Iterator[_Pairs]:
             return
         stream.flush()
         parts = [*np.split(np.memmap(stream, _PAIR, "r"), np.cumsum(sizes)[:-1]), last]
+        # The same order as `_sorted`, by the columns of a pair: ratio, D, then who is left and right.
         in_order = merge(*map(_one_by_one, parts), key=lambda pair: (-pair[0], -pair[1], *pair[4:]))
         while some := list(islice(in_order, _TAKEN)):
             yield np.array(some, _PAIR)
@@ -113,6 +114,7 @@ def _violating(output: PairwiseDistance, reference: PairwiseDistance, lipschitz:
     for unit in units(reference.n_individuals):
         for block in unit.cut():
             d, D = _measured(block, reference), _measured(block, output)
+            # What rounding of D alone can make is no violation.
             excess = beyond_rounding(excesses(D, d, lipschitz), D)
             found = np.flatnonzero(excess > 0)  # not where d is not defined
             rows = np.empty(found.size, _PAIR)

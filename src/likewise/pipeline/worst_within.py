@@ -104,6 +104,7 @@ def worst_within_blocks(
             f"{type(fitted).__name__} that is not fitted", "a fitted estimator", "call its fit first"
         )
     estimate = fitted.estimate_
+    # Rows are folded in where they are read, so the estimate travels to workers without its own.
     features = replace(estimate, left=np.zeros((0, estimate.rank)), row_ids=np.zeros(0), row_offsets=None)
     shared = observed.reader, observed.value_range, features, fitted.working_range, norm, k
     found: tuple[WorstPair, ...] = ()
@@ -132,7 +133,7 @@ def _groups(observed: PartitionedMatrix) -> Iterator[_Group]:
     for block in observed.blocks:
         for start in range(block.start, block.stop, step):
             stop = min(start + step, block.stop)
-            if stop - start > 1:
+            if stop - start > 1:  # somebody alone is in no pair
                 yield _Group(block, start, stop, observed.row_ids[start:stop])
 
 
