@@ -190,12 +190,72 @@ def test_blanks_beside_gower_are_named_with_what_to_do(likewise, tmp_path):
     for more in ((), ("--dry-run",)):
         ran = likewise("repair", people, *options, *more)
         assert ran.code == 1
-        assert ran.err.startswith("error: people.csv with blanks in 2 of 4 rows (bob, cy)")
-        assert "leave these people out of both files" in ran.err
-        assert "--columns" not in ran.err  # no column is complete
+        assert ran.err.startswith("error: people.csv with 2 people with blanks (bob, cy)")
+        assert "leave them out of both files; or take numbers alone, --columns age without" in ran.err
+        assert "columns without blanks" not in ran.err  # no column is complete
         assert len(ran.err.splitlines()) == 1
     people.write_text("name,age,town\nann,20,york\nbob,,york\ncy,30,leeds\ndee,40,leeds\n")
-    assert "--columns town" in likewise("repair", people, *options).err
+    assert "or name columns without blanks, --columns town" in likewise("repair", people, *options).err
     advised = likewise("repair", people, *options, "--columns", "town")
     assert advised.code == 0, advised.err
     assert "the mean over 1 column: each alone adds up to 1, by another town." in advised.out
+
+
+@pytest.mark.parametrize("name", ["score", "amount"])
+def test_the_file_it_writes_is_read_as_it_stands(likewise, tmp_path, name):
+    people, given, out = tmp_path / "people.csv", tmp_path / "given.csv", tmp_path / "fair.csv"
+    rng = np.random.default_rng(0)
+    tests, scores = rng.normal(size=20), rng.normal(size=20)
+    people.write_text("id,test\n" + "".join(f"{k},{test}\n" for k, test in enumerate(tests)))
+    given.write_text(f"id,{name}\n" + "".join(f"{k},{score}\n" for k, score in enumerate(scores)))
+    assert (
+        likewise(
+            "repair", people, "--id-columns", "id", "--outputs", given, "--lipschitz", "0.5", "--out", out
+        ).code
+        == 0
+    )
+    assert out.read_text().startswith(f"id,{name},change\n")
+    ran = likewise(
+        "audit",
+        people,
+        "--id-columns",
+        "id",
+        "--outputs",
+        out,
+        "--details",
+        "--fail-above",
+        "0.5",
+        "--tolerance",
+        "0",
+    )
+    assert ran.code == 0, ran.err
+    assert f"outputs from {name}; left out: change." in " ".join(ran.out.split())
+    again = likewise("audit", people, "--id-columns", "id", "--outputs", out, "--output-columns", "change")
+    assert "outputs from change" in " ".join(again.out.split())
+
+
+def test_words_and_blanks_are_told_in_one_message(likewise, tmp_path):
+    people, scores, out = tmp_path / "people.csv", tmp_path / "scores.csv", tmp_path / "fair.csv"
+    people.write_text("name,age,town\nann,20,york\nbob,,york\ncy,30,leeds\ndee,40,leeds\n")
+    scores.write_text("name,score\nann,0\nbob,1\ncy,2\ndee,3\n")
+    options = "--id-columns", "name", "--outputs", scores, "--lipschitz", "1", "--out", out
+    ran = likewise("repair", people, *options)
+    assert ran.code == 1
+    assert ran.err.startswith(
+        "error: people.csv with words in town; expected numbers, or numbers and categories without blanks."
+    )
+    assert "--columns age; or give --reference gower, once 1 person with blanks (bob) is left out" in ran.err
+    assert likewise("repair", people, *options, "--columns", "age").code == 0
+    out.unlink()
+    people.write_text("name,age,town\nann,20,york\nbob,25,york\ncy,30,leeds\ndee,40,leeds\n")
+    ran = likewise("repair", people, *options)
+    assert ran.err.rstrip().endswith("--columns age; or give --reference gower")
+    assert likewise("repair", people, *options, "--reference", "gower").code == 0
+
+
+def test_another_fault_of_a_file_is_told_as_it_is(likewise, tmp_path):
+    people, scores = tmp_path / "people.csv", tmp_path / "scores.csv"
+    people.write_text("name,age\nann,20\nbob,25\n")
+    scores.write_text("name,score\nann,0\nbob,good\n")
+    options = "--id-columns", "name", "--outputs", scores, "--lipschitz", "1", "--out", tmp_path / "fair.csv"
+    assert "'good' where a number should be" in likewise("repair", people, *options).err

@@ -86,7 +86,7 @@ class Inputs:
         """Read every file that was named; as a table of numbers and categories where `mixed_table`, of which d is Gower's or learned from answers."""
         one = OneFile.of(path, asked, measuring)
         reading = one.features(reading, mixed_table=mixed_table)
-        read = _mixed if mixed_table else _numbers
+        read = read_mixed if mixed_table else _numbers
         individuals, columns, notes = read(path, reading, asked.distance_from)
         ids = individuals.row_ids
         assert ids is not None  # files name everybody, or count them
@@ -229,7 +229,7 @@ def _numbers(
     return reading.read(path), [], []
 
 
-def _mixed(
+def read_mixed(
     path: Path, reading: ReadOptions, answers: Path | None
 ) -> tuple[PairwiseDistance, list[ColumnRoles], list[str]]:
     """Read a table of numbers and categories; d is Gower's distance, or learned from answers."""

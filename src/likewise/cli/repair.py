@@ -13,7 +13,15 @@ from likewise.cli.options import READING, MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.results import PLAN, PlanOptions
 from likewise.cli.values import Columns, NewPath, Number, OldPath, existing, refuse_to_overwrite
-from likewise.errors import DistanceError, FileFormatError, InputError, option, printable, some_of
+from likewise.errors import (
+    DistanceError,
+    FileFormatError,
+    InputError,
+    LikewiseError,
+    option,
+    printable,
+    some_of,
+)
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
@@ -54,7 +62,7 @@ def repair(
         apart as two can be. The command, also with --dry-run, says how much that is of your columns.
     out
         File to write, .csv or .parquet: the id and the repaired outputs under their names, and by how much each individual's changed. Decisions of 0 or 1
-        come back as scores between.
+        come back as scores between. audit reads the file as it stands.
     objective
         What is least: largest-change, the change of the person who changes most; or least-squares, the sum of squared changes, which takes about
         ten times as long.
@@ -76,7 +84,12 @@ def repair(
     with StepBars(quiet=quiet) as progress:
         progress("read the files", 0, 1)
         asked = OutputOptions(outputs=outputs, output_columns=output_columns)
-        read = Inputs.read(individuals, asked, MeasureOptions(), reading, mixed_table=reference == "gower")
+        try:
+            read = Inputs.read(
+                individuals, asked, MeasureOptions(), reading, mixed_table=reference == "gower"
+            )
+        except FileFormatError as fault:
+            raise _of_categories(individuals, reading, reference, fault) from None
         _refuse_words(read, outputs)
         _refuse_blanks(read.individuals, individuals)
         given, names = _numbers(read.outputs["outputs"])
@@ -134,23 +147,64 @@ def _refuse_words(read: Any, outputs: Path) -> None:
             )
 
 
+def _of_categories(
+    path: Path, reading: ReadOptions, reference: str, fault: FileFormatError
+) -> FileFormatError:
+    """Say at once all that stands between a table of numbers and categories and its repair; the error that there was, where that is something else."""
+    from likewise.cli.inputs import read_mixed
+
+    if reference == "gower":
+        return fault
+    try:
+        table, roles, _ = read_mixed(path, reading, None)
+    except LikewiseError:
+        return fault
+    if not (words := roles[0].categories):
+        return fault
+    blanks = _blanks(table)
+    others = (
+        f", once {blanks} {'is' if blanks.startswith('1 ') else 'are'} left out of both files"
+        if blanks
+        else ""
+    )
+    numbers = ",".join(name for name in roles[0].features or () if name not in words)
+    return FileFormatError(
+        f"{path.name} with words in {', '.join(words)}",
+        "numbers, or numbers and categories without blanks",
+        (f"name the columns of numbers, --columns {numbers}; or " if numbers else "")
+        + f"give --reference gower{others}",
+    )
+
+
+def _blanks(table: Any) -> str:
+    """Name the people of a mixed table in whose rows something is blank; empty where there are none."""
+    ids = [name for name, some in zip(table.row_ids.tolist(), table.blanks.T, strict=True) if some.any()]
+    people = "1 person" if len(ids) == 1 else f"{len(ids):,} people"
+    return f"{people} with blanks ({some_of(ids, _NAMED, str)})" if ids else ""
+
+
 def _refuse_blanks(individuals: Any, path: Path) -> None:
     """Raise where Gower's distance compares pairs by what both have: the triangle inequality fails then."""
     from likewise.fairness import GowerDistance
 
-    if not isinstance(individuals, GowerDistance) or not individuals.blanks.any():
+    if not isinstance(individuals, GowerDistance) or not (named := _blanks(individuals)):
         return
-    blanks = individuals.blanks
-    assert individuals.row_ids is not None  # files name everybody, or count them
-    ids = [name for name, some in zip(individuals.row_ids.tolist(), blanks.T, strict=True) if some.any()]
-    named = some_of(ids, _NAMED, str)
-    complete = ",".join(name for name, some in zip(individuals.names, blanks, strict=True) if not some.any())
-    others = f"name columns without blanks (--columns {complete}), " if complete else ""
+    columns = list(zip(individuals.names, individuals.blanks, strict=True))
+    complete = ",".join(name for name, some in columns if not some.any())
+    numbers = ",".join(name for name, _ in columns if individuals.ranges[name])
+    ways = ["leave them out of both files"]
+    ways += [f"name columns without blanks, --columns {complete}"] if complete else []
+    ways += (
+        [
+            f"take numbers alone, --columns {numbers} without --reference, where a blank is the middle of its range"
+        ]
+        if numbers
+        else []
+    )
     raise DistanceError(
-        f"{path.name} with blanks in {len(ids):,} of {individuals.n_individuals:,} rows ({named}) beside --reference gower, which compares each pair by what both have",
+        f"{path.name} with {named} beside --reference gower, which compares each pair by what both have",
         "rows without blanks, between which the triangle inequality holds",
-        f"{others}leave these people out of both files, or take columns of numbers with --reference observed, where a blank is the middle of "
-        "its range; in Python, repair takes any metric, such as shortest paths over the table's distances",
+        f"{'; or '.join(ways)}; in Python, repair takes any metric, such as shortest paths over the table's distances",
     )
 
 
@@ -181,11 +235,12 @@ def _numbers(outputs: Any) -> tuple[Any, list[str]]:
 def _write(found: Repair, read: Any, names: list[str], out: Path) -> None:
     import polars as pl
 
+    from likewise.observations.reading.output_kinds import REPAIR_CHANGED
     from likewise.writing import by_memory, spreadsheet_safe, write_file
 
     rows, columns = read.individuals.row_ids.tolist(), found.outputs.reshape(len(found.outputs), -1).T
     is_csv = out.suffix.lower() == ".csv"
-    headings = _apart([_id_heading(read), *names, "change"])
+    headings = _apart([_id_heading(read), *names, REPAIR_CHANGED])
     if is_csv:
         rows, headings = ([spreadsheet_safe(one) for one in these] for these in (rows, headings))
     frame = pl.DataFrame(dict(zip(headings, [rows, *columns, found.changes], strict=True)))

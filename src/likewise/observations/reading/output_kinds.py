@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,24 @@ from likewise.errors import FileFormatError, InputError
 from likewise.observations.column_roles import ColumnRoles
 from likewise.observations.frames import are_listed
 from likewise.observations.outputs import OutputLines
+from likewise.observations.reading.columns import listing
 from likewise.observations.reading.delimited import Taken, Wanted
+from likewise.observations.reading.doubtful_columns import has_unit, in_order
 from likewise.observations.reading.formats import Tabular
 from likewise.observations.reading.layouts import id_array
 from likewise.observations.reading.numerals import could_be_number, could_be_numbers
 
+if TYPE_CHECKING:
+    import polars as pl
+
 OutputKind = Literal["numbers", "top-n"]
 """Numbers, which distances between vectors are for; or ids of recommended items, the first the most recommended."""
+
+REPAIR_CHANGED = "change"
+"""What a file of repaired outputs calls its last column: by how much they were changed, which is not an output."""
+
+_CLASSES = 12
+"""Up to so many different words are classes of outputs."""
 
 _YES = re.compile("true|yes|y|t|admit(ted)?|accept(ed)?|approved?|grant(ed)?|hired?|pass(ed)?|positive")
 _NO = re.compile("false|no|n|f|reject(ed)?|deny|denied|declined?|fail(ed)?|negative")
@@ -108,3 +119,22 @@ def of_lines(
     by = f"by {file.names(score)[0]}" if score else "in the order of the lines"
     roles = replace(roles, outputs=(f"lists of {n} items {by}",))
     return OutputsFile(found.values, roles, found.names, "top-n", (f"{note_on_lists(n)}, {by}", *taken.notes))
+
+
+def on_words(file: Tabular, outputs: Sequence[int], columns: Sequence[pl.Series]) -> InputError | None:
+    """Say what to do with outputs that are one of several words, or numbers with a unit; None where they are neither."""
+    named = zip(file.names(outputs), columns, strict=True)
+    name, cells = next((pair for pair in named if not could_be_numbers(pair[1])), ("", columns[0]))
+    words = sorted(cells.filter(cells != "").unique().to_list())
+    if any(map(could_be_number, words)) or not words:
+        return None
+    if has_unit(cells.filter(cells != "")):
+        hint = f"write the bare number in place of {words[0]!r}"
+    elif 1 < len(words) <= _CLASSES:
+        numbered = ", ".join(f"{word} = {place}" for place, word in enumerate(in_order(words) or words))
+        hint = f"if they have an order, write numbers for them, such as {numbered}; if not, a column of 0 and 1 for each"
+    else:
+        return None
+    return FileFormatError(
+        f"words in {name!r} of {file.name}: {listing(words)}", "numbers, or one of two words", hint
+    )

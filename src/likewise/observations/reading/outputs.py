@@ -22,15 +22,16 @@ from likewise.observations.index_alignment import on_others, places_in_file
 from likewise.observations.outputs import checked_outputs
 from likewise.observations.reading.columns import Column, as_columns, find_ids, listing, refuse_counts
 from likewise.observations.reading.delimited import Taken, Wanted
-from likewise.observations.reading.doubtful_columns import has_unit, in_order
 from likewise.observations.reading.formats import ArrayFile, Tabular, open_file
 from likewise.observations.reading.layouts import id_array, joined_ids
 from likewise.observations.reading.numerals import could_be_number, could_be_numbers, is_usually_missing
 from likewise.observations.reading.output_kinds import (
+    REPAIR_CHANGED,
     OutputKind,
     OutputsFile,
     note_on_lists,
     of_lines,
+    on_words,
     take_lists,
     two_valued,
 )
@@ -39,9 +40,6 @@ from likewise.observations.reading.unpack import unpack
 
 if TYPE_CHECKING:
     import polars as pl
-
-_CLASSES = 12
-"""Up to so many different words are classes of outputs."""
 
 
 def read_outputs(
@@ -264,6 +262,8 @@ def _output_columns(file: Tabular, ask: _Asked, ids: Sequence[int], left_out: Se
     """Return the positions of the outputs, as the caller said or all that are nothing else."""
     said = [file.position(column) for column in ask.outputs or ()]
     others = [position for position in range(file.width) if position not in (*ids, *left_out)]
+    if ask.holds == "outputs" and len(others) > 1 and file.names(others)[-1] == REPAIR_CHANGED:
+        others = others[:-1]
     outputs = said or others
     if not outputs:
         raise FileFormatError(
@@ -294,7 +294,7 @@ def _numbers(
         if any((column == "").any() for column in columns) or None in valued:
             if holds == "outputs":
                 _refuse_gaps(file, ids, taken.frame, columns)
-            told = (_on_other_columns, _on_words) if holds == "outputs" else (_on_categories,)
+            told = (_on_other_columns, on_words) if holds == "outputs" else (_on_categories,)
             raise next(filter(None, (say(file, outputs, columns) for say in told)), fault) from None
         found = [pair for pair in valued if pair is not None]
         numbers = [
@@ -341,25 +341,6 @@ def _on_other_columns(
         f"columns {listing(texts)} of {file.name}, which are not numbers, beside others that are",
         "to be told which are outputs",
         f"give {option('output_columns', repr(','.join(numbers)))}",
-    )
-
-
-def _on_words(file: Tabular, outputs: Sequence[int], columns: Sequence[pl.Series]) -> InputError | None:
-    """Say what to do with outputs that are one of several words, or numbers with a unit; None where they are neither."""
-    named = zip(file.names(outputs), columns, strict=True)
-    name, cells = next((pair for pair in named if not could_be_numbers(pair[1])), ("", columns[0]))
-    words = sorted(cells.filter(cells != "").unique().to_list())
-    if any(map(could_be_number, words)) or not words:
-        return None
-    if has_unit(cells.filter(cells != "")):
-        hint = f"write the bare number in place of {words[0]!r}"
-    elif 1 < len(words) <= _CLASSES:
-        numbered = ", ".join(f"{word} = {place}" for place, word in enumerate(in_order(words) or words))
-        hint = f"if they have an order, write numbers for them, such as {numbered}; if not, a column of 0 and 1 for each"
-    else:
-        return None
-    return FileFormatError(
-        f"words in {name!r} of {file.name}: {listing(words)}", "numbers, or one of two words", hint
     )
 
 
