@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 
 from likewise import memory
@@ -39,3 +40,19 @@ def test_without_memory_information_the_physical_size_is_used(tmp_path, monkeypa
 )
 def test_sizes_are_written_in_binary_units(size, text):
     assert memory.format_bytes(size) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "n_bytes"),
+    [
+        ("2Gi", 2**31),
+        ("2GiB", 2**31),
+        ("512 Mi", 2**29),
+        (np.int64(5), 5),
+        (np.float32(3), 3),
+        (1e20, 1e20),
+        ("7B", 7),
+    ],
+)
+def test_sizes_as_clusters_and_numpy_write_them(size, n_bytes):
+    assert memory.bytes_of(size) == n_bytes

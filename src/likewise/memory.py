@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from numbers import Real
 from pathlib import Path
 
 from likewise.errors import InputError, MemoryLimitError, option
@@ -44,15 +45,15 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def bytes_of(size: float | str) -> float:
-    """Read a size above 0: bytes, or text with a unit, such as ``"4 GiB"``; K, M, G and T count in steps of 1,024.
+    """Read a size above 0: bytes, or text with a unit, such as ``"4 GiB"`` or ``"4Gi"``; K, M, G and T count in steps of 1,024.
 
     >>> bytes_of("1.5 GiB") == 1.5 * 2**30, bytes_of(1000)
     (True, 1000.0)
     """
-    number, given = 0.0, str(size) if isinstance(size, str | int | float) else ""
-    if found := re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", given, re.IGNORECASE):
+    number, given = 0.0, str(size) if isinstance(size, str | Real) else ""
+    if found := re.fullmatch(r"\s*([0-9.]+(?:e\+?[0-9]+)?)\s*(?:([KMGT])i?)?B?\s*", given, re.IGNORECASE):
         with suppress(ValueError):
-            number = float(found[1]) * _UNITS[found[2].upper()]
+            number = float(found[1]) * _UNITS[(found[2] or "").upper()]
     if not 0 < number < math.inf:
         expected = "a number of bytes above 0, or a size such as '4 GiB'"
         raise InputError(option("memory_limit", repr(size)), expected)

@@ -108,3 +108,39 @@ def test_an_output_from_another_file_that_is_a_feature_too_is_refused(likewise, 
     assert ran.code == 1
     assert ran.err.startswith("error: output 'decision' among the features, with the same values;")
     assert "--exclude decision" in ran.err
+
+
+def test_a_target_that_is_the_output_is_refused(likewise, people):
+    decisions = people.with_name("decisions.csv")
+    ran = likewise(
+        "audit", people, *GOWER, "--columns", "test,job", "--outputs", decisions, "--target", decisions
+    )
+    assert ran.code == 1
+    assert ran.err.startswith(
+        "error: 'decision' of decisions.csv as output and as target; expected a target from elsewhere"
+    )
+    both = people.with_name("both.csv")
+    rows = [line.split(",") for line in people.read_text().split()]
+    both.write_text("\n".join(f"{row[0]},{row[4]},{row[1]}" for row in rows) + "\n")
+    named = "--outputs", both, "--output-columns", "decision", "--target", both, "--target-column", "test"
+    assert likewise("audit", people, *GOWER, "--columns", "job", *named).code == 0
+
+
+def test_a_target_that_is_what_is_audited_is_said_to_be(likewise, tmp_path):
+    rng, ratings, scores = np.random.default_rng(0), tmp_path / "ratings.csv", tmp_path / "scores.csv"
+    every = [(user, item) for user in range(20) for item in range(8)]
+    ratings.write_text(
+        "user,item,rating\n" + "".join(f"{u},{i},{rng.integers(1, 6)}\n" for u, i in every if (u + i) % 2)
+    )
+    scores.write_text("user,item,score\n" + "".join(f"{u},{i},{rng.normal():.3f}\n" for u, i in every))
+    ran = likewise("audit", ratings, "--outputs", scores, "--target", ratings)
+    assert (
+        "In ratings.csv the target is what is audited, too: the error of outputs that were made from it is too small."
+        in " ".join(ran.out.split())
+    )
+    later = tmp_path / "later.csv"
+    later.write_text(ratings.read_text())
+    assert (
+        "what is audited, too"
+        not in likewise("audit", ratings, "--outputs", scores, "--target", later, "--details").out
+    )

@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from likewise.cli.one_file import OneFile
+from likewise.cli.one_file import OneFile, is_same
 from likewise.cli.options import MeasureOptions, ReadOptions
 from likewise.cli.output_options import OutputOptions
 from likewise.cli.values import STANDARD_STREAM
-from likewise.errors import DistanceError, FileFormatError, ObservationError, option
+from likewise.errors import DistanceError, FileFormatError, InputError, ObservationError, option
 from likewise.fairness import (
     GowerDistance,
     PairwiseDistance,
@@ -267,9 +267,25 @@ def _target(
     lists = any(isinstance(values, PairwiseDistance) for values in outputs.values())
     if outputs and asked.target_column is None and (lists or is_long(path)):
         ratings = reading.read(path)
-        return ratings, ratings.roles
+        return ratings, _told_if_audited(ratings.roles, is_same(path, individuals))
     found = asked.read_target(path, ids, reading.id_columns)
+    for arm, file in asked.files().items():
+        shared = set(found.roles.target or ()) & set(getattr(outputs.get(arm), "columns", ()))
+        if shared and is_same(path, file):
+            raise InputError(
+                f"{listing([*shared])} of {path.name} as output and as target",
+                "a target from elsewhere: what the outputs should have told",
+                f"name another column of it, {option('target_column')}, or leave {option('target', '')} out",
+            )
     return found.values, found.roles
+
+
+def _told_if_audited(roles: ColumnRoles | None, is_audited: bool) -> ColumnRoles | None:
+    """Say of a target that is what is audited, too, that outputs may have been made from it."""
+    if roles is None or not is_audited:
+        return roles
+    told = "the target is what is audited, too: the error of outputs that were made from it is too small"
+    return replace(roles, remarks=(*roles.remarks, told))
 
 
 def _within_range_of(known: ObservedMatrix, path: Path, reading: ReadOptions) -> ObservedMatrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from likewise.errors import InputError, option
 
@@ -28,11 +28,11 @@ class OneFile:
     def of(cls, path: Path, asked: OutputOptions, measuring: MeasureOptions) -> Self:
         """Find the columns of outputs, of the target and of the groups that were named in this file."""
         named: list[tuple[str, str | int]] = []
-        if any(_is_same(path, file) for file in asked.files().values()):
+        if any(is_same(path, file) for file in asked.files().values()):
             named += [("output_columns", column) for column in asked.output_columns or ()]
-        if asked.target_column is not None and _is_same(path, asked.target_file(path)):
+        if asked.target_column is not None and is_same(path, asked.target_file(path)):
             named.append(("target_column", asked.target_column))
-        if measuring.group_column is not None and _is_same(path, measuring.groups):
+        if measuring.group_column is not None and is_same(path, measuring.groups):
             named.append(("group_column", measuring.group_column))
         return cls(path, tuple(named))
 
@@ -53,7 +53,7 @@ class OneFile:
 
         Where features were not named either, an `InputError` asks which columns are outputs.
         """
-        if not _is_same(self.path, file) or any(name == "output_columns" for name, _ in self.others):
+        if not is_same(self.path, file) or any(name == "output_columns" for name, _ in self.others):
             return None
         if reading.columns is None and _is_of_rows(reading):
             raise InputError(
@@ -78,8 +78,9 @@ class OneFile:
 _NEVER_FEATURES = {"output_columns": "what is audited", "target_column": "what is to be learned"}
 
 
-def _is_same(path: Path, other: Any) -> bool:
-    return other is not None and path.resolve() == Path(other).resolve()
+def is_same(path: Path, other: Path | None) -> bool:
+    """Return whether two paths lead to one file."""
+    return other is not None and path.resolve() == other.resolve()
 
 
 def _is_of_rows(reading: ReadOptions) -> bool:
