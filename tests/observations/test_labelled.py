@@ -259,3 +259,21 @@ def test_what_neighbours_are_to_tell_is_matched_with_the_rows():
 def test_outputs_keep_their_name(outputs):
     told = audit(Z, outputs=outputs).main_arm.explained[0].output
     assert [part.feature for part in told.apart] == ["score"]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_rows_of_others_are_left_out_and_counted(library):
+    names = ["eve", *SHUFFLED, "fay"]
+    teams = library({"applicant": names, "value": ["z", *TEAMS.loc[SHUFFLED], "z"]})
+    kept, notes = aligned("groups", teams, IDS)
+    assert list(kept) == TEAMS.tolist()
+    assert "groups: 2 of 6 ids are not in the data and are left out" in notes
+    scores = dict.fromkeys(names, 1.0) | SCORES.to_dict()
+    assert aligned("outputs", scores, IDS)[0] == SCORES.tolist()
+    notes = audit(Z, outputs=SCORES, groups=teams).data.notes
+    assert "groups: 2 of 6 ids are not in the data and are left out" in notes
+
+
+def test_others_do_not_make_up_for_somebody_who_is_not_there():
+    with pytest.raises(ShapeError, match="not among the individuals"):
+        aligned("groups", dict.fromkeys(["ann", "bea", "cy", "eve", "fay"], "a"), IDS)

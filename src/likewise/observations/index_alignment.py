@@ -236,8 +236,8 @@ def aligned(what: str, values: Any, ids: NDArray[Any] | None) -> tuple[Any, tupl
 
     A pandas series or frame says by its index whose its rows are, a frame of any library by a column that is called like an id and has another
     one in each row, a mapping by its keys. The index that pandas makes where it is given none, 0 to m - 1 in order, says nothing. All
-    else is returned as it is. Ids that are written alike are the same: 7 is "7"; None means that individuals are only counted. A `ShapeError`
-    names the first labels that differ, where they are not those of the individuals, each once.
+    else is returned as it is. Ids that are written alike are the same: 7 is "7"; None means that individuals are only counted. Rows of others are left
+    out, and counted in a note, as those of a file are. A `ShapeError` names the first labels that differ, where not all individuals are there, each once.
 
     >>> aligned("groups", {"bea": "f", "ann": "m"}, np.array(["ann", "bea"]))
     (['m', 'f'], ('aligned the groups, given in another order, with the individuals by keys',))
@@ -252,11 +252,24 @@ def aligned(what: str, values: Any, ids: NDArray[Any] | None) -> tuple[Any, tupl
         kept, labels, where = _only_column(values), index, "index"
     else:
         return _only_column(values), ()
+    chosen = _of_individuals(labels, ids)
+    others: tuple[str, ...] = ()
+    if ids is not None and len(chosen) < len(labels):
+        others = tuple(f"{what}: {told}" for told in on_others(np.array(labels, dtype=object), ids.tolist()))
+        kept, labels = _in_order(kept, chosen), [labels[place] for place in chosen]
     order = order_by_labels(what, labels, ids, where)
     if order is None:
-        return kept, ()
+        return kept, others
     note = f"aligned the {what}, given in another order, with the individuals by {where}"
-    return _in_order(kept, order), (note,)
+    return _in_order(kept, order), (note, *others)
+
+
+def _of_individuals(labels: Sequence[Any], ids: NDArray[Any] | None) -> list[int]:
+    """Return which rows are about the individuals, where everybody has one; else all, so that it is said who has none."""
+    wanted = set() if ids is None else {str(name) for name in ids.tolist()}
+    chosen = [place for place, label in enumerate(labels) if str(label) in wanted]
+    everybody = len({str(labels[place]) for place in chosen}) == len(wanted) > 0
+    return chosen if everybody else list(range(len(labels)))
 
 
 def aligned_with(what: str, values: Any, others: Any) -> Any:

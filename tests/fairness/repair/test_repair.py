@@ -423,3 +423,10 @@ def test_a_triangle_that_does_not_close_is_told_by_the_names_of_its_people():
     d = PrecomputedDistance([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]], row_ids=["ann", "bob", "cy"])
     with pytest.raises(DistanceError, match=r"d\(ann, cy\) = 5 exceeds d\(ann, bob\) \+ d\(bob, cy\) = 2"):
         repair([0.0, 1.0, 2.0], d, lipschitz=1.0)
+
+
+def test_a_change_of_several_outputs_is_said_to_be_a_length():
+    d = RowDistance(np.array([0.0, 0.1, 0.2]))
+    several = repair(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]]), d, lipschitz=1.0)
+    assert "root mean square (the length of a change over 2 outputs)." in str(several)
+    assert "length" not in str(repair([0.0, 3.0, 0.0], d, lipschitz=1.0))

@@ -218,10 +218,12 @@ class Repair:
         if not self.n_changed:
             return f"{fair} So it was before: nobody gets another output."
         minimised = "largest change" if self.objective == "largest-change" else "root mean square change"
+        n_outputs = self.outputs.shape[1] if self.outputs.ndim > 1 else 1
+        length = f" (the length of a change over {n_outputs:,} outputs)" if n_outputs > 1 else ""
         told = [
             fair,
             f"{self.n_changed:,} of {len(self.outputs):,} individuals get another output: by at most {self.largest_change:.4g}, "
-            f"{self.root_mean_square_change:.4g} root mean square.",
+            f"{self.root_mean_square_change:.4g} root mean square{length}.",
         ]
         if self.least_possible > _UNSEEN * self.largest_change:
             told.append(f"No repair has a {minimised} below {self.least_possible:.4g}.")
