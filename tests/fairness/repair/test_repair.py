@@ -314,7 +314,7 @@ def test_several_outputs_that_were_fair_have_no_lower_bound():
         assert fair.largest_change > 0.1
         assert fair.least_possible == pytest.approx(0, abs=1e-9)
         assert "No repair" not in str(fair)
-        assert str(fair).endswith("L is shared among 2 outputs, so another repair may change less.")
+        assert str(fair).endswith("2 outputs share L; changes are lengths. Another may be less.")
 
 
 @pytest.mark.slow
@@ -428,5 +428,5 @@ def test_a_triangle_that_does_not_close_is_told_by_the_names_of_its_people():
 def test_a_change_of_several_outputs_is_said_to_be_a_length():
     d = RowDistance(np.array([0.0, 0.1, 0.2]))
     several = repair(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]]), d, lipschitz=1.0)
-    assert "root mean square (the length of a change over 2 outputs)." in str(several)
+    assert "2 outputs share L; changes are lengths." in str(several)
     assert "length" not in str(repair([0.0, 3.0, 0.0], d, lipschitz=1.0))

@@ -218,12 +218,10 @@ class Repair:
         if not self.n_changed:
             return f"{fair} So it was before: nobody gets another output."
         minimised = "largest change" if self.objective == "largest-change" else "root mean square change"
-        n_outputs = self.outputs.shape[1] if self.outputs.ndim > 1 else 1
-        length = f" (the length of a change over {n_outputs:,} outputs)" if n_outputs > 1 else ""
         told = [
             fair,
             f"{self.n_changed:,} of {len(self.outputs):,} individuals get another output: by at most {self.largest_change:.4g}, "
-            f"{self.root_mean_square_change:.4g} root mean square{length}.",
+            f"{self.root_mean_square_change:.4g} root mean square.",
         ]
         if self.least_possible > _UNSEEN * self.largest_change:
             told.append(f"No repair has a {minimised} below {self.least_possible:.4g}.")
@@ -234,7 +232,7 @@ class Repair:
                 f"Outputs were {values}; they are scores now, no decisions: what a threshold makes of them need not be fair."
             )
         if self.budgets.size > 1:
-            told.append(f"L is shared among {self.budgets.size} outputs, so another repair may change less.")
+            told.append(f"{self.budgets.size} outputs share L; changes are lengths. Another may be less.")
         if self.distributions:
             told.append("Probabilities still sum to 1.")
         return " ".join(told)
