@@ -1,5 +1,7 @@
 """`likewise estimate`: factors that load, predictions under the ids of the file."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -199,7 +201,14 @@ def test_it_says_what_was_read_chosen_and_how_well_it_does(likewise, ratings, tm
     assert "Read ratings.csv: individuals from userId, features from movieId, values from rating." in told
     assert "values 1 to 5" in told
     assert "Auto(random_state=0), which chose " in told
-    assert "held-out" in told
+    assert re.search(
+        r"its root mean squared error is [0-9.]+ on [0-9,]+ held-out observations; \d+ estimators were tried: --details",
+        told,
+    )
+    assert "root mean squared errors on" not in ran.out
+    details = likewise("estimate", ratings, "--out", tmp_path / "f.npz", "--details").out
+    assert "root mean squared errors on" in details
+    assert "(chosen)" in details
 
 
 def test_no_cell_of_the_predictions_is_a_formula(likewise, tmp_path):

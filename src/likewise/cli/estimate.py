@@ -16,9 +16,12 @@ from likewise.errors import InputError, printable
 from likewise.progress import StepBars
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from likewise._typing import Floats, Indices
     from likewise.cli.predictions import Predictions
     from likewise.estimation import EntryIntervals, LevelProbabilities, LowRankEstimate, MatrixEstimator
+    from likewise.estimation.auto.trials import Choice
     from likewise.observations import ObservedMatrix
 
 _TABLES = (".csv", ".parquet")
@@ -33,6 +36,7 @@ def estimate(
     unknown: Literal["mean", "error"] = "mean",
     confidence: Number = None,
     distribution: Annotated[bool, Parameter(negative=())] = False,
+    details: Annotated[bool, Parameter(negative=())] = False,
     quiet: Annotated[bool, Parameter(negative=())] = False,
     plan: PlanOptions = PLAN,
     blocks: BlockOptions = BLOCKS,
@@ -59,6 +63,8 @@ def estimate(
     distribution
         With --pairs, for values that are ordered levels such as stars: add columns expected and p_LEVEL, the probability of each level, by an ordered probit. The interval of
         --confidence then goes from level to level.
+    details
+        Print every estimator that auto tried, not the chosen one alone.
     quiet
         Print nothing but errors and warnings.
     """
@@ -94,7 +100,7 @@ def estimate(
             places = wanted.rows[wanted.known], wanted.columns[wanted.known]
             wanted.write(completed, _more(intervals, confidence, *places), observed, out)
     if not quiet:
-        _tell(estimator, observed, completed, intervals)
+        _tell(estimator, observed, completed, intervals, details=details)
         if wanted is not None and (note := wanted.note()):
             print(note)
         print(f"{'Factors' if wanted is None else 'Predictions'}: {out}")
@@ -137,6 +143,8 @@ def _tell(
     observed: ObservedMatrix,
     completed: LowRankEstimate,
     intervals: EntryIntervals | LevelProbabilities | None,
+    *,
+    details: bool,
 ) -> None:
     """Print which columns were read as what, the range, and what was estimated how well: what `auto` chose, with its error."""
     from likewise.pipeline.summaries import summarise_data, summarise_estimate
@@ -147,13 +155,24 @@ def _tell(
     )
     lines = [*data_lines(data), *data.notes]
     if intervals is None:
-        lines += estimate_lines(summarise_estimate(estimator))
+        told = estimate_lines(summarise_estimate(estimator))
+        lines += told if details else _without_trials(told, getattr(estimator, "choice_", None))
     else:
         lines += [
             f"{' '.join(repr(estimator).split())}, fitted without the observations that intervals rest on"
         ]
     for line in dict.fromkeys((*lines, str(completed), *([] if intervals is None else [str(intervals)]))):
         print(printable(line) if line != str(intervals) else line)
+
+
+def _without_trials(lines: Sequence[str], choice: Choice | None) -> list[str]:
+    """Say how good the chosen estimator is and among how many, in place of the errors of all, some of which rest on fewer observations."""
+    if choice is None or not choice.n_held_out:
+        return list(lines)
+    n_tried = sum(candidate.was_tried for candidate in choice.candidates)
+    error = next(candidate.held_out_error for candidate in choice.candidates if candidate.name == choice.name)
+    short = f"its root mean squared error is {error:.4g} on {choice.n_held_out:,} held-out observations; {n_tried} estimators were tried: --details lists them"
+    return [short if line == choice.lines[-1] else line for line in lines]
 
 
 def _completed(
