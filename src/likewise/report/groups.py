@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, TypeVar
 
 from likewise.fairness import GroupEffects, Unavailable
-from likewise.fairness.metrics.group_effect import SMALLEST_GROUP
+from likewise.fairness.metrics.group_effect import MATERIAL, SMALLEST_GROUP
 from likewise.report.numbers import number, shown, with_ends
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from likewise.fairness import GroupEffect, GroupMetrics
-    from likewise.report.records import AuditRecord
+    from likewise.report.records import Arm, AuditRecord
 
     Report = TypeVar("Report", bound=AuditRecord)
 
@@ -22,6 +25,9 @@ _NAMED = 3
 """How many groups or kinds of pairs a sentence names; the rest are counted."""
 
 _BOTH = 2
+
+_ROUNDING = 1e-9
+"""Of a share of draws."""
 
 FEWEST_SHARED = 5
 """Features known of two individuals, from which on they are called equal on paper where these are alike and the data are sparse."""
@@ -42,9 +48,9 @@ def group_alarms(report: AuditRecord, most: int = _NAMED) -> tuple[str, ...]:
 
 
 def with_alarms(report: Report) -> Report:
-    """Return the report with what is said of groups among its findings, behind the answer."""
+    """Return the report with what is said of groups among its findings, behind the answer: who is treated differently, or why nobody is seen to be."""
     answer, *others = report.findings
-    return replace(report, findings=(answer, *group_alarms(report), *others))
+    return replace(report, findings=(answer, *group_alarms(report), *no_group_alarm(report), *others))
 
 
 def _alarm(effects: GroupEffects | Unavailable | None, most: int, asked: float) -> str:
@@ -52,13 +58,27 @@ def _alarm(effects: GroupEffects | Unavailable | None, most: int, asked: float) 
         return ""
     # Of two groups that are everybody, what one gets more the other gets less: said once.
     both = len(effects.effects) == _BOTH and not effects.n_small and not effects.n_apart
-    clear = sorted(effects.clear, key=lambda effect: -effect.share) if not both else effects.clear[:1]
+    clear = sorted(_own(effects), key=lambda effect: -effect.share) if not both else list(effects.clear[:1])
     # What one group gets less moves the mean that all others are held against: those effects are smaller, and counted.
     largest = [effect for effect in clear if effect.share >= clear[0].share / 2][:most]
     others = [effect for effect in clear if effect not in largest]
     named = "; ".join(map(_effect, largest))
-    more = _others(others, largest)
+    more = _others(others, largest) + ("" if both else _mirrored(effects))
     return f"A group is treated differently from similar people of other groups: {named}{more}{_without(effects, asked)}."
+
+
+def _own(effects: GroupEffects) -> list[GroupEffect]:
+    """Return the findings that no clearer one explains."""
+    return [effect for effect in effects.clear if not effect.mirrored]
+
+
+def _mirrored(effects: GroupEffects) -> str:
+    """Say which groups may differ only because a group that is told is among the others they are held against."""
+    told = [effect for effect in effects.clear if effect.mirrored]
+    if not told:
+        return ""
+    verb = "differs" if len(told) == 1 else "differ"
+    return f"; {_groups_named(told)} {verb} too, perhaps only because {_groups_named(_own(effects))} {'is' if len(_own(effects)) == 1 else 'are'} among the others"
 
 
 def _others(effects: list[GroupEffect], largest: list[GroupEffect]) -> str:
@@ -107,8 +127,10 @@ def less_sure(effects: GroupEffects, asked: float) -> str:
 
 
 def _effect(effect: GroupEffect) -> str:
-    sizes = abs(effect.difference), *sorted((abs(effect.low), abs(effect.high)))
     less, output = effect.difference < 0, shown(effect.output)
+    # Of one that is not clear, the interval reaches to the other side of 0: below it, as "lower" is above.
+    ends = (-effect.high, -effect.low) if less else (effect.low, effect.high)
+    sizes = abs(effect.difference), *ends
     if effect.decides:  # of a yes or a no, a difference is one of shares
         points = with_ends(*(100 * size for size in sizes))
         told = f"{output} = 1 {'less' if less else 'more'} often, by {points} percentage points"
@@ -121,8 +143,16 @@ def _effect(effect: GroupEffect) -> str:
 
 
 def group_lines(report: AuditRecord) -> list[str]:
-    """Say how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently."""
-    split = report.main_arm.fairness.groups
+    """Say how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently: of the arm that would be used first."""
+    return [
+        line if len(report.arms) == 1 else f"{arm.label}: {line}"
+        for arm in reversed(report.arms.values())
+        for line in _lines_of(arm, is_sparse(report))
+    ]
+
+
+def _lines_of(arm: Arm, sparse: bool) -> list[str]:
+    split = arm.fairness.groups
     if split is None:
         return []
     lines = [
@@ -131,8 +161,7 @@ def group_lines(report: AuditRecord) -> list[str]:
     kinds = [kind for kind in split.by_groups if kind.n_similar][:_MOST_KINDS]
     if len(split.by_groups) <= _MOST_KINDS and kinds:
         lines.append("By groups: " + "; ".join(f"{shown(kind.name)} {_gap(kind)}" for kind in kinds) + ".")
-    equal = _equal_on_paper(split.by_groups, is_sparse(report))
-    return [lines[0], *equal, *lines[1:]]
+    return [lines[0], *_equal_on_paper(split.by_groups, sparse), *lines[1:]]
 
 
 def is_sparse(report: AuditRecord) -> bool:
@@ -161,20 +190,65 @@ def _equal_on_paper(by_groups: tuple[GroupMetrics, ...], sparse: bool) -> list[s
 
 def no_group_alarm(report: AuditRecord) -> tuple[str, ...]:
     """Say of the arm that would be used that no group effect was found, or why none was looked for; nothing where there is one."""
-    effects = report.main_arm.group_effects
-    of_arm = "" if len(report.arms) == 1 else f"{report.main_arm.label}: "
+    return tuple(filter(None, [_no_alarm(report, report.main_arm)]))
+
+
+def _no_alarm(report: AuditRecord, arm: Arm) -> str:
+    effects = arm.group_effects
+    of_arm = "" if len(report.arms) == 1 else f"{arm.label}: "
     if isinstance(effects, Unavailable):
-        return (
-            f"{of_arm}Whether a group is treated differently from similar people was not tested: {effects.reason}.",
-        )
+        return f"{of_arm}Whether a group is treated differently from similar people was not tested: {effects.reason}."
     if effects is None or effects.clear:
-        return ()
-    smallest = min(effect.p_value for effect in effects.effects)
+        return ""
     without = _without(effects, report.settings.get("confidence", 0.0))
+    if small := _small(effects):
+        return (
+            f"{of_arm}A difference is seen, too small to count: {_effect(small[0])}; from {MATERIAL:g} times on it counts"
+            f"{_left_open(effects)}{without}."
+        )
+    smallest = min(effect.p_value for effect in effects.effects)
     return (
         f"{of_arm}No group is seen to get other outputs than similar people of other groups ({effects.n_individuals:,} people, smallest p = "
-        f"{number(smallest, 2)}{without}).",
+        f"{number(smallest, 2)}{_left_open(effects)}{without})."
     )
+
+
+def _small(effects: GroupEffects) -> list[GroupEffect]:
+    """Return those that are more than chance gives, but too small to count; the largest first."""
+    most = 1 - effects.confidence + _ROUNDING
+    seen = [effect for effect in effects.effects if not effect.clear and effect.p_value <= most]
+    return sorted(seen, key=lambda effect: -effect.share)
+
+
+def _left_open(effects: GroupEffects) -> str:
+    """Say how large a difference there may be all the same, by the intervals: 'none is seen' is not 'there is none'."""
+    widest = max(effects.effects, key=lambda effect: effect.at_most)
+    if not isfinite(widest.at_most):
+        return f"; how large a difference of {shown(widest.group)} may be is not bounded"
+    if widest.at_most < MATERIAL:
+        return f"; by the intervals none is as large as {MATERIAL:g} times the mean difference between two people"
+    return f"; left open: up to {number(widest.at_most, 2)} times the mean difference between two people, for {shown(widest.group)}"
+
+
+def group_details(report: AuditRecord) -> tuple[str, ...]:
+    """Say everything of groups, of every arm: findings, or that there is none; each group with its interval; similar pairs within and across."""
+    told = [*group_alarms(report)]
+    for arm in report.arms.values():
+        told += filter(None, [_no_alarm(report, arm), *_every_effect(report, arm)])
+    return (*told, *group_lines(report))
+
+
+def _every_effect(report: AuditRecord, arm: Arm) -> Iterator[str]:
+    """Yield a line for each group that was tested, or as many as a page holds."""
+    if not isinstance(arm.group_effects, GroupEffects):
+        return
+    of_arm = "" if len(report.arms) == 1 else f"{arm.label}: "
+    every = arm.group_effects.effects
+    for effect in every[:_MOST_KINDS]:
+        mirrored = "; perhaps only because a group that differs more clearly is among the others"
+        yield f"{of_arm}Against similar people of other groups, {_effect(effect)}{mirrored if effect.mirrored else ''}."
+    if len(every) > _MOST_KINDS:
+        yield f"{of_arm}{len(every) - _MOST_KINDS:,} more groups are in report.json."
 
 
 def _gap(kind: GroupMetrics) -> str:

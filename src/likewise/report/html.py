@@ -23,6 +23,7 @@ from likewise.report.description import (
     tabled_rows,
     unproved,
 )
+from likewise.report.groups import group_details
 from likewise.report.item_lists import made_lines
 from likewise.report.numbers import number, ratio_text, shown
 from likewise.report.plots import FIGURES, draw, figures_of, inline_svg
@@ -103,6 +104,7 @@ def _context(report: AuditRecord, drawn: Mapping[str, bytes]) -> dict[str, Any]:
         "unproved": unproved(report),
         "proved_scope": PROVED_SCOPE,
         "list_notes": made_lines(report),
+        "group_details": group_details(report),
         "across_above": any(
             pair.left_group != pair.right_group for pair in report.main_arm.explained[:WORST]
         ),

@@ -153,7 +153,7 @@ def headline(report: AuditRecord) -> tuple[Row, ...]:
     gap = truth_rows(report)[0] if report.truth else gap_row(arms, report.comparable)
     return (
         gap,
-        _headline_error(arms),
+        _headline_error(report, arms),
         *_test_row(arms),
         _worst_row(report, arms),
         *_sandwich_row(arms),
@@ -176,8 +176,8 @@ def sandwich_text(sandwich: Sandwich) -> str:
     return ", ".join("none" if value is None else number(float(f"{value:.3g}")) for value in three)
 
 
-def _headline_error(arms: list[Arm]) -> Row:
-    """Return the error: of outputs against the target where there is one, else on hidden observations."""
+def _headline_error(report: AuditRecord, arms: list[Arm]) -> Row:
+    """Return the error: of outputs against the target where there is one, else on hidden observations; of outputs without any, how far apart the similar are."""
     told = [arm.accuracy for arm in arms if arm.accuracy is not None]
     measure = common_measure(told)
     if measure is not None and len(told) == len(arms):
@@ -185,9 +185,17 @@ def _headline_error(arms: list[Arm]) -> Row:
     before_and_after = [arm.error.rmse for arm in arms if arm.error]
     if not before_and_after and all(arm.lists for arm in arms):
         return unmeasured_lists(len(arms))
+    if not before_and_after and report.estimate is None:
+        return _similar_row(arms, report.comparable)
     texts = tuple(_error_text(arm) for arm in arms)
     meaning = f"On hidden observations, in {_error_unit(arms)}."
     return Row("error (RMSE)", meaning, texts, change_between(before_and_after))
+
+
+def _similar_row(arms: list[Arm], comparable: bool) -> Row:
+    """Return how far apart the outputs of similar individuals are, in units of D: what the gap is a share of is not said by it."""
+    gaps = [arm.fairness.similar.output_gap for arm in arms]
+    return metric_row("mean D, similar pairs", _SIMILAR["similar_output_gap"][1], gaps, comparable)
 
 
 def _error_unit(arms: list[Arm]) -> str:

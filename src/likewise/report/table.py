@@ -32,7 +32,7 @@ from likewise.report.description import (
     tabled_rows,
     unproved,
 )
-from likewise.report.groups import group_alarms
+from likewise.report.groups import group_alarms, group_details
 from likewise.report.item_lists import made_lines
 from likewise.report.numbers import number, ratio_text, shown
 from likewise.report.records import checked_report
@@ -287,7 +287,7 @@ def _every_part(report: AuditRecord) -> Iterator[RenderableType]:
     if report.paired is not None:
         yield from _section("The same pairs, before and after", str(report.paired).splitlines())
     yield from _section("Lists of items", (*answer.lists, *made_lines(report)), bullet=True)
-    yield from _section("Groups", (*group_alarms(report), *answer.tested, *answer.groups), bullet=True)
+    yield from _section("Groups", group_details(report), bullet=True)
     yield from _section("Treated worst (largest ratios)", _worst_lines(report))
     if report.certificates is not None:
         yield Text("\nProved", style="bold")

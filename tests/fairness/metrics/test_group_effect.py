@@ -317,3 +317,21 @@ def test_outputs_that_are_the_group_have_one_difference_on_both_sides():
         sign = 1 if effect.group == "b" else -1
         assert (effect.low, effect.high) == pytest.approx((sign, sign), abs=1e-6)
     assert len(found.clear) == 2
+
+
+def test_one_bias_is_one_finding_and_the_rest_its_mirrors():
+    """Group b gets less, which two columns say; the others are above a mean that it lowers."""
+    rng = np.random.default_rng(0)
+    skill, group = rng.normal(size=400), rng.choice(4, size=400, p=[0.5, 0.25, 0.15, 0.1])
+    pay = skill + 0.1 * rng.normal(size=400) - 0.5 * (group == 1)
+    found = group_effects(np.column_stack([pay, 3 - pay]), RowDistance(skill), np.array(list("abcd"))[group])
+    assert len(found.clear) > 1
+    assert [effect.group for effect in found.clear if not effect.mirrored] == ["b"]
+
+
+def test_two_biases_are_two_findings():
+    rng = np.random.default_rng(0)
+    skill, group = rng.normal(size=400), rng.choice(4, size=400, p=[0.5, 0.25, 0.15, 0.1])
+    pay = skill + 0.1 * rng.normal(size=400) - 0.5 * (group == 1) + 0.5 * (group == 0)
+    found = group_effects(pay, RowDistance(skill), np.array(list("abcd"))[group])
+    assert {effect.group for effect in found.clear if not effect.mirrored} == {"a", "b"}

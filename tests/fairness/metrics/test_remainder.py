@@ -8,10 +8,12 @@ from scipy import sparse
 
 from likewise.fairness import RowDistance
 from likewise.fairness.metrics.remainder import (
+    Remainder,
     beside_others,
     in_their_units,
     landmarks,
     mean_differences,
+    mirrors,
     mutually_defined,
     neighbor_means,
     remainder,
@@ -100,3 +102,28 @@ def test_mean_difference_as_defined(values):
     n = len(values)
     pairs = [abs(values[i] - values[j]) for i in range(n) for j in range(i)]
     assert mean_differences(np.array(values)[:, None])[0] == pytest.approx(np.mean(pairs), abs=1e-9)
+
+
+UNTOUCHED = Remainder(np.zeros((8, 8)), np.zeros((8, 1)))
+"""Takes nothing away."""
+
+
+def test_mirrors_by_hand_two_outputs():
+    """Of three groups only the first pays: held against others with it among them, the second is above them, and is so no longer beside it."""
+    group = np.array([0, 0, 1, 1, 1, 2, 2, 2])
+    members = (group[:, None] == np.arange(3)) - np.array([2, 3, 3]) / 8
+    noise = 0.01 * np.array([1, -1, 1, -1, 0, 1, 0, -1])
+    paid = -1.0 * (group == 0) + noise
+    outputs = np.column_stack([paid - paid.mean(), noise])
+    assert members[:, 1] @ outputs[:, 0] > 0.3  # as if the second group had more
+    assert mirrors([0, 1], outputs, members, UNTOUCHED, 2.0, np.full(2, 0.1)) == [1]
+
+
+def test_what_a_group_has_of_its_own_is_no_mirror():
+    group = np.array([0, 0, 1, 1, 1, 2, 2, 2])
+    members = (group[:, None] == np.arange(3)) - np.array([2, 3, 3]) / 8
+    paid = -1.0 * (group == 0) + 0.5 * (group == 1) + 0.01 * np.array([1, -1, 1, -1, 0, 1, 0, -1])
+    outputs = (paid - paid.mean())[:, None]
+    assert mirrors([0, 1], outputs, members, UNTOUCHED, 2.0, np.array([0.1])) == []
+    assert mirrors([0, 1], outputs, members, UNTOUCHED, 2.0, np.array([0.6])) == [1]  # 0.5 is too little
+    assert mirrors([0, 1, 2], outputs, members, UNTOUCHED, 2.0, np.array([0.1])) == [2]  # all others stand

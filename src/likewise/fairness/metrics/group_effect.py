@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from likewise.fairness.metrics.remainder import (
     differences_kept,
     in_their_units,
     mean_differences,
+    mirrors,
     mutually_defined,
     output_names,
     remainder,
@@ -61,21 +62,19 @@ class GroupEffect:
 
     Parameters
     ----------
-    group : str
-    n_members : int
+    group, n_members : str, int
         People of the group who were looked at.
     output : str
         The output in which they differ most clearly: its name, or the number of its column.
-    difference : float
-        Of that output, members less similar others, in the units of the outputs.
-    low, high : float
-        Simultaneous interval over all groups and outputs; infinite where nothing bounds it.
+    difference, low, high : float
+        Of that output, members less similar others, in its units; a simultaneous interval over all groups and outputs, infinite where nothing bounds it.
     share : float
         Size of `difference` by the mean difference of that output between two people.
     p_value : float
         Adjusted for all groups and outputs that were looked at.
-    clear : bool
-        Whether the difference is more than chance gives, and at least a tenth of the mean difference between two people.
+    clear, mirrored : bool
+        Whether the difference is more than chance gives, and at least a tenth of the mean difference between two people; and whether it is so no longer once
+        the clearer differences of other groups are taken off, whose members are among the others here: one bias alone can make several groups differ.
     at_most : float
         No output of the group differs by more, as a share like `share`: the farthest end of all their intervals; infinite where nothing bounds one.
     decides : bool
@@ -93,6 +92,7 @@ class GroupEffect:
     clear: bool
     at_most: float = np.inf  # where a report does not say, as one of before
     decides: bool = False
+    mirrored: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,12 +107,10 @@ class GroupEffects:
     nearness : float
         Mean distance of the farthest of the nearest others, by the mean distance of any two people.
     confidence : float
-    n_small : int
-        Groups of fewer than ten people, which were not tested.
+    n_small, n_apart : int
+        Groups that were not tested: of fewer than ten people, or because d keeps them apart from all others.
     n_left_out : int
         People left out because their distance to others is not defined: too little is known of them.
-    n_apart : int
-        Groups that were not tested because d keeps them apart from all others.
     lacking : tuple of str
         Features that all who were left out lack, where d is made of features.
     """
@@ -371,6 +369,9 @@ def _tested(
                 decides=bool(outputs.decides[best]),
             )
         )
+    clear = [k for k in np.argsort(-np.abs(z).max(axis=1), kind="stable").tolist() if effects[k].clear]
+    for k in mirrors(clear, e, g, left, critical, MATERIAL * usual):
+        effects[k] = replace(effects[k], mirrored=True)
     return effects
 
 

@@ -203,3 +203,47 @@ def differences_kept(
     if a <= 0 or inside < 0:
         return -np.inf, np.inf
     return float((b - np.sqrt(inside)) / a), float((b + np.sqrt(inside)) / a)
+
+
+def mirrors(
+    clearest_first: list[int], e: Floats, g: Floats, left: Remainder, critical: float, least: Floats
+) -> list[int]:
+    """Return which groups differ no longer once the differences of clearer ones are taken off, whose members are among those they are held against.
+
+    Parameters
+    ----------
+    clearest_first : list of int
+        The groups that differ: columns of `g`.
+    e, g : ndarray, shapes (m, k) and (m, n_groups)
+        What d leaves of outputs and of membership.
+    left : Remainder
+        How it was taken away.
+    critical : float
+        A difference is clear beyond this many standard errors.
+    least : ndarray, shape (k,)
+        The smallest difference of each output that counts.
+
+    Notes
+    -----
+    Each next group is judged by the partial regression of the outputs on its membership, beside that in all groups before it that stood.
+    """
+    stood: list[int] = []
+    for k in clearest_first:
+        if not stood or _stands(e, g[:, stood], g[:, k], left, critical, least):
+            stood.append(k)
+    return [k for k in clearest_first if k not in stood]
+
+
+def _stands(
+    e: Floats, before: Floats, member: Floats, left: Remainder, critical: float, least: Floats
+) -> bool:
+    """Return whether an output differs by membership in a group beside that in others, clearly and by enough to count."""
+    own = member - before @ np.linalg.lstsq(before, member, rcond=None)[0]
+    square = float(own @ own)
+    if square <= _SPANNED * float(member @ member):  # everybody else is in a group that stood
+        return False
+    both = np.column_stack([before, member])
+    rest = e - both @ np.linalg.lstsq(both, e, rcond=None)[0]
+    spread = np.sqrt(left.transposed(own[:, None])[:, 0] ** 2 @ rest**2)
+    sums = np.abs(own @ e)
+    return bool(((sums > critical * spread) & (sums >= least * square)).any())
