@@ -14,7 +14,7 @@ from likewise.observations.ids import is_unknown
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse, no_group_alarm
 from likewise.report.item_lists import list_lines
 from likewise.report.numbers import Row, number, shown, with_ends
-from likewise.report.rows import headline, sandwich_text
+from likewise.report.rows import headline, sandwich_row, sandwich_text
 from likewise.report.sentences import UNMEASURED
 
 if TYPE_CHECKING:
@@ -161,11 +161,23 @@ def _order_of_classes(report: AuditRecord) -> tuple[str, ...]:
 
 
 def _proofs_distances(report: AuditRecord) -> tuple[str, ...]:
-    """Say which D and d the three numbers are of, where the audit compares by others."""
-    sandwich, by_l2 = report.main_arm.sandwich, report.main_arm.fairness.output.norm in _EQUALS_L2
-    if sandwich is None or (by_l2 and report.reference.kind != "given"):
+    """Say which D and d the three numbers are of, where the audit compares by others, or the arms by different ones."""
+    told = {arm.label: arm.sandwich.distance for arm in report.arms.values() if arm.sandwich}
+    by_l2 = report.main_arm.fairness.output.norm in _EQUALS_L2
+    alike = len(set(told.values())) == 1
+    if not sandwich_row(list(report.arms.values())) or (alike and by_l2 and report.reference.kind != "given"):
         return ()
-    return (f"Measured, found, proved are of the proofs' D and d: l2, and {sandwich.distance}.",)
+    named = (
+        [report.main_arm.sandwich.distance]
+        if alike and report.main_arm.sandwich
+        else [f"{shown(label)}, {distance}" for label, distance in told.items()]
+    )
+    apart = (
+        ""
+        if alike
+        else " The arms have different ones: compare neither with the other, nor with the largest ratio."
+    )
+    return (f"Measured, found, proved are of the proofs' D and d: l2, and {'; '.join(named)}.{apart}",)
 
 
 def _estimate_alone(report: AuditRecord) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ def group_lines(report: AuditRecord) -> list[str]:
     """Say how similar pairs fare within and across groups, with counts; who is equal on paper but treated differently: of the arm that would be used first."""
     return [
         line if len(report.arms) == 1 else f"{arm.label}: {line}"
-        for arm in reversed(report.arms.values())
+        for arm in reversed(list(report.arms.values()))
         for line in _lines_of(arm, is_sparse(report))
     ]
 
@@ -231,10 +231,11 @@ def _left_open(effects: GroupEffects) -> str:
 
 
 def group_details(report: AuditRecord) -> tuple[str, ...]:
-    """Say everything of groups, of every arm: findings, or that there is none; each group with its interval; similar pairs within and across."""
-    told = [*group_alarms(report)]
+    """Say of groups what is not among the findings: of every arm, each group with its interval, and similar pairs within and across."""
+    told: list[str] = []
     for arm in report.arms.values():
-        told += filter(None, [_no_alarm(report, arm), *_every_effect(report, arm)])
+        told += filter(None, [_no_alarm(report, arm) if arm is not report.main_arm else ""])
+        told += _every_effect(report, arm)
     return (*told, *group_lines(report))
 
 

@@ -23,7 +23,7 @@ from likewise.report.numbers import (
 )
 
 if TYPE_CHECKING:
-    from likewise.fairness import ErrorMetrics, SampledValue
+    from likewise.fairness import AnyMetricValue, ErrorMetrics, SampledValue
     from likewise.report.records import Arm, AuditRecord, Sandwich
 
 _SANDWICH = (
@@ -156,14 +156,14 @@ def headline(report: AuditRecord) -> tuple[Row, ...]:
         _headline_error(report, arms),
         *_test_row(arms),
         _worst_row(report, arms),
-        *_sandwich_row(arms),
+        *sandwich_row(arms),
         *_consistency_rows(arms, report.comparable),
     )
 
 
-def _sandwich_row(arms: list[Arm]) -> tuple[Row, ...]:
-    """Return how large D / d is, from below and from above, for each arm; nothing where no algorithm ran here."""
-    if not any(arm.sandwich for arm in arms):
+def sandwich_row(arms: list[Arm]) -> tuple[Row, ...]:
+    """Return how large D / d is, from below and from above, for each arm; nothing where no algorithm ran here, or nothing is proved of any."""
+    if not any(arm.sandwich and arm.sandwich.proved is not None for arm in arms):
         return ()
     texts = tuple("not searched" if arm.sandwich is None else sandwich_text(arm.sandwich) for arm in arms)
     words = "; ".join(f"{arm.label}, {arm.sandwich.distance}" for arm in arms if arm.sandwich)
@@ -194,7 +194,7 @@ def _headline_error(report: AuditRecord, arms: list[Arm]) -> Row:
 
 def _similar_row(arms: list[Arm], comparable: bool) -> Row:
     """Return how far apart the outputs of similar individuals are, in units of D: what the gap is a share of is not said by it."""
-    gaps = [arm.fairness.similar.output_gap for arm in arms]
+    gaps: list[AnyMetricValue] = [arm.fairness.similar.output_gap for arm in arms]
     return metric_row("mean D, similar pairs", _SIMILAR["similar_output_gap"][1], gaps, comparable)
 
 

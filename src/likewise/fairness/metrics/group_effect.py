@@ -339,8 +339,7 @@ def _tested(
     sums, squares, variance = g.T @ e, (g**2).sum(axis=0), (c**2).T @ e**2
     z = _ratio(sums, np.sqrt(_not_rounding(variance, c, outputs.rows)))
     largest = np.sort(_largest_of_draws(e, c, z, rng))
-    last = max(1, int(np.floor((1 - confidence) * (_DRAWS + 1) + 1e-9)))  # this rank is what chance gives
-    critical = largest[-last]
+    critical = largest[-max(1, int((1 - confidence) * (_DRAWS + 1) + 1e-9))]  # this rank is what chance gives
     usual = mean_differences(outputs.rows)
     effects = []
     for k, (group, n_members) in enumerate(sizes):
@@ -351,17 +350,15 @@ def _tested(
             differences_kept(sums[k, j], squares[k], c[:, k] ** 2, e[:, j], g[:, k], critical)
             for j in range(len(usual))
         ]
-        difference, low, high = (
-            float(number * outputs.units[best]) for number in (difference, *intervals[best])
-        )
+        units = float(outputs.units[best])
         effects.append(
             GroupEffect(
                 group,
                 n_members,
                 outputs.names[best],
-                difference,
-                low,
-                high,
+                difference * units,
+                float(intervals[best][0] * units),
+                float(intervals[best][1] * units),
                 share,
                 p_value=(1 + int(np.count_nonzero(largest >= abs(z[k, best])))) / (_DRAWS + 1),
                 clear=bool(abs(z[k, best]) > critical and share >= MATERIAL),
