@@ -5,7 +5,9 @@ import pytest
 
 from likewise import audit
 from likewise.fairness import RowDistance
-from likewise.report.rows import comparison
+from likewise.observations import clustered
+from likewise.report.numbers import number
+from likewise.report.rows import comparison, headline
 
 PEOPLE = RowDistance(np.array([0.0, 1.0, 3.0, 7.0, 8.0, 12.0, 13.0, 20.0]))
 SCORES = np.array([0.0, 2.0, 3.0, 3.0, 7.0, 8.0, 5.0, 1.0])
@@ -105,3 +107,20 @@ def test_nobody_is_said_to_be_of_a_group_that_is_not_known(unknown):
     assert "nan" not in told
     assert "None" not in told
     assert "3: ratio" in told or "3 and" in told or "and 3:" in told
+
+
+def test_outputs_without_an_error_say_how_far_apart_the_similar_are():
+    """Nothing was predicted, so a row of errors would hold no number."""
+    people = np.arange(40.0)
+    told_of = audit(RowDistance(people), outputs=3 * people)
+    told = {row.label: row for row in headline(told_of)}
+    assert "error (RMSE)" not in told
+    gap = told_of.main_arm.fairness.similar.output_gap.value
+    assert told["mean D, similar pairs"].values == (number(gap),)
+
+
+def test_what_nothing_is_proved_of_has_no_row_of_proofs():
+    observed = clustered(30, 20, 2, observed_fraction=0.5, random_state=0).observed
+    told_of = audit(observed, estimator="svt", model="knn", random_state=0, reference="observed")
+    assert all(arm.sandwich and arm.sandwich.proved is None for arm in told_of.arms.values())
+    assert "measured, found, proved" not in {row.label for row in headline(told_of)}

@@ -292,8 +292,8 @@ def _too_far(nearness: float, n_neighbors: int) -> str:
     if np.isnan(nearness):
         return "the distance of all pairs is 0: nothing tells who is similar"
     return (
-        f"the farthest of a person's {n_neighbors} nearest others is on average at {nearness:.0%} of the mean distance of all pairs; from {NEAR:.0%} on, a difference between "
-        "groups may come from what sets people apart, not from the group"
+        f"too few people are alike: the farthest of a person's {n_neighbors} nearest others is, on average, {nearness:.0%} as far away as any two people are, and from "
+        f"{NEAR:.0%} on a difference between groups may come from what sets people apart; fewer columns in d, or more people, bring them nearer"
     )
 
 
