@@ -78,7 +78,7 @@ def test_the_estimate_stands_beside_an_algorithm_everywhere():
     line = "The estimate itself, without the algorithm:"
     for text in (" ".join(str(report).split()), report._repr_html_(), report.to_json()):
         assert line in text
-    assert "measured, found, proved" in str(report)
+    assert "measured, found, proved" in " ".join(str(report).split())
     document = json.loads(report.to_json())
     assert document["estimate_alone"]["sandwich"]["proved"] == constant
     assert document["arms"]["with"]["sandwich"]["proved"] is None
