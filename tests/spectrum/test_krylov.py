@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, diags_array, random_array, vstack
 from likewise._kernels import CompressedRows
 from likewise.errors import CompletenessWarning, MemoryLimitError, SpectrumError
 from likewise.spectrum import proof, search, singular_triplets
-from likewise.spectrum.krylov import BlockKrylov, RestartSchedule
+from likewise.spectrum.krylov import BlockKrylov, LookSchedule
 from likewise.spectrum.operators import as_operator
 
 from .structures import planted
@@ -96,7 +96,7 @@ def test_restarts_within_a_memory_limit(noisy, monkeypatch):
 
 def test_two_looks_at_one_size_plan_the_next_one():
     """After a restart the space can be as large as at the last look: no slope is known then, and none is divided by."""
-    schedule = RestartSchedule(first=40)
+    schedule = LookSchedule(first=40)
     schedule.plan(size=40, wanted=5, excess=1000.0)
     schedule.plan(size=40, wanted=5, excess=10.0)
     assert schedule.next_size == 48  # a fifth more, as at a first look
@@ -106,7 +106,7 @@ def test_two_looks_at_one_size_plan_the_next_one():
 
 def test_the_next_look_is_where_residuals_would_fall_to_their_tolerance():
     """A factor of 100 in 21 columns: 0.9 of the 21 columns that another 100 take, rounded up."""
-    schedule = RestartSchedule(first=40)
+    schedule = LookSchedule(first=40)
     schedule.plan(size=40, wanted=5, excess=1e4)
     schedule.plan(size=61, wanted=5, excess=1e2)
     assert schedule.next_size == 80
@@ -119,7 +119,7 @@ def test_the_next_look_is_where_residuals_would_fall_to_their_tolerance():
 )
 def test_a_schedule_always_grows_the_space(looks):
     """Whatever sizes follow each other, as restarts leave them."""
-    schedule = RestartSchedule(first=1)
+    schedule = LookSchedule(first=1)
     for size, wanted, excess in looks:
         schedule.plan(size, wanted, excess)
         assert size < schedule.next_size <= 2 * size

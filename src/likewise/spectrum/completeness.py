@@ -238,15 +238,21 @@ class CarriedTest:
         beyond = self.known - vectors @ (vectors.T @ self.known)  # S D
         inside = [vectors.T @ step.block for step in self._steps]  # V^T Z_j
         # N_j, and S Z_j with one block more: the last was made and not multiplied.
-        left = [coupled @ part - beyond @ step.along for part, step in zip(inside, self._steps, strict=True)]
-        outside = [step.block - vectors @ part for part, step in zip(inside, self._steps, strict=True)] + [
-            self._next - vectors @ (vectors.T @ self._next)
+        coupled_steps = [
+            coupled @ part - beyond @ step.along for part, step in zip(inside, self._steps, strict=True)
         ]
+        outside_steps = [
+            step.block - vectors @ part for part, step in zip(inside, self._steps, strict=True)
+        ] + [self._next - vectors @ (vectors.T @ self._next)]
         # t = cosh(angle) for lambda = mu; then U_{k-1}(t) = sinh(k angle) / sinh(angle) and T_q(t) = cosh(q angle).
+        # A step's c is that of the vectors it was made of, self.cut; the new polynomials end at this `cut`, called c' in _changed.
         angle, ratio = math.acosh(2 * level / cut - 1), cut / self.cut
         # (4 / c) ||N_j|| / sinh(angle), the first with 2 / c, and what rounding may have added to each.
         lost = [
-            (np.linalg.norm(_mixed(left, weights)) + np.abs(weights) @ self._roundings[: weights.size])
+            (
+                np.linalg.norm(_mixed(coupled_steps, weights))
+                + np.abs(weights) @ self._roundings[: weights.size]
+            )
             * (4 if degree else 2)
             / (cut * math.sinh(angle))
             for degree, weights in enumerate(_changed(ratio, self.degree))
@@ -255,7 +261,7 @@ class CarriedTest:
         least = math.inf
         for q, weights in enumerate(_changed(ratio, self.degree + 1)):
             steps = sum(math.sinh((q - j) * angle) * lost[j] for j in range(q))
-            found = np.linalg.norm(_mixed(outside, weights)) + steps
+            found = np.linalg.norm(_mixed(outside_steps, weights)) + steps
             least = min(least, float(found) / math.cosh(q * angle))
         # And w^T D D^T G, of which only the part of D outside V can lie along w.
         return least + float(np.linalg.norm(beyond @ self._start_along))

@@ -55,7 +55,7 @@ def lost_below(request: Request, square: float) -> str:
     return f"below {request.as_given(square**0.5)} singular values are lost in the rounding of A^T A"
 
 
-class RestartSchedule:
+class LookSchedule:
     """Decides at which size of the space to look at the Ritz pairs again.
 
     Looking costs some 10 p^3 operations, so it should happen seldom; going too far costs passes over the matrix.

@@ -24,7 +24,7 @@ from likewise.spectrum.orthonormal import Subspace
 from likewise.spectrum.request import Completeness, Request, checked_request
 
 INERTIA_SIDE = 1000  # columns up to which the deterministic count costs less than the randomised test
-_MAX_TESTS = 100  # of failure probability 1e-8 each: together at most 1e-6
+_MAX_TESTS = 100  # looks at random vectors, of failure probability 1e-8 each: together at most 1e-6
 _COST_OF_DEFLATION = 2  # columns of a pass: one to measure it, one to refine with it
 _SHARE_OF_GAP = 0.1
 """The level tested is that far into the gap, so that theta just below tau^2 stay decidable."""
@@ -137,7 +137,7 @@ class Prover:
         gap = self._gap(target, subspace.squares, outside)
         if gap.cut >= gap.tested:
             return Proof.failed("no gap below the threshold was found")
-        if carried is not None and carried.degree:
+        if carried is not None and carried.degree and self.tests < _MAX_TESTS:
             # Each look at random vectors may err, so each is counted, whether it passes or not.
             self.tests += 1
             part = carried.largest_part(subspace, gap.cut, gap.tested)

@@ -16,7 +16,7 @@ from likewise.spectrum.completeness import TEST_WIDTH, CarriedTest
 from likewise.spectrum.krylov import (
     BlockKrylov,
     ConvergenceTarget,
-    RestartSchedule,
+    LookSchedule,
     RitzPairs,
     columns_that_fit,
     lost_threshold,
@@ -39,8 +39,9 @@ _DEAR_DEFLATION_TOL = 300.0  # the same where a pass costs as much as many colum
 _CHEAP_PROOF = 32  # passes that a proof may always take; beyond, as many as were needed to come here
 
 
-_FAR, _KNOWN, _CARRIED_CUT = 2.0, 0.03, 0.8
-"""Of the level: what is above is deflated from vectors that are carried, once it is known so well; and where their polynomials end."""
+_FAR = 2.0  # times the level: eigenvalues above are deflated from the vectors of a carried test
+_KNOWN = 0.03  # of the level: errors of those eigenvalues, from which on a test may be carried
+_CARRIED_CUT = 0.8  # of the level: where the polynomials of a carried test end
 
 
 class GramIsCheaperError(Exception):
@@ -84,7 +85,7 @@ class _Search:
                 f"with {option('memory_limit')}"
             )
         self.space = BlockKrylov(operator, self._starting_block())
-        self.schedule = RestartSchedule(max(_FIRST_LOOK, 4 * self.width))
+        self.schedule = LookSchedule(max(_FIRST_LOOK, 4 * self.width))
         self.prover = Prover(operator, request)
         self.carried: CarriedTest | None = None
 
@@ -175,7 +176,7 @@ class _Search:
 
     def _excess(self, pairs: RitzPairs, target: ConvergenceTarget) -> NDArray[np.float64]:
         """Residuals over the tolerance, relative to the eigenvalue, or for those below the level to the level."""
-        # Relative to the eigenvalue, the residual is that of the singular triplet.
+        # Relative to the eigenvalue, the residual is that of the singular triplet. A level of 0 has no size of its own: then 1.
         tolerance = _HEADROOM * self.request.tolerance
         return pairs.errors / (tolerance * np.maximum(pairs.squares, target.level or 1.0))
 
@@ -222,7 +223,7 @@ class _Search:
     def _try_proof(
         self, pairs: RitzPairs, target: ConvergenceTarget, converged: int
     ) -> CandidateTriplets | None:
-        # The pass that measures carries it a degree further, which is kept as a reserve.
+        # The pass that measures the subspace carries the test a degree further, which is kept as a reserve.
         carried = self.carried.degree if self.carried is not None else 0
         kept = self.prover.columns_to_deflate(pairs.squares, target, converged, carried)
         outside = float(np.append(pairs.squares, 0.0)[kept])
@@ -235,7 +236,7 @@ class _Search:
         proof = self.prover.prove(subspace, target, outside, self.carried)
         if proof.complete:
             return CandidateTriplets.of(subspace, target, proof)
-        # The test found what the space lacks: its vectors, grown along it, are where the iteration goes on.
+        # The test found that something is missing. Its random vectors, which have grown towards what is missing, go into the space.
         if proof.escaped is not None:
             self.space.inject(proof.escaped)
         if self.prover.tests > tests:  # what was carried was looked at; another test may be begun

@@ -25,7 +25,7 @@ from likewise.estimation.base.weighting import transposed_weights
 from likewise.observations.table import Values, with_data
 
 _SMALL = 0.1
-"""Standard deviation of the first coordinates, against those that the first prior expects."""
+"""Standard deviation of the first coordinates, against those whose products would have the observed variance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class State:
 
 
 class Descent:
-    """Sweeps over columns and rows under one prior, the same for both."""
+    """Sweeps over columns and rows under given priors: one for both, or those of the fit that it starts from."""
 
     def __init__(self, sides: Sides, limits: Limits, prior: Prior) -> None:
         self.sides, self.limits, self.prior = sides, limits, prior
@@ -194,7 +194,8 @@ class Descent:
         else:
             n, d = self.sides.column_counts.size, self.prior.precision.shape[0]
             first = np.zeros((n, d))
-            # Two sides of standard deviation (variance / d)^(1/4) make products of the observed variance. Small ones leave it to the data.
+            # With a standard deviation of (variance / d)^(1/4) on both sides, a sum of d products would have the observed variance; these are a tenth of
+            # that, so that the data decide what grows. The last coordinate stays 0 at first: it is the bias.
             first[:, :-1] = rng.normal(0.0, _SMALL * (self.sides.variance / d) ** 0.25, (n, d - 1))
             columns, row_prior, column_prior = Factors.certain(first), self.prior, self.prior
         rows = self.sides.rows_given(columns, row_prior)
@@ -204,7 +205,7 @@ class Descent:
         """Sweep until the objective falls by less than the tolerance, or a larger one; return whether it came to that."""
         tol = max(tol, self.limits.tol)
         while not self._over:
-            before, state = state.objective, self._swept(self._judged(state))
+            before, state = state.objective, self._swept(self._with_new_priors(state))
             self.objectives.append(state.objective)
             if before - state.objective <= tol * self._size(state.objective):
                 return state, True
@@ -222,7 +223,7 @@ class Descent:
         after = replace(state, rows=rows, columns=columns)
         return replace(after, objective=self._objective(after))
 
-    def _judged(self, state: State) -> State:
+    def _with_new_priors(self, state: State) -> State:
         """Given priors stay."""
         return state
 
@@ -256,6 +257,7 @@ class Descent:
 def bytes_of_fit(shape: tuple[int, int], n_observed: int, rank: int) -> float:
     """How much memory a fit takes at most: two generations of factors, observations by rows and by columns, blocks of equations."""
     d = rank + 1
+    # A matrix of covariance, packed, and a vector for everybody; six arrays of a block of equations, of up to 64 MiB each.
     vector, longest = 8 * (packed_size(d) + d), max(shape)
     blocks = 6 * min(64 << 20, vector * longest)
     return vector * (2 * sum(shape) + longest) + 120 * n_observed + blocks

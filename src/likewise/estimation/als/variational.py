@@ -92,16 +92,16 @@ class EstimatedDescent(Descent):
         for _ in range(_HOT_SWEEPS):
             if self._over or hot.row_prior.precision.size == 1:
                 return state
-            hot = self._swept(self._judged(hot, _HEAT))
+            hot = self._swept(self._with_new_priors(hot, _HEAT))
         cooled, converged = self._settled(replace(hot, objective=inf))
         better = converged and cooled.objective < state.objective
-        # Objectives never increase: of the way over the hill only what lies below its foot is kept.
+        # The record of objectives never increases: of the sweeps with more noise, only those with a lower energy than before are kept.
         self.objectives[so_far:] = [
             energy for energy in self.objectives[so_far:] if better and energy < state.objective
         ]
         return cooled if better else state
 
-    def _judged(self, state: State, heat: float = 1.0) -> State:
+    def _with_new_priors(self, state: State, heat: float = 1.0) -> State:
         """Take the priors that make the factors and observations most likely, and leave out components that are of no use."""
         noise = self.noise
         if noise is None:

@@ -13,7 +13,7 @@ from likewise._kernels import PAIR_COLUMNS
 from likewise._typing import Floats, Indices
 
 WORST = 10
-"""How many pairs with the largest ratios are kept, explained and shown."""
+"""How many pairs with the largest ratios are shown and, as far as they can be, explained."""
 
 
 class TopPairs:

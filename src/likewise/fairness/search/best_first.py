@@ -22,8 +22,8 @@ from likewise.fairness.search.coordinates import (
     pivot_distances,
 )
 
-_SMALLEST_LEAF = 64
-"""Individuals; the 4,096 pairs between two such leaves are enough work for one call of NumPy to be worth its fixed cost."""
+_LEAF_SIZE = 64
+"""Individuals that a leaf has at most, and at least half as many; the 4,096 pairs between two such leaves are enough work for one call of NumPy to be worth its fixed cost."""
 _MOST_LEAVES = 4096
 """All pairs of leaves are bounded and kept: 8.4 million of these, at 32 bytes each. Above 262,144 individuals leaves grow instead."""
 
@@ -38,7 +38,7 @@ class Leaves:
     @classmethod
     def of(cls, points: Floats) -> Leaves:
         """Halve individuals again and again where they are spread most."""
-        largest = max(_SMALLEST_LEAF, -(-len(points) // _MOST_LEAVES))
+        largest = max(_LEAF_SIZE, -(-len(points) // _MOST_LEAVES))
         found, waiting = [], [np.arange(len(points))]
         while waiting:
             part = waiting.pop()

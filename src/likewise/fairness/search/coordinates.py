@@ -1,4 +1,4 @@
-"""Distances from everybody to a few pivots: by the triangle inequality they bound all others."""
+"""Coordinates whose distance bounds d from below: signed norms, principal components, distances to pivots."""
 
 from __future__ import annotations
 

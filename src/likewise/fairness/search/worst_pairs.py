@@ -116,7 +116,7 @@ class WorstPairs:
             f"  examined {self.n_examined:,} pairs ({share:.2%}), measured {self.n_measured:,}",
         ]
         if self.n_examined < self.n_pairs:
-            lines.append(f"  no other pair has a ratio above {self.bound:.4g}")
+            lines.append(f"  none of the pairs that were not examined has a ratio above {self.bound:.4g}")
         shown = self.pairs[:_SHOWN]
         lines += [
             f"  {pair.ratio:<10.4g} {pair.left} and {pair.right}: D = {pair.output_distance:.4g}, d = {pair.reference_distance:.4g}"
