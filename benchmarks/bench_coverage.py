@@ -20,9 +20,9 @@ from scipy.optimize import brentq
 from scipy.stats import cauchy
 
 from likewise.errors import ConstantOutputWarning
-from likewise.fairness import RowDistance, measure_fairness, measure_sampled
+from likewise.fairness import RowDistance, held_out_error, measure_fairness, measure_sampled
+from likewise.fairness.metrics.jackknife import change_between
 from likewise.fairness.metrics.metric_value import order_statistics, share_rank
-from likewise.fairness.metrics.relative_gap import gap_change
 from likewise.fairness.metrics.similar import SimilarPairs
 from likewise.fairness.sampled import intervals
 from likewise.fairness.sampled.intervals import Interval
@@ -350,7 +350,7 @@ def simulate_changes(
         one, other = (
             measured(y.astype(float), people, n_pairs, k) for y in (outputs, smoothed(features, outputs))
         )
-        change = gap_change(one.leaving_out, other.leaving_out, 0.95, one.n_pairs)
+        change = change_between(one.leaving_out, other.leaving_out, 0.95, one.n_pairs)
         ends = one.relative_gap_interval, other.relative_gap_interval
         if change is not None and all(ends):
             place = _place(radii, one.radius)
@@ -359,7 +359,7 @@ def simulate_changes(
             told += not change.low <= 0 <= change.high
             apart += ends[0].high < ends[1].low or ends[1].high < ends[0].low
         same = [measured(outputs + noise, people, n_pairs, k) for noise in of_one_law]
-        none = gap_change(same[0].leaving_out, same[1].leaving_out, 0.95, one.n_pairs)
+        none = change_between(same[0].leaving_out, same[1].leaving_out, 0.95, one.n_pairs)
         wrong += none is not None and not none.low <= 0 <= none.high
     return covered / max(n, 1), told / max(n, 1), apart / max(n, 1), wrong / n_simulations
 
@@ -404,17 +404,72 @@ def print_gap_changes(executor: ProcessPoolExecutor, n_simulations: int, seed: i
         print(f"| {shape} | {' | '.join(cells)} |", flush=True)
 
 
+HARD_TO_PREDICT = {
+    "all alike": (lambda _, m: np.ones(m), 1.0),
+    "a gamma law": (lambda rng, m: rng.gamma(2.0, size=m), 6.0),
+    "a lognormal law": (lambda rng, m: rng.lognormal(size=m), np.exp(2.0)),
+}
+"""The size of an individual's errors, and the mean of its square."""
+
+
+def simulate_errors(law: str, m: int, n_simulations: int, seed: int) -> tuple[float, float, float]:
+    """Return how the interval for the change of the RMSE does, of 8 observations of m individuals each.
+
+    The share of intervals that hold the change where errors shrink by a tenth, the share that tells it, and the share that tells one where errors are of
+    one law before and after. Half of the variance of an error is the same before and after.
+    """
+    draw, second_moment = HARD_TO_PREDICT[law]
+    individuals, truth = np.repeat(np.arange(m), 8), np.zeros(8 * m)
+    rng, covered, told, wrong = np.random.default_rng([seed, m]), 0, 0, 0
+    for _ in range(n_simulations):
+        size = draw(rng, m)[individuals] / np.sqrt(2)
+        common, *own = rng.standard_normal((4, 8 * m)) * size
+        errors = [
+            held_out_error(share * (common + noise), truth, individuals=individuals)
+            for share, noise in zip((1.0, 0.9, 1.0), own, strict=True)
+        ]
+        change, none = (
+            change_between(errors[0].leaving_out, error.leaving_out, 0.95, error.n) for error in errors[1:]
+        )
+        covered += change.low <= -0.1 * np.sqrt(second_moment) <= change.high
+        told += not change.low <= 0 <= change.high
+        wrong += not none.low <= 0 <= none.high
+    return covered / n_simulations, told / n_simulations, wrong / n_simulations
+
+
+def print_error_changes(executor: ProcessPoolExecutor, n_simulations: int, seed: int) -> None:
+    """Print how often the interval for the change of the RMSE holds the true one, and what it tells."""
+    counts = (20, 50, 200, 1000)
+    print(
+        f"\nChange of the RMSE on the same observations; {n_simulations:,} data sets a cell: share covered; told; told where there is none.\n"
+    )
+    print(f"| sizes of errors | {' | '.join(f'{m:,} people' for m in counts)} |")
+    print("|---|" + "---|" * len(counts))
+    for law in HARD_TO_PREDICT:
+        jobs = [executor.submit(simulate_errors, law, m, n_simulations, seed) for m in counts]
+        cells = [
+            f"{covered:.1%}{'' if covered >= WANTED else ' <'}; {told:.0%}; {wrong:.1%}"
+            for covered, told, wrong in (job.result() for job in jobs)
+        ]
+        print(f"| {law} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--gaps-only", action="store_true", help="the relative gap and its change alone")
+    parser.add_argument("--errors-only", action="store_true", help="the change of the RMSE alone")
     arguments = parser.parse_args()
     started = perf_counter()
     if arguments.gaps_only:
         with ProcessPoolExecutor() as executor:
             print_relative_gaps(executor, arguments.simulations, arguments.seed)
             print_gap_changes(executor, arguments.simulations, arguments.seed)
+        return
+    if arguments.errors_only:
+        with ProcessPoolExecutor() as executor:
+            print_error_changes(executor, arguments.simulations, arguments.seed)
         return
     print(f"{arguments.simulations:,} simulated data sets a cell, seed {arguments.seed}, nominal 95%.")
     error = np.sqrt(0.95 * 0.05 / arguments.simulations)
@@ -426,6 +481,7 @@ def main() -> None:
         promised = [share for design in DESIGNS for share in ask(design)]
         print_relative_gaps(executor, arguments.simulations, arguments.seed)
         print_gap_changes(executor, arguments.simulations, arguments.seed)
+        print_error_changes(executor, arguments.simulations // 5, arguments.seed)
     below = sum(share < WANTED for share in promised)
     print(
         f"\nIntervals that promise 95%: {below} of {len(promised)} cells below 94%, lowest {min(promised):.1%}."

@@ -24,7 +24,6 @@ from likewise.fairness import (
     PairedDifferences,
     PairExplanation,
     RowDistance,
-    SampledValue,
     Unavailable,
     Verdict,
     group_effects,
@@ -32,7 +31,7 @@ from likewise.fairness import (
 from likewise.fairness.distances.lists import ListDistance
 from likewise.fairness.held_out import HeldOutFairness
 from likewise.fairness.metrics.group_effect import MOST_CONFIDENT
-from likewise.fairness.metrics.relative_gap import gap_change
+from likewise.fairness.metrics.jackknife import change_between
 from likewise.observations.value_range import AffineScale
 from likewise.pipeline.compared import Case, accuracy_of, consistency_of, judge_missing
 from likewise.pipeline.held_out import measure_on_truth
@@ -97,17 +96,17 @@ def make_report(
     arms = {name: Arm(name, run.titles[name], **_of_arm(parts, name)) for name in measured}
     missing = missing_in_worst_pairs(arms, case.reference, run)
     reference = summarise_reference(case.reference, case.references, caveats, missing)
-    change = _gap_change(measured, truth, asked.confidence) if reference.valid_comparison else None
+    changes = _changes(arms, reference, truth, asked.confidence)
     report = AuditReport(
         data=data,
         estimate=None if run.fitted is None else summarise_estimate(run.fitted, run.clipped_fraction),
         reference=reference,
         arms=arms,
-        findings=_findings(case, arms, reference, paired, truth, change),
+        findings=_findings(case, arms, reference, paired, truth, changes),
         settings={**settings, "reference": reference.kind},
         paired=paired,
         truth=truth,
-        gap_change=change,
+        **changes,
         certificates=certificates,
         estimate_alone=summarise_estimate_alone(errors, truth, proved, found),
         individual_constants=own,
@@ -117,18 +116,21 @@ def make_report(
     return with_alarms(report)
 
 
-def _gap_change(
-    measured: Mapping[str, FairnessMetrics], truth: HeldOutFairness | None, confidence: float
-) -> SampledValue | None:
-    """Return how the gap changes from the first arm to the second: on the truth, where it is measured; None with one arm."""
-    if truth is not None:
-        return None if truth.change is None else truth.change.relative_gap
-    if len(measured) == 1:
-        return None
-    before, after = (fairness.similar for fairness in measured.values())
-    if before.leaving_out is None or after.leaving_out is None:
-        return None
-    return gap_change(before.leaving_out, after.leaving_out, confidence, after.n_pairs)
+def _changes(
+    arms: Mapping[str, Arm], reference: ReferenceSummary, truth: HeldOutFairness | None, confidence: float
+) -> dict[str, Any]:
+    """By the fields of a report, how gap and error change from the first arm to the second, the gap on the truth where that was measured."""
+    if len(arms) == 1:
+        return {}
+    (before, after), gap, error = arms.values(), None, None
+    if truth is None:
+        one, other = before.fairness.similar, after.fairness.similar
+        gap = change_between(one.leaving_out, other.leaving_out, confidence, other.n_pairs)
+    elif truth.change is not None:
+        gap = truth.change.relative_gap
+    if before.error is not None and after.error is not None:
+        error = change_between(before.error.leaving_out, after.error.leaving_out, confidence, after.error.n)
+    return {"gap_change": gap if reference.valid_comparison else None, "error_change": error}
 
 
 _Parts = dict[str, Mapping[str, Any]]
@@ -289,7 +291,7 @@ def _findings(
     summary: ReferenceSummary,
     paired: PairedDifferences | None,
     truth: HeldOutFairness | None,
-    change: SampledValue | None,
+    changes: Mapping[str, Any],
 ) -> tuple[str, ...]:
     """Put what was measured into words; where ratios are infinite, why; where blanks make pairs the worst, that they do."""
     first, *others = findings(
@@ -298,7 +300,7 @@ def _findings(
         by_activity=summary.measures_activity,
         paired=paired,
         truth=truth,
-        gap_change=change,
+        **changes,
         change=_change_between(arms),
         # Nothing to advise where the estimator was chosen by that error.
         advice="The estimator 'auto' chooses by held-out error."

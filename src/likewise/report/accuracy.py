@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from likewise.fairness.metrics.target_accuracy import common_measure, label_of
+from likewise.report.gap import interval_text
 from likewise.report.numbers import (
     NOT_MEASURED,
     Group,
     Row,
     brief,
     change_between,
+    change_text,
     direction,
     number,
     with_ends,
 )
 
 if TYPE_CHECKING:
-    from likewise.fairness import ErrorMetrics, TargetAccuracy, TargetValue
+    from likewise.fairness import ErrorMetrics, SampledValue, TargetAccuracy, TargetValue
     from likewise.report.records import Arm
 
 _OF_TARGET = {
@@ -76,6 +78,27 @@ def change_of_accuracy(before: Arm, after: Arm) -> str | None:
     return f"the {name} {verb} ({brief(pair[0])} before, {brief(pair[1])} after)"
 
 
+def cost_of(before: Arm, after: Arm, change: SampledValue | None) -> str:
+    """Say what a change costs in accuracy, to stand at the end of the answer."""
+    if (told := change_of_accuracy(before, after)) is not None:
+        return f"; {told}"
+    if before.error is None or after.error is None:
+        return "; what it costs in accuracy was not measured"
+    pair = before.error.rmse, after.error.rmse
+    numbers = f"RMSE {brief(pair[0])} before, {brief(pair[1])} after"
+    if (verb := _change_of_error(pair, change)) is None:
+        return f"; whether the error changes cannot be told ({numbers})"
+    return f"; the error {verb} ({numbers})"
+
+
+def _change_of_error(pair: tuple[float, float], change: SampledValue | None) -> str | None:
+    """Return what the error does; None where that cannot be told, as the interval of its change holds 0."""
+    way = direction(*pair)
+    if way and change is not None and change.low <= 0 <= change.high:
+        return None
+    return {-1: "falls", 0: "stays the same", 1: "rises"}[way]
+
+
 def accuracy_sentence(*arms: Arm) -> str:
     """Say how well the outputs tell the target, for whom, and what was taken for what."""
     told = [arm.accuracy for arm in arms if arm.accuracy is not None]
@@ -123,3 +146,38 @@ def _error_rows(errors: list[ErrorMetrics | None]) -> Iterator[Row]:
             texts,
             change_between([value for value in values if value is not None]),
         )
+
+
+UNMEASURED = "Accuracy was not measured"
+"""How the finding begins that there is no error."""
+
+
+def error_alone(arm: Arm, unmeasured: str | None) -> str:
+    """Say the error of the only arm; why there is none, where that is known."""
+    if arm.error is not None:
+        return f"The error on hidden observations: RMSE {brief(arm.error.rmse)}, in {arm.error.unit}."
+    return f"{UNMEASURED} because {unmeasured}." if unmeasured else ""
+
+
+def error_sentence(
+    before: Arm, after: Arm, change: SampledValue | None, advice: str | None, unmeasured: str | None
+) -> str:
+    """Say how the error on hidden observations changes, or that it was not measured."""
+    if before.error is None or after.error is None:
+        because = f" because {unmeasured}" if unmeasured else ""
+        return f"{UNMEASURED}{because}: whether fairness cost accuracy is not shown."
+    pair = (before.error.rmse, after.error.rmse)
+    verb = _change_of_error(pair, change)
+    does = "The error on hidden observations " + (verb or "may be the same before and after")
+    interval = "" if change is None else f", a change of {interval_text(change)}"
+    text = f"{does}: RMSE {change_text(*pair)}{interval}, in {before.error.unit}."
+    return f"{text} {advice}" if advice and verb == "rises" else text
+
+
+def outside_test_sentence(*arms: Arm) -> str:
+    """State the error on a test from elsewhere: other entries than those that people chose to fill."""
+    errors = [arm.test_error for arm in arms if arm.test_error is not None]
+    if not errors:
+        return ""
+    rmse = brief(errors[0].rmse) if len(errors) == 1 else change_text(*(error.rmse for error in errors))
+    return f"On {errors[0].n:,} test observations from elsewhere: RMSE {rmse}, in {errors[0].unit}."

@@ -11,11 +11,11 @@ from likewise.fairness import SampledFairness, Unavailable
 from likewise.fairness.distances.named_outputs import IN_ORDER
 from likewise.fairness.metrics.worst_pairs import WORST
 from likewise.observations.ids import is_unknown
+from likewise.report.accuracy import UNMEASURED
 from likewise.report.groups import FEWEST_SHARED, group_alarms, group_lines, is_sparse, no_group_alarm
 from likewise.report.item_lists import list_lines
 from likewise.report.numbers import Row, number, shown, with_ends
 from likewise.report.rows import headline, sandwich_row, sandwich_text
-from likewise.report.sentences import UNMEASURED
 
 if TYPE_CHECKING:
     from likewise.fairness import Contribution, PairExplanation
@@ -190,7 +190,9 @@ def _estimate_alone(report: AuditRecord) -> tuple[str, ...]:
         gap = itself.on_truth.relative_gap
         said.insert(0, f"gap {with_ends(gap.value, gap.low, gap.high)}")
     if itself.sandwich is not None:
-        said.append(f"measured, found, proved {sandwich_text(itself.sandwich)}")
+        said.append(
+            f"measured, found, proved {sandwich_text(itself.sandwich)} by l2 over {itself.sandwich.distance}"
+        )
     return (f"The estimate itself, without the algorithm: {', '.join(said)}.",)
 
 

@@ -88,6 +88,7 @@ def document(report: AuditRecord) -> dict[str, Any]:
         "paired": None if report.paired is None else report.paired.to_dict(),
         "truth": report.truth,
         "gap_change": report.gap_change,
+        "error_change": report.error_change,
         "checks": [check.to_dict() for check in report.checks],
         "estimate_alone": None if report.estimate_alone is None else _estimate_alone(report.estimate_alone),
     }

@@ -94,6 +94,16 @@ def brief(value: float) -> str:
     return f"{value:.3g}" if isfinite(value) else "infinite"
 
 
+def change_text(before: float, after: float) -> str:
+    """Write two numbers and by what share the second differs, for sentences."""
+    if direction(before, after) == 0:
+        return f"is {brief(before)} before and {brief(after)} after"
+    text = f"goes from {brief(before)} to {brief(after)}"
+    if before and isfinite(before) and isfinite(after):
+        text += f" ({after / before - 1:+.0%})"
+    return text
+
+
 NOT_MEASURED = "not measured"
 
 

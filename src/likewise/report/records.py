@@ -353,8 +353,8 @@ class AuditRecord:
         What the change does to the same pairs, with intervals; None with one arm, or where the arms cannot be compared.
     truth : HeldOutFairness or None
         Fairness on A (Definition 3.2), measured on observations that were kept aside; None where none were.
-    gap_change : SampledValue or None
-        The gap of similar pairs after minus before, over the same pairs, on the truth where that was measured; None where it has no interval.
+    gap_change, error_change : SampledValue or None
+        After minus before: the gap of the same similar pairs, on the truth where that was measured; the RMSE of the same hidden observations. None without an interval.
     estimate_alone : EstimateAlone or None
         The estimate itself as the outputs, where an algorithm ran on it.
     seconds, provenance, checks : dict of str to float, Provenance or None, tuple of CheckResult
@@ -373,6 +373,7 @@ class AuditRecord:
     paired: PairedDifferences | None = None
     truth: HeldOutFairness | None = None
     gap_change: SampledValue | None = None
+    error_change: SampledValue | None = None
     estimate_alone: EstimateAlone | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Provenance | None = None

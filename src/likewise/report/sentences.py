@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 from likewise.checks import checked_flag, checked_instance
 from likewise.errors import InputError
 from likewise.fairness import SampledFairness, SampledValue
-from likewise.report.accuracy import accuracy_sentence, change_of_accuracy
+from likewise.report.accuracy import (
+    accuracy_sentence,
+    cost_of,
+    error_alone,
+    error_sentence,
+    outside_test_sentence,
+)
 from likewise.report.equal_pairs import nobody_is_told_apart, set_apart
 from likewise.report.gap import Gap, changed, compared, interval_text
-from likewise.report.numbers import brief, direction
+from likewise.report.numbers import brief, change_text, direction
 
 if TYPE_CHECKING:
     from likewise.fairness import FairnessMetrics, PairedDifferences
@@ -23,9 +29,6 @@ BY_ACTIVITY = (
     'Here d mostly measures how much was observed of an individual, so "similar" means similarly active.'
 )
 """Stands in the answer wherever it rests on such a distance."""
-
-UNMEASURED = "Accuracy was not measured"
-"""How the finding begins that there is no error."""
 
 
 def _check(arms: object, *records: object) -> None:
@@ -53,6 +56,7 @@ def findings(
     paired: PairedDifferences | None = None,
     truth: HeldOutFairness | None = None,
     gap_change: SampledValue | None = None,
+    error_change: SampledValue | None = None,
     change: str | None = None,
     advice: str | None = None,
     unmeasured: str | None = None,
@@ -72,6 +76,8 @@ def findings(
         What was measured on the truth: then the answer is about that.
     gap_change : SampledValue, optional
         The gap after the change minus that before it, over the same pairs; without it, intervals of the two that lie apart tell.
+    error_change : SampledValue, optional
+        The RMSE after the change minus that before it; without it, any change of half a percent is told as one.
     change : str, optional
         What made the difference, such as ``"with pre-processing"``; by default the names of the arms.
     advice : str, optional
@@ -84,7 +90,7 @@ def findings(
     tuple of str
         One finding each; the first is the answer.
     """
-    _check(arms, paired, truth, gap_change)
+    _check(arms, paired, truth, gap_change, error_change)
     checked_flag("valid", valid)
     checked_flag("by_activity", by_activity)
     for name, text in (("change", change), ("advice", advice), ("unmeasured", unmeasured)):
@@ -95,19 +101,21 @@ def findings(
     told: tuple[str, ...]
     if not rest:
         told = (_marked(_one_arm(before, truth, by), by), set_apart(before), _scale_free(before))
-        told += (accuracy_sentence(before) or _accuracy(before, unmeasured), _test_sentence(before))
+        told += (accuracy_sentence(before) or error_alone(before, unmeasured), outside_test_sentence(before))
     elif not valid:
         told = (_not_comparable(before, rest[0]), set_apart(before, rest[0]))
     else:
+        cost = cost_of(before, rest[0], error_change)
         after, change = rest[0], change or "with {1!r} instead of {0!r}".format(*arms)
         told = (
-            _marked(_answer(change, before, after, truth, gap_change, by_activity=by), by),
+            _marked(_answer(change, before, after, truth, gap_change, cost, by_activity=by), by),
             "" if truth is None and nobody_is_told_apart(before, after) else _gaps(before, after, gap_change),
             "" if truth is None else _on_truth(truth, before, after, by_activity),
             set_apart(before, after),
             _scale_free(before, after),
-            accuracy_sentence(before, after) or _error_sentence(before, after, advice, unmeasured),
-            _test_sentence(before, after),
+            accuracy_sentence(before, after)
+            or error_sentence(before, after, error_change, advice, unmeasured),
+            outside_test_sentence(before, after),
             _mean_ratio_sentence(before, after),
             "" if paired is None else _paired_sentence(paired),
         )
@@ -139,6 +147,7 @@ def _answer(
     after: Arm,
     truth: HeldOutFairness | None,
     gap_change: SampledValue | None,
+    cost: str,
     *,
     by_activity: bool,
 ) -> str:
@@ -167,7 +176,7 @@ def _answer(
             verdict = f"Cannot be told whether {change} similar individuals are treated more alike, only whether the similarly active are"
             who = whom
         text = f"{verdict}: {who} are treated {more} alike ({numbers})"
-    return f"{text}{_cost(before, after)}."
+    return f"{text}{cost}."
 
 
 def _is_unchanged(before: Arm, after: Arm) -> bool:
@@ -188,16 +197,6 @@ def _why_open(before: Gap, after: Gap, gap_change: SampledValue | None) -> str:
     return (
         "their intervals overlap" if before.has_interval and after.has_interval else "they have no intervals"
     )
-
-
-def _cost(before: Arm, after: Arm) -> str:
-    if (told := change_of_accuracy(before, after)) is not None:
-        return f"; {told}"
-    if before.error is None or after.error is None:
-        return "; what it costs in accuracy was not measured"
-    pair = before.error.rmse, after.error.rmse
-    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
-    return f"; the error {verb} (RMSE {brief(pair[0])} before, {brief(pair[1])} after)"
 
 
 def _gaps(before: Arm, after: Arm, gap_change: SampledValue | None) -> str:
@@ -287,12 +286,6 @@ def _lower(text: str) -> str:
     return text[0].lower() + text[1:]
 
 
-def _accuracy(arm: Arm, unmeasured: str | None) -> str:
-    if arm.error is not None:
-        return f"The error on hidden observations: RMSE {brief(arm.error.rmse)}, in {arm.error.unit}."
-    return f"{UNMEASURED} because {unmeasured}." if unmeasured else ""
-
-
 def _scale_free(*arms: Arm) -> str:
     """State the scale-free ratio beside the level that it has where outputs do not depend on the individuals."""
     values = [brief(arm.fairness.similar.scale_free_ratio.value) for arm in arms]
@@ -305,29 +298,10 @@ def _scale_free(*arms: Arm) -> str:
     )
 
 
-def _error_sentence(before: Arm, after: Arm, advice: str | None, unmeasured: str | None) -> str:
-    if before.error is None or after.error is None:
-        because = f" because {unmeasured}" if unmeasured else ""
-        return f"{UNMEASURED}{because}: whether fairness cost accuracy is not shown."
-    pair = (before.error.rmse, after.error.rmse)
-    verb = {-1: "falls", 0: "stays the same", 1: "rises"}[direction(*pair)]
-    text = f"The error on hidden observations {verb}: RMSE {_change(*pair)}, in {before.error.unit}."
-    return f"{text} {advice}" if advice and verb == "rises" else text
-
-
-def _test_sentence(*arms: Arm) -> str:
-    """State the error on a test from elsewhere: other entries than those that people chose to fill."""
-    errors = [arm.test_error for arm in arms if arm.test_error is not None]
-    if not errors:
-        return ""
-    rmse = brief(errors[0].rmse) if len(errors) == 1 else _change(*(error.rmse for error in errors))
-    return f"On {errors[0].n:,} test observations from elsewhere: RMSE {rmse}, in {errors[0].unit}."
-
-
 def _mean_ratio_sentence(before: Arm, after: Arm) -> str:
     ratio = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
     spread = (before.fairness.output_spread.value, after.fairness.output_spread.value)
-    text = f"The mean ratio IF {_change(*ratio)}, while the spread of the outputs {_change(*spread)}"
+    text = f"The mean ratio IF {change_text(*ratio)}, while the spread of the outputs {change_text(*spread)}"
     if direction(*ratio) < 0 and direction(*spread) < 0:
         return f"{text}: a mean ratio also falls when all outputs shrink, so it alone shows no gain."
     return f"{text}."
@@ -337,7 +311,7 @@ def _not_comparable(before: Arm, after: Arm) -> str:
     pair = (_mean_ratio(before.fairness), _mean_ratio(after.fairness))
     return (
         f"Cannot be told: each arm has its own reference distance (as in the paper's released code), so this is not a valid before/after "
-        f"comparison. The mean ratio {_change(*pair)}; the change may come from the distance, not from the outputs."
+        f"comparison. The mean ratio {change_text(*pair)}; the change may come from the distance, not from the outputs."
     )
 
 
@@ -370,12 +344,3 @@ def _scope(arm: Arm) -> str:
         f"All {arm.fairness.n_pairs:,} pairs{defined} of the {arm.fairness.n_individuals:,} individuals in these data were measured; numbers without an "
         "interval say nothing about other individuals."
     )
-
-
-def _change(before: float, after: float) -> str:
-    if direction(before, after) == 0:
-        return f"is {brief(before)} before and {brief(after)} after"
-    text = f"goes from {brief(before)} to {brief(after)}"
-    if before and isfinite(before) and isfinite(after):
-        text += f" ({after / before - 1:+.0%})"
-    return text

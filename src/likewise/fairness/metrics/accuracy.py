@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from likewise._typing import Floats
+from likewise._typing import Floats, Indices
 from likewise.arrays import as_array, as_floats
 from likewise.checks import checked_confidence, checked_instance
 from likewise.errors import ModelError, ShapeError
+from likewise.fairness.metrics.jackknife import Jackknife
 from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.observations.value_range import AffineScale
+from likewise.plain import IN_MEMORY
 
 OF_THE_DATA = "the units of the data"
 OF_RANGES = "shares of each column's own range"
@@ -36,6 +38,8 @@ class ErrorMetrics:
         Of the RMSE, over the individuals whose observations were hidden; None where they are not known, or too few.
     unit : str
         The user's units; or, as units of unlike columns do not add up, shares of each column's own range where every column has its own.
+    leaving_out : Jackknife or None
+        How the RMSE moves where each individual is left out, which an interval for its change needs; not in files.
     """
 
     n: int
@@ -45,10 +49,11 @@ class ErrorMetrics:
     mae: float
     rmse_interval: Interval | None = None
     unit: str = OF_THE_DATA
+    leaving_out: Jackknife | None = field(default=None, repr=False, compare=False, metadata=IN_MEMORY)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as a plain dictionary."""
-        return asdict(self)
+        """Return the fields that go to files as a plain dictionary."""
+        return {name: value for name, value in asdict(self).items() if name != "leaving_out"}
 
     def __str__(self) -> str:
         return f"RMSE {self.rmse:.4g}, MAE {self.mae:.4g} over {self.n:,} hidden observations"
@@ -107,14 +112,16 @@ def held_out_error(
         )
     error, unit = _errors(guess, truth, scale, columns)
     mse = float(np.mean(error**2))
+    whose = None if individuals is None else _owners(error**2, individuals)
     return ErrorMetrics(
         truth.size,
         float(np.mean((guess - truth) ** 2)),
         mse,
         float(np.sqrt(mse)),
         float(np.mean(np.abs(error))),
-        None if individuals is None else _rmse_interval(error**2, individuals, confidence),
+        None if whose is None else _rmse_interval(error**2, *whose, confidence),
         unit,
+        None if whose is None else _leaving_each_out(error**2, *whose),
     )
 
 
@@ -134,8 +141,8 @@ _FEWEST = 10
 """Individuals, below whom a normal approximation says nothing."""
 
 
-def _rmse_interval(squares: Floats, individuals: NDArray[np.integer], confidence: float) -> Interval | None:
-    """Bound the root of a ratio of means over individuals: squared errors over how many were hidden of each."""
+def _owners(squares: Floats, individuals: NDArray[np.integer]) -> tuple[Indices, Indices]:
+    """Return whose observation each is, counted from 0, and how many everybody has."""
     owners = as_array(individuals, "individuals", ShapeError)
     if owners.shape != squares.shape or owners.dtype.kind not in "iu":
         raise ShapeError(
@@ -143,6 +150,11 @@ def _rmse_interval(squares: Floats, individuals: NDArray[np.integer], confidence
             f"the position of one for each of {squares.size} hidden observations",
         )
     _, owner, counts = np.unique(owners, return_inverse=True, return_counts=True)
+    return owner, counts
+
+
+def _rmse_interval(squares: Floats, owner: Indices, counts: Indices, confidence: float) -> Interval | None:
+    """Bound the root of a ratio of means over individuals: squared errors over how many were hidden of each."""
     if counts.size < _FEWEST:
         return None
     mean = squares.mean()
@@ -152,3 +164,11 @@ def _rmse_interval(squares: Floats, individuals: NDArray[np.integer], confidence
     margin = NormalDist().inv_cdf(0.5 + confidence / 2) * spread
     low, high = np.sqrt(max(mean - margin, 0.0)), np.sqrt(mean + margin)
     return Interval(float(low), float(high), confidence, "normal over individuals (asymptotic)")
+
+
+def _leaving_each_out(squares: Floats, owner: Indices, counts: Indices) -> Jackknife:
+    """Return the RMSE, and how it moves without all the observations of each individual."""
+    sums = np.bincount(owner, weights=squares)
+    with np.errstate(invalid="ignore"):  # of one individual alone nothing is left
+        without_one = np.sqrt(np.maximum(sums.sum() - sums, 0.0) / (squares.size - counts))
+    return Jackknife(float(np.sqrt(squares.mean())), without_one - without_one.mean())

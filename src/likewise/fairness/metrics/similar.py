@@ -13,8 +13,8 @@ from likewise.checks import checked_instance, checked_name, checked_whole
 from likewise.errors import DistanceError, InputError, ShapeError, option
 from likewise.fairness.distances.distance import PairwiseDistance
 from likewise.fairness.distances.rows import RowDistance, complete_rows
+from likewise.fairness.metrics.jackknife import Jackknife
 from likewise.fairness.metrics.metric_value import ExactValue, MetricValue, finite_mean
-from likewise.fairness.metrics.relative_gap import GapJackknife
 from likewise.fairness.sampled.intervals.interval import Interval
 from likewise.plain import IN_MEMORY
 
@@ -44,7 +44,7 @@ class SimilarPairs:
         difference.
     relative_gap_interval : Interval or None
         For the population that the individuals were drawn from, and its pairs that are at most `radius` apart; None where it cannot be had,
-        see `likewise.fairness.metrics.relative_gap.GapJackknife`.
+        see `likewise.fairness.metrics.jackknife.Jackknife`.
     share : float
         Share of all pairs that was asked for.
     radius : float
@@ -62,7 +62,7 @@ class SimilarPairs:
         these pairs with d > 0; NaN without one.
     finite_mean_ratio : MetricValue
         Mean over the pairs of finite ratio; NaN without one.
-    leaving_out : GapJackknife or None
+    leaving_out : Jackknife or None
         How the gap moves where each individual is left out, which an interval for its change needs; not in files.
     """
 
@@ -77,7 +77,7 @@ class SimilarPairs:
     scale_free_ratio: MetricValue
     no_difference: float
     finite_mean_ratio: MetricValue
-    leaving_out: GapJackknife | None = field(default=None, repr=False, compare=False, metadata=IN_MEMORY)
+    leaving_out: Jackknife | None = field(default=None, repr=False, compare=False, metadata=IN_MEMORY)
 
 
 _BLOCK_ENTRIES = 1 << 21
