@@ -65,6 +65,11 @@ def test_the_same_outputs_before_and_after_are_no_difference():
     told = audit(people, outputs={"old": scores, "new": scores}).findings[0]
     assert told.startswith("No difference: with 'new' instead of 'old' outputs are as far apart as they were")
     assert "overlap" not in told
+    shifted = audit(people, outputs={"old": scores, "new": scores + 5}).findings[0]
+    assert shifted.startswith("No difference: ")
+    scaled = audit(people, outputs={"old": scores, "new": scores / 3}).findings[0]
+    assert scaled.startswith("Cannot be told")
+    assert "the gap is the same to within rounding" in scaled
     other = audit(people, outputs={"old": scores, "new": scores + 1e-6 * rng.normal(size=60)}).findings[0]
     assert not other.startswith("No difference")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isclose, isfinite, isnan
 from typing import TYPE_CHECKING
 
 from likewise.fairness import SampledValue
@@ -69,6 +69,10 @@ def compared(before: Gap, after: Gap) -> int:
     return 1 if after.low > before.high else 0
 
 
+_ROUNDING = 1e-9
+"""Of a gap, or of any metric: a change that is smaller comes from rounding, as where all outputs are shifted or scaled alike."""
+
+
 def changed(gap_change: SampledValue) -> int:
     """Return the same by the interval of the change over the same pairs, which is narrower than what two intervals that lie apart ask for.
 
@@ -77,7 +81,23 @@ def changed(gap_change: SampledValue) -> int:
     >>> changed(SampledValue(-0.01, -0.02, -0.005, 0.95, "individuals like these", "jackknife", 90))
     -1
     """
+    if is_rounding(gap_change):
+        return 0
     return -1 if gap_change.high < 0 else int(gap_change.low > 0)
+
+
+def is_rounding(gap_change: SampledValue) -> bool:
+    """Return whether a gap is the same before and after, to within rounding."""
+    return max(abs(gap_change.low), abs(gap_change.high)) < _ROUNDING
+
+
+def are_same(before: FairnessMetrics, after: FairnessMetrics) -> bool:
+    """Return whether all metrics are the same to within rounding, as where both outputs are the same, or all are shifted alike."""
+    old, new = ({name: value.value for name, value in one.metrics().items()} for one in (before, after))
+    return all(
+        isclose(old[name], new[name], rel_tol=_ROUNDING) or (isnan(old[name]) and isnan(new[name]))
+        for name in old
+    )
 
 
 def interval_text(value: Gap | SampledValue) -> str:

@@ -17,7 +17,7 @@ from likewise.report.accuracy import (
     outside_test_sentence,
 )
 from likewise.report.equal_pairs import nobody_is_told_apart, set_apart
-from likewise.report.gap import Gap, changed, compared, interval_text
+from likewise.report.gap import Gap, are_same, changed, compared, interval_text, is_rounding
 from likewise.report.numbers import brief, change_text, direction
 
 if TYPE_CHECKING:
@@ -160,10 +160,8 @@ def _answer(
     numbers = f"gap {brief(gaps[0].value)} before, {brief(gaps[1].value)} after"
     if any(isnan(gap.value) for gap in gaps):
         return "Cannot be told: outputs that are the same for everybody, to within rounding, have no gap between similar individuals."
-    if told == 0 and _is_unchanged(before, after):
-        text = (
-            f"No difference: {change} outputs are as far apart as they were, by every metric (gap {gaps[0]})"
-        )
+    if told == 0 and are_same(before.fairness, after.fairness):
+        text = f"No difference: {change} outputs are as far apart as they were, by every metric to within rounding (gap {gaps[0]})"
     elif gaps[0].value == gaps[1].value == 0:
         text = f"Similar individuals are treated alike before and after: {whom} do not differ in their outputs at all (a gap of 0, without an interval)"
     elif told == 0:
@@ -179,16 +177,10 @@ def _answer(
     return f"{text}{cost}."
 
 
-def _is_unchanged(before: Arm, after: Arm) -> bool:
-    """Return whether all metrics are equal to the last digit, as where both outputs are the same."""
-    old, new = (
-        {name: value.value for name, value in arm.fairness.metrics().items()} for arm in (before, after)
-    )
-    return all(old[name] == new[name] or (isnan(old[name]) and isnan(new[name])) for name in old)
-
-
 def _why_open(before: Gap, after: Gap, gap_change: SampledValue | None) -> str:
     """Say why it cannot be told whether a gap rises or falls."""
+    if gap_change is not None and is_rounding(gap_change):
+        return "the gap is the same to within rounding"
     if gap_change is not None:
         return f"the change may be none: {interval_text(gap_change)}"
     if 0 in (before.value, after.value):
